@@ -1,0 +1,1 @@
+"""Kirim: send rupiah from a chat."""
