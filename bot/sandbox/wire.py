@@ -1,0 +1,82 @@
+"""What a sandbox server needs of the connection itself, and ASGI does not offer.
+
+A client must survive a server that closes the connection without a word, so the sandboxes have to be able
+to do it. ASGI knows no such thing: a server answers for an application that stays silent. `DroppableProtocol`
+therefore hands each request its transport, and `drop_connection` closes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from starlette.responses import Response
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+TRANSPORT = "kirim.sandbox.transport"
+GRACE_SECONDS = 0.25
+
+
+class DroppableProtocol(H11Protocol):
+    """HTTP/1.1 whose requests carry their transport, and whose waiting requests end when the server does."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  handed on unread
+        super().__init__(*args, **kwargs)
+        self.app = self._with_transport(self.app)
+
+    def _with_transport(self, app: Any) -> Any:  # noqa: ANN401  uvicorn's and Starlette's types of an app differ
+        async def call(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:  # noqa: ANN401
+            scope.setdefault("extensions", {})[TRANSPORT] = self.transport
+            await app(scope, receive, send)
+
+        return call
+
+    def shutdown(self) -> None:
+        """End, and after a moment cut off what still waits: a long poll would hold the server open."""
+        super().shutdown()
+        self.loop.call_later(GRACE_SECONDS, self.transport.abort)
+
+
+async def drop_connection(scope: Scope) -> None:
+    """Close the connection of this request without an answer; whatever is sent afterwards goes nowhere.
+
+    Raises:
+        RuntimeError: the server was not configured by `server_config`.
+    """
+    transport = scope.get("extensions", {}).get(TRANSPORT)
+    if transport is None:
+        raise RuntimeError("this server can't drop connections: start it with bot.sandbox.wire.server_config")
+    transport.abort()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+
+class DroppedResponse(Response):
+    """Stands where an answer would: the connection is closed instead."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  ASGI's shape
+        """Close the connection."""
+        await drop_connection(scope)
+
+
+def server_config(app: ASGIApp, host: str, port: int) -> uvicorn.Config:
+    """Configure uvicorn for a sandbox: quiet, quick to stop, able to drop connections. Port 0: a free one."""
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=DroppableProtocol,
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=2,
+        server_header=False,
+        lifespan="on",
+    )
