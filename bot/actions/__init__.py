@@ -1,0 +1,1 @@
+"""The use cases: the only writers of orders and of the outbox."""

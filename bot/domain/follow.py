@@ -1,0 +1,42 @@
+"""How often an order is looked at: often while something may happen, less and less after that, and for how long."""
+
+from datetime import datetime, timedelta
+
+from bot.domain.order import Order, Phase
+
+WATCH_AFTER_EXPIRY = timedelta(days=1)
+"""A late payment is still seen for this long; an unpaid order of the live service never ends by itself."""
+
+WATCH_WITHOUT_EXPIRY = timedelta(days=7)
+"""EVM deposits have no expiry: they are followed for a week, less and less often after the first hour."""
+
+FRESH = timedelta(hours=1)
+SLOWEST = timedelta(minutes=10)
+PATIENCE = 20
+"""Past the time when things are expected, an order is looked at each twentieth of the time it has waited."""
+
+
+def next_look(order: Order, now: datetime, interval: timedelta) -> datetime | None:
+    """When to ask the service about `order` again (settlement API, 6.3), or None for never.
+
+    `interval` is the polling interval. A paid order is followed until it ends, however long that takes.
+    """
+    if order.is_ended or order.phase is not Phase.OPEN:
+        return None
+    quiet_since = _quiet_since(order)
+    waited = now - quiet_since
+    if not order.is_paid and waited > _watch_for(order):
+        return None
+    if waited <= timedelta(0):
+        return now + interval
+    return now + min(max(interval, waited / PATIENCE), SLOWEST)
+
+
+def _quiet_since(order: Order) -> datetime:
+    if order.is_paid:
+        return (order.paid_at or order.created_at) + FRESH
+    return order.expires_at or order.created_at + FRESH
+
+
+def _watch_for(order: Order) -> timedelta:
+    return WATCH_AFTER_EXPIRY if order.expires_at else WATCH_WITHOUT_EXPIRY

@@ -1,0 +1,204 @@
+"""An order from the wish to its end: what we intend, what the service made of it, and what is news in that."""
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+from bot.domain.money import Amount
+from bot.domain.payout import PayoutMethod
+from bot.domain.timeline import COMPLETED, FAILED, TERMINAL_STATES, Step, step_after
+
+REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+REFERENCE_LENGTH = 7
+
+
+class Phase(StrEnum):
+    """What we know about an order's existence, and whether its invoice may be shown."""
+
+    INTENDED = "intended"  # committed before the POST; the POST may be under way
+    UNKNOWN = "unknown"  # the POST's outcome is unknown; the reconciler looks for the order
+    UNRESOLVED = "unresolved"  # not found in time: the person decides
+    REFUSED = "refused"  # surely not made
+    HELD = "held"  # made; the price moved, so the person is asked before anything is shown
+    UNSHOWN = "unshown"  # made or not, its invoice is never to be shown
+    OPEN = "open"  # made, and shown to the person
+    DONE = "done"  # ended, or no longer followed
+
+
+LOOKED_FOR = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED})
+
+
+class Notice(StrEnum):
+    """The kinds of news about an order. `CARD` only changes the card, all others are messages of their own."""
+
+    CHECKING = "checking"  # outcome unknown: we are looking for it
+    UNRESOLVED = "unresolved"
+    REFUSED = "refused"
+    PRICE_MOVED = "price_moved"
+    NOT_SHOWN = "not_shown"  # the invoice was not what was agreed
+    INVOICE = "invoice"  # the QR and the text to pay with
+    CARD = "card"  # the live card is first sent
+    CARD_EDIT = "card_edit"
+    TAKE_DOWN = "take_down"  # the QR must go: nothing more is to be paid with it
+    PAID = "paid"
+    PAID_LATE = "paid_late"
+    SENT = "sent"
+    FAILED = "failed"
+    EXPIRED = "expired"
+    STAFF_BAD_INVOICE = "staff_bad_invoice"
+    STAFF_KEY_REFUSED = "staff_key_refused"
+    STAFF_KEY_WORKS = "staff_key_works"
+
+
+@dataclass(frozen=True, slots=True)
+class Deposit:
+    """Where an EVM payer sends the token (settlement API, 2.6)."""
+
+    channel: str
+    chain_id: int
+    chain_name: str
+    token_symbol: str
+    token_address: str
+    to_address: str
+    decimals: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderReport:
+    """What the service says of one order, in our words. `None` is "not said"."""
+
+    service_id: str
+    state: str
+    sats: int | None = None
+    idr: int | None = None
+    btc_idr: Decimal | None = None
+    bolt11: str | None = None
+    channel: str | None = None
+    bank_code: str | None = None
+    bank_name: str | None = None
+    recipient: str | None = None
+    created_at: datetime | None = None
+    paid_at: datetime | None = None
+    completed_at: datetime | None = None
+    deposit: Deposit | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """One wish of one person, from the committed intent to its end. Times are aware UTC; amounts whole units."""
+
+    reference: str
+    person_id: int
+    chat_id: int
+    draft_id: str
+    attempt: int
+    method: PayoutMethod
+    number: str
+    holder: str | None
+    given: Amount
+    channel: str
+    expected_sats: int
+    expected_idr: int
+    phase: Phase
+    created_at: datetime
+    version: int = 0
+    service_id: str | None = None
+    state: str = ""
+    step: Step = Step.CREATED
+    sats: int | None = None
+    idr: int | None = None
+    btc_idr: Decimal | None = None
+    bolt11: str | None = None
+    deposit: Deposit | None = None
+    expires_at: datetime | None = None
+    paid_at: datetime | None = None
+    ended_at: datetime | None = None
+    expiry_told: bool = False
+    refusal: str | None = None
+    looked_at: datetime | None = None
+    next_look_at: datetime | None = None
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the service has said its last word on it."""
+        return self.state in TERMINAL_STATES
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether the payer's money is known to have come in."""
+        return self.step >= Step.PAID or self.paid_at is not None
+
+    def is_expired(self, now: datetime) -> bool:
+        """Whether nobody should pay it any more, by our own clock."""
+        return self.expires_at is not None and now >= self.expires_at
+
+    def awaits_payment(self, now: datetime) -> bool:
+        """Whether its invoice may stand in front of the person."""
+        return self.phase is Phase.OPEN and not self.is_paid and not self.is_ended and not self.is_expired(now)
+
+
+def new_reference() -> str:
+    """A short name for an order that can be read out over the telephone; unguessable enough not to collide."""
+    return "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(REFERENCE_LENGTH))
+
+
+def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tuple[Notice, ...]]:
+    """The order after the service has reported on it, and what is news in that.
+
+    Skipped, repeated, stale and unknown states are all fine; an ended order stays as it ended. Steps that were
+    passed between two looks are not told one by one: the last of them is the news.
+    """
+    if order.is_ended:
+        return order, ()
+    step = step_after(order.step, report.state)
+    paid_at = order.paid_at or (now if _shows_payment(report, step) else None)
+    ended_at = (report.completed_at or now) if report.state in TERMINAL_STATES else None
+    phase = Phase.DONE if ended_at else order.phase
+    after = replace(
+        order, state=report.state, step=step, paid_at=paid_at, ended_at=ended_at, phase=phase, looked_at=now
+    )
+    return _tell(order, after, now)
+
+
+def expire(order: Order, now: datetime) -> tuple[Order, tuple[Notice, ...]]:
+    """The order once its invoice has expired by our own clock: told once, and never as "not paid"."""
+    if order.expiry_told or order.is_paid or order.is_ended or not order.is_expired(now):
+        return order, ()
+    return replace(order, expiry_told=True), (Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.EXPIRED)
+
+
+def _shows_payment(report: OrderReport, step: Step) -> bool:
+    # A failed order may have been paid between two looks: only the payment's own time tells then.
+    return step >= Step.PAID or (report.state == FAILED and report.paid_at is not None)
+
+
+def _tell(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[Notice, ...]]:
+    first_payment = after.is_paid and not before.is_paid
+    news: list[Notice] = []
+    if first_payment or (after.is_ended and not before.is_paid):
+        news.append(Notice.TAKE_DOWN)
+    if after.step != before.step or after.is_ended or first_payment:
+        news.append(Notice.CARD_EDIT)
+    if after.state == COMPLETED:
+        news.append(Notice.SENT)
+    elif after.state == FAILED:
+        return _tell_failure(before, after, now, news)
+    elif first_payment:
+        news.append(Notice.PAID_LATE if before.expiry_told else Notice.PAID)
+    return after, tuple(news)
+
+
+def _tell_failure(before: Order, after: Order, now: datetime, news: list[Notice]) -> tuple[Order, tuple[Notice, ...]]:
+    # The contract fails an order whose invoice ran out unpaid: to a person that is an expiry, told once.
+    ran_out = not after.is_paid and (before.expiry_told or after.is_expired(now + CLOCK_SLACK))
+    if not ran_out:
+        return after, (*news, Notice.FAILED)
+    if before.expiry_told:
+        return after, tuple(news)
+    return replace(after, expiry_told=True), (*news, Notice.EXPIRED)
+
+
+CLOCK_SLACK = timedelta(minutes=2)
+"""How far the service's clock may run ahead of ours when it says that an invoice has run out."""
