@@ -1,0 +1,135 @@
+"""The chat page: what a newcomer opens to see the bot at work without any account.
+
+It serves one page and its files, and hands what the page's wallet and service panel ask on to the
+settlement sandbox's control endpoints, so that the browser needs one address only.
+"""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import httpx
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+if TYPE_CHECKING:
+    import os
+
+    from starlette.requests import Request
+    from starlette.types import Scope
+
+STATIC: Final = Path(__file__).parent / "static"
+
+# Messages hold text from outside; were any of it ever taken for markup, the browser would refuse to run it.
+_POLICY: Final = (
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "object-src 'none'",
+)
+CONTENT_SECURITY_POLICY: Final = "; ".join(_POLICY)
+HEADERS: Final = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-cache",
+}
+PROXY_TIMEOUT_SECONDS: Final = 15.0
+PROXIED_METHODS: Final = ["GET", "POST", "DELETE"]
+# The settlement sandbox speaks plain HTTP on loopback; a bare context spares each call loading certificates.
+_NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def routes(settlement_base_url: str, *, transport: httpx.AsyncBaseTransport | None = None) -> list[BaseRoute]:
+    """The page at ``/``, its files under ``/static`` and the control endpoints under ``/service``.
+
+    Args:
+        settlement_base_url: where the settlement sandbox listens, without a trailing path.
+        transport: how to reach it; the network unless a test hands in an application.
+    """
+    service = _ServiceProxy(settlement_base_url.rstrip("/"), transport)
+    return [
+        Route("/", _page, methods=["GET"]),
+        Mount("/static", _Static(directory=STATIC)),
+        Route("/service/{path:path}", service.forward, methods=PROXIED_METHODS),
+    ]
+
+
+async def _page(_request: Request) -> Response:
+    return FileResponse(STATIC / "index.html", headers=HEADERS)
+
+
+class _Static(StaticFiles):
+    """Static files with the page's headers: a module must not be laxer than the page that loads it."""
+
+    def file_response(
+        self,
+        full_path: str | os.PathLike[str],
+        stat_result: os.stat_result,
+        scope: Scope,
+        status_code: int = 200,
+    ) -> Response:
+        """The file, or 304, with the page's headers."""
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        response.headers.update(HEADERS)
+        return response
+
+
+class _ServiceProxy:
+    """Hands a request on to ``{settlement}/control/…`` and its answer back, untouched."""
+
+    def __init__(self, base_url: str, transport: httpx.AsyncBaseTransport | None) -> None:
+        self._base_url = base_url
+        self._transport = transport
+
+    async def forward(self, request: Request) -> Response:
+        """Answer as the service does; 502 ``{error}`` where it is out of reach, 404 outside ``/control``."""
+        path = request.path_params["path"]
+        if _leaves_control(path):
+            return JSONResponse({"error": "no such control"}, status_code=404)
+        try:
+            answer = await self._ask(request, path)
+        except httpx.HTTPError:
+            return JSONResponse({"error": "the settlement sandbox does not answer"}, status_code=502)
+        return Response(
+            answer.content,
+            status_code=answer.status_code,
+            media_type=answer.headers.get("content-type"),
+            headers=HEADERS,
+        )
+
+    async def _ask(self, request: Request, path: str) -> httpx.Response:
+        # Without trust_env a proxy set for the outer world would be asked for a loopback address.
+        async with httpx.AsyncClient(
+            transport=self._transport,
+            verify=_NO_CERTIFICATES,
+            trust_env=False,
+            timeout=PROXY_TIMEOUT_SECONDS,
+        ) as client:
+            return await client.request(
+                request.method,
+                f"{self._base_url}/control/{path}",
+                params=list(request.query_params.multi_items()),
+                content=await request.body(),
+                headers=_handed_on(request),
+            )
+
+
+def _leaves_control(path: str) -> bool:
+    # The service's own /v1 needs a key; the proxy must not become a way around it.
+    return any(part in {"", ".", ".."} for part in path.split("/"))
+
+
+def _handed_on(request: Request) -> dict[str, str]:
+    content_type = request.headers.get("content-type")
+    return {"content-type": content_type} if content_type else {}

@@ -1,0 +1,49 @@
+// All calls to the two sandboxes: people act through /sandbox, the service is steered through /service.
+
+export class ApiError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+async function call(method, path, body) {
+  const request = { method };
+  if (body !== undefined) {
+    request.headers = { "content-type": "application/json" };
+    request.body = JSON.stringify(body);
+  }
+  let response;
+  try {
+    response = await fetch(path, request);
+  } catch {
+    throw new ApiError(0, "The sandbox does not answer. Is it still running?");
+  }
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new ApiError(response.status, answer.error ?? answer.description ?? `Status ${response.status}`);
+  return answer;
+}
+
+export const telegram = {
+  state: () => call("GET", "/sandbox/state"),
+  messages: (chatId, limit = 300) => call("GET", `/sandbox/chats/${chatId}/messages?limit=${limit}`),
+  send: (chatId, message) => call("POST", `/sandbox/chats/${chatId}/send`, message),
+  press: (chatId, press) => call("POST", `/sandbox/chats/${chatId}/press`, press),
+  changePerson: (personId, change) => call("PATCH", `/sandbox/people/${personId}`, change),
+  fileUrl: (fileId) => `/sandbox/files/${encodeURIComponent(fileId)}`,
+};
+
+export const service = {
+  orders: () => call("GET", "/service/orders"),
+  pay: (payment) => call("POST", "/service/pay", payment),
+  expire: (orderId) => call("POST", "/service/expire", { orderId }),
+  advance: (orderId) => call("POST", "/service/advance", { orderId }),
+  fail: (orderId) => call("POST", "/service/fail", { orderId }),
+  settings: () => call("GET", "/service/settings"),
+  change: (settings) => call("POST", "/service/settings", settings),
+  faults: () => call("GET", "/service/faults"),
+  addFault: (fault) => call("POST", "/service/faults", fault),
+  clearFaults: () => call("DELETE", "/service/faults"),
+  methods: () => call("GET", "/service/methods"),
+  dropMethod: (bankCode) => call("DELETE", "/service/methods", { bankCode }),
+};

@@ -1,0 +1,23 @@
+// Windows over the page: an enlarged picture, and the alerts that a bot may answer a button with.
+
+import { button, el, iconButton } from "./dom.js";
+
+export function showPicture(source, description) {
+  const dialog = el("dialog", { class: "lightbox", "aria-label": description });
+  dialog.append(el("img", { src: source, alt: description }), iconButton("close", "Close", { class: "close", onclick: () => dialog.close() }));
+  // A click beside the picture closes it, as people expect of an enlarged photo.
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  open(dialog);
+}
+
+export function showAlert(title, text, ok = "OK") {
+  const dialog = el("dialog", { class: "alert", "aria-label": title, "data-testid": "alert" });
+  dialog.append(el("h2", {}, title), el("p", {}, text), button(ok, { class: "action primary", autofocus: true, onclick: () => dialog.close() }));
+  open(dialog);
+}
+
+function open(dialog) {
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}

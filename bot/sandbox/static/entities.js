@@ -1,0 +1,146 @@
+// Formatting of a message. Offsets count UTF-16 code units, which is how JavaScript indexes strings,
+// so slices need no conversion.
+
+import { copyText, el } from "./dom.js";
+
+const SIMPLE = { bold: "strong", italic: "em", underline: "u", strikethrough: "s" };
+const SAFE_LINK = /^(https?:|mailto:|tel:)/i;
+
+// onCommand(text) is called when somebody taps a /command; onCopied() after tap-to-copy.
+export function renderText(text, entities, actions) {
+  const fragment = document.createDocumentFragment();
+  appendRange(fragment, { text, actions }, outermostFirst(entities ?? []), 0, text.length);
+  return fragment;
+}
+
+function outermostFirst(entities) {
+  return [...entities].sort((a, b) => a.offset - b.offset || b.length - a.length);
+}
+
+function appendRange(parent, context, entities, start, end) {
+  let at = start;
+  let rest = entities;
+  while (rest.length) {
+    const [entity] = rest;
+    const from = Math.max(entity.offset, at);
+    // An entity that reaches over its parent's end is cut there; Telegram nests but never overlaps.
+    const to = Math.min(entity.offset + entity.length, end);
+    const inside = rest.slice(1).filter((other) => other.offset < to);
+    rest = rest.slice(1 + inside.length);
+    if (to <= from) continue;
+    parent.append(context.text.slice(at, from));
+    const { outer, inner } = wrapper(entity, context, context.text.slice(from, to));
+    appendRange(inner, context, inside, from, to);
+    parent.append(outer);
+    at = to;
+  }
+  parent.append(context.text.slice(at, end));
+}
+
+function wrapper(entity, context, covered) {
+  const both = (node) => ({ outer: node, inner: node });
+  if (SIMPLE[entity.type]) return both(el(SIMPLE[entity.type]));
+  switch (entity.type) {
+    case "code": return both(copyable(el("code"), covered, context));
+    case "pre": return preformatted(entity, covered, context);
+    case "blockquote": return both(el("blockquote"));
+    case "expandable_blockquote": return expandable();
+    case "spoiler": return both(spoiler());
+    case "text_link": return both(link(entity.url, covered));
+    case "url": return both(link(/^[a-z][a-z0-9+.-]*:/i.test(covered) ? covered : `https://${covered}`, covered));
+    case "email": return both(link(`mailto:${covered}`, covered));
+    case "phone_number": return both(link(`tel:${covered.replace(/[^+\d]/g, "")}`, covered));
+    case "bot_command": return both(command(covered, context));
+    case "date_time": return dateTime(entity);
+    default: return both(el("span", { class: "tag" }));
+  }
+}
+
+function copyable(node, covered, { actions }) {
+  node.classList.add("copyable");
+  node.setAttribute("role", "button");
+  node.setAttribute("tabindex", "0");
+  node.setAttribute("title", "Tap to copy");
+  const copy = async () => actions.onCopied(await copyText(covered));
+  node.addEventListener("click", copy);
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    copy();
+  });
+  return node;
+}
+
+function preformatted(entity, covered, context) {
+  const inner = el("code");
+  const outer = el("pre", {}, entity.language ? el("span", { class: "language" }, entity.language) : null, inner);
+  copyable(outer, covered, context);
+  return { outer, inner };
+}
+
+function expandable() {
+  const inner = el("span");
+  const outer = el("blockquote", { class: "expandable", role: "button", tabindex: "0", "aria-expanded": "false" }, inner);
+  const toggle = () => {
+    // Somebody who selects words in an open quote doesn't mean to close it.
+    if (String(getSelection())) return;
+    const open = outer.getAttribute("aria-expanded") !== "true";
+    outer.setAttribute("aria-expanded", String(open));
+  };
+  outer.addEventListener("click", toggle);
+  outer.addEventListener("keydown", (event) => event.key === "Enter" && toggle());
+  return { outer, inner };
+}
+
+function spoiler() {
+  const node = el("span", { class: "spoiler", role: "button", tabindex: "0", "aria-label": "Hidden text, tap to show" });
+  const show = () => {
+    node.classList.add("shown");
+    for (const name of ["role", "tabindex", "aria-label"]) node.removeAttribute(name);
+  };
+  node.addEventListener("click", show, { once: true });
+  node.addEventListener("keydown", (event) => event.key === "Enter" && show());
+  return node;
+}
+
+function link(address, covered) {
+  // tg: links and anything unknown open nothing here; the address stays readable as a tooltip.
+  if (!SAFE_LINK.test(address)) return el("span", { class: "tag", title: address });
+  const title = address === covered ? null : address;
+  return el("a", { href: address, target: "_blank", rel: "noopener noreferrer", title });
+}
+
+function command(covered, { actions }) {
+  return el("button", { type: "button", class: "command", onclick: () => actions.onCommand(covered) });
+}
+
+// The sender's text stays as the fallback that Telegram itself asks for; the reader's own time is shown instead.
+function dateTime(entity) {
+  const moment = new Date(entity.unix_time * 1000);
+  const shown = readersTime(moment, entity.date_time_format ?? "");
+  const outer = el("time", { datetime: moment.toISOString(), title: moment.toLocaleString() });
+  if (!shown) return { outer, inner: outer };
+  outer.append(shown);
+  return { outer, inner: el("span") };
+}
+
+// Formats as the Bot API describes them: r relative, w weekday, d/D short or long date, t/T short or long time.
+function readersTime(moment, format) {
+  if (!format) return null;
+  if (format.includes("r")) return relative(moment);
+  const options = {};
+  if (format.includes("w")) options.weekday = "long";
+  if (/d/i.test(format)) Object.assign(options, { day: "numeric", month: format.includes("D") ? "long" : "numeric", year: "numeric" });
+  if (/t/i.test(format)) Object.assign(options, { hour: "2-digit", minute: "2-digit" });
+  if (format.includes("T")) options.second = "2-digit";
+  return Object.keys(options).length ? moment.toLocaleString([], options) : null;
+}
+
+function relative(moment) {
+  const seconds = (moment.getTime() - Date.now()) / 1000;
+  const words = new Intl.RelativeTimeFormat([], { numeric: "auto" });
+  for (const [unit, size] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
+    if (Math.abs(seconds) >= size) return words.format(Math.trunc(seconds / size), unit);
+  }
+  return words.format(Math.trunc(seconds), "second");
+}

@@ -1,0 +1,110 @@
+// One message as it stands in a chat: bubble, picture or file, quoted reply, time and buttons.
+
+import { telegram } from "./api.js";
+import { clock, el, grouped, icon, iconButton } from "./dom.js";
+import { renderText } from "./entities.js";
+import { inlineKeyboard } from "./keyboards.js";
+import { showPicture } from "./dialogs.js";
+
+const NAME_COLOURS = 6;
+
+// view: { viewerId, isGroup, words, actions: { onCommand, onCopied, onButton, onReply } }
+export function renderMessage(message, view) {
+  const service = serviceText(message);
+  if (service) return el("div", { class: "service-note", ...identity(message) }, service);
+  const outgoing = message.from?.id === view.viewerId;
+  const body = el("div", { class: "message-body" }, bubble(message, view, outgoing));
+  const rows = message.reply_markup?.inline_keyboard;
+  if (rows) body.append(inlineKeyboard(rows, (button, node) => view.actions.onButton(message, button, node)));
+  const reply = iconButton("reply", view.words.reply, { class: "reply-to", onclick: () => view.actions.onReply(message) });
+  return el("article", {
+    class: `message ${outgoing ? "outgoing" : "incoming"}${rows ? " with-keyboard" : ""}`,
+    "aria-label": `${senderName(message)}, ${clock(message.date)}`,
+    ...identity(message),
+  }, body, reply);
+}
+
+function identity(message) {
+  return { "data-testid": "message", "data-message-id": message.message_id, "data-from": message.from?.id };
+}
+
+export function senderName(message) {
+  const sender = message.from ?? message.sender_chat ?? {};
+  return [sender.first_name ?? sender.title, sender.last_name].filter(Boolean).join(" ") || "Unknown";
+}
+
+export function plainText(message) {
+  return message.text ?? message.caption ?? "";
+}
+
+function bubble(message, view, outgoing) {
+  const node = el("div", { class: "bubble" });
+  if (view.isGroup && !outgoing) node.append(el("div", { class: `sender sender-${Math.abs(message.from?.id ?? 0) % NAME_COLOURS}` }, senderName(message)));
+  if (message.reply_to_message && !message.reply_to_message.forum_topic_created) node.append(quoted(message, view));
+  if (message.photo) node.append(picture(message, view));
+  if (message.document) node.append(file(message.document));
+  if (!message.photo && !message.document && message.text === undefined) node.append(el("em", { class: "unknown" }, "A kind of message that this page cannot show"));
+  const text = plainText(message);
+  const meta = metaLine(message, view, outgoing);
+  if (text) {
+    const entities = message.entities ?? message.caption_entities;
+    node.append(el("div", { class: "text", dir: "auto" }, renderText(text, entities, view.actions), meta));
+  } else {
+    meta.classList.add("over");
+    node.append(meta);
+  }
+  if (isLargeEmoji(message)) node.classList.add("large-emoji");
+  return node;
+}
+
+function isLargeEmoji(message) {
+  return Boolean(message.text) && !message.entities?.length && /^(\p{Extended_Pictographic}\uFE0F?){1,3}$/u.test(message.text);
+}
+
+function metaLine(message, view, outgoing) {
+  const silent = message.sandbox?.silent ?? message.disable_notification;
+  return el("span", { class: "meta" },
+    silent && el("span", { class: "sound", title: "Sent without sound", role: "img", "aria-label": "silent" }, icon("silent")),
+    message.edit_date && el("span", { class: "edited" }, view.words.edited),
+    el("time", { datetime: new Date(message.date * 1000).toISOString() }, clock(message.date)),
+    outgoing && icon("checks"));
+}
+
+function quoted(message, view) {
+  const original = message.reply_to_message;
+  const words = message.quote?.text ?? plainText(original) ?? "";
+  const go = () => document.querySelector(`[data-chat="${message.chat.id}"] [data-message-id="${original.message_id}"]`)?.scrollIntoView({ block: "center" });
+  return el("button", { type: "button", class: "quoted", onclick: go },
+    el("span", { class: "quoted-name" }, senderName(original)),
+    el("span", { class: "quoted-text" }, words || view.words.hidden));
+}
+
+function picture(message, view) {
+  const largest = message.photo.at(-1);
+  const caption = plainText(message).split("\n")[0];
+  const source = telegram.fileUrl(largest.file_id);
+  const image = el("img", {
+    src: source, width: largest.width, height: largest.height, loading: "lazy", decoding: "async",
+    alt: caption ? `${view.words.hidden}: ${caption}` : view.words.hidden, "data-testid": "photo",
+  });
+  return el("button", { type: "button", class: "picture", "aria-label": `Enlarge. ${image.alt}`, onclick: () => showPicture(source, image.alt) }, image);
+}
+
+function file(document_) {
+  const size = document_.file_size ? `${grouped(Math.max(1, Math.round(document_.file_size / 1024)))} KB` : "";
+  const name = document_.file_name ?? "file";
+  return el("a", { class: "file", href: telegram.fileUrl(document_.file_id), download: name },
+    el("span", { class: "file-icon" }, icon("file")),
+    el("span", { class: "file-words" }, el("span", { class: "file-name" }, name), el("span", { class: "file-size" }, size)));
+}
+
+function serviceText(message) {
+  if (message.forum_topic_created) return `${senderName(message)} opened the topic “${message.forum_topic_created.name}”`;
+  if (message.forum_topic_edited) return `The topic is now “${message.forum_topic_edited.name ?? "renamed"}”`;
+  if (message.forum_topic_closed) return `${senderName(message)} closed the topic`;
+  if (message.forum_topic_reopened) return `${senderName(message)} reopened the topic`;
+  if (message.pinned_message) return `${senderName(message)} pinned “${plainText(message.pinned_message).slice(0, 60)}”`;
+  if (message.new_chat_members) return `${message.new_chat_members.map((member) => member.first_name).join(", ")} joined`;
+  if (message.left_chat_member) return `${message.left_chat_member.first_name} left`;
+  return null;
+}

@@ -1,0 +1,97 @@
+// What the page knows: people, chats and their messages, kept current by the event stream.
+// Panes listen; nobody else changes it.
+
+import { telegram } from "./api.js";
+import { EventStream } from "./events.js";
+
+export class Store {
+  constructor() {
+    this.bot = null;
+    this.people = new Map();
+    this.chats = new Map();
+    this.messages = new Map();
+    this.commands = null;
+    this.listeners = new Map();
+    this.seq = 0;
+  }
+
+  // Kinds: message, edit, delete, callback_answer, chat_action, commands, chat, person, connection.
+  on(kind, listener) {
+    if (!this.listeners.has(kind)) this.listeners.set(kind, []);
+    this.listeners.get(kind).push(listener);
+  }
+
+  tell(kind, detail) {
+    for (const listener of this.listeners.get(kind) ?? []) listener(detail);
+  }
+
+  async load() {
+    await this.loadState();
+    const loaded = await Promise.all([...this.chats.keys()].map((chatId) => this.loadChat(chatId)));
+    // The earliest answer decides where the stream starts; seeing an event twice changes nothing.
+    this.seq = Math.min(...loaded);
+    this.stream = new EventStream({
+      after: this.seq,
+      onEvent: (event) => this.take(event),
+      onStatus: (connected) => this.connection(connected),
+    });
+    this.stream.open();
+  }
+
+  async loadState() {
+    const state = await telegram.state();
+    this.bot = state.bot;
+    this.commands = state.commands;
+    this.people = new Map(state.people.map((person) => [person.id, person]));
+    this.chats = new Map(state.chats.map((chat) => [chat.id, chat]));
+  }
+
+  async loadChat(chatId) {
+    const { messages, seq } = await telegram.messages(chatId);
+    this.messages.set(chatId, new Map(messages.map((message) => [message.message_id, message])));
+    return seq;
+  }
+
+  history(chatId) {
+    return [...(this.messages.get(chatId)?.values() ?? [])];
+  }
+
+  privateChat(personId) {
+    return this.chats.get(personId) ?? { id: personId, type: "private" };
+  }
+
+  take(event) {
+    const messages = this.messages.get(event.chat_id);
+    if (event.message && messages) {
+      const isNew = !messages.has(event.message.message_id);
+      messages.set(event.message.message_id, event.message);
+      this.tell(isNew ? "message" : "edit", { ...event, chatId: event.chat_id });
+      return;
+    }
+    if (event.type === "delete") messages?.delete(event.message_id);
+    if (["commands", "person", "chat"].includes(event.type)) {
+      this.refresh(event);
+      return;
+    }
+    this.tell(event.type, { ...event, chatId: event.chat_id });
+  }
+
+  async refresh(event) {
+    await this.loadState();
+    for (const chatId of this.chats.keys()) {
+      if (!this.messages.has(chatId)) await this.loadChat(chatId);
+    }
+    this.tell(event.type, event);
+  }
+
+  async connection(connected) {
+    const wasLost = connected && this.lost;
+    this.lost = !connected;
+    this.tell("connection", connected);
+    if (!wasLost) return;
+    // A sandbox started afresh counts from the beginning again: then everything shown here is gone.
+    const [chatId] = this.chats.keys();
+    const { seq } = await telegram.messages(chatId, 1);
+    if (seq < this.stream.after) location.reload();
+  }
+}
