@@ -1,0 +1,111 @@
+"""How single values of the wire are read: exactly, or not at all.
+
+The service writes numbers as numbers or as strings, leaves optional things out, and may add what nobody documented.
+What a payer's money depends on (amounts, rates, caps, where to pay) must be understood exactly; any other value that
+cannot be understood counts as missing, so that an odd intermediate field never hides an order's state.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+
+LARGEST_AMOUNT = 10**18
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
+_WIDEST_EXPONENT = 40
+
+
+def to_decimal(value: object) -> Decimal:
+    """The exact decimal of a number or numeric string.
+
+    Raises:
+        ValueError: for anything else, floats included: they have already lost what was written.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
+        raise ValueError("not a number")  # noqa: TRY004  pydantic reports ValueErrors
+    if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()):
+        raise ValueError("not a number")
+    number = Decimal(value)
+    if not number.is_finite() or abs(number.adjusted()) > _WIDEST_EXPONENT:
+        raise ValueError("not a number of this world")
+    return number
+
+
+def _in_range(amount: int) -> int:
+    if not 0 <= amount <= LARGEST_AMOUNT:
+        raise ValueError("amount out of range")
+    return amount
+
+
+def to_amount(value: object) -> int:
+    """Whole sats or rupiah, 0 to 10**18: `29412`, `"29412"` and `29412.0` are the same, `29412.5` is a ValueError."""
+    numerator, denominator = to_decimal(value).as_integer_ratio()
+    if denominator != 1:
+        raise ValueError("not a whole amount")
+    return _in_range(numerator)
+
+
+def to_cap(value: object) -> int | None:
+    """The largest whole amount within a cap; None where there is none (null, or an empty string)."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    numerator, denominator = to_decimal(value).as_integer_ratio()
+    return _in_range(numerator // denominator)
+
+
+def to_rate(value: object) -> Decimal:
+    """A price, exactly as written, above zero."""
+    rate = to_decimal(value)
+    if rate <= 0:
+        raise ValueError("not a rate")
+    return rate
+
+
+def to_instant(value: object) -> datetime:
+    """An ISO 8601 timestamp as aware UTC; one without a zone is taken as UTC."""
+    if isinstance(value, datetime):
+        moment = value
+    elif isinstance(value, str):
+        moment = datetime.fromisoformat(value.strip())
+    else:
+        raise ValueError("not a timestamp")  # noqa: TRY004  pydantic reports ValueErrors
+    try:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("not a timestamp") from None
+
+
+def _upper(value: object) -> object:
+    return value.strip().upper() if isinstance(value, str) else value
+
+
+def _lower(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _none_unless_understood(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    try:
+        return None if value == "" else read(value)
+    except ValidationError:
+        return None
+
+
+Lenient = WrapValidator(_none_unless_understood)
+
+Amount = Annotated[int, BeforeValidator(to_amount)]
+Cap = Annotated[int | None, BeforeValidator(to_cap)]
+Rate = Annotated[Decimal, BeforeValidator(to_rate)]
+Instant = Annotated[datetime, BeforeValidator(to_instant)]
+Text = Annotated[str, Field(min_length=1)]
+State = Annotated[str, BeforeValidator(_upper), Field(min_length=1)]
+Word = Annotated[str, BeforeValidator(_lower), Field(min_length=1)]
+
+MaybeAmount = Annotated[Amount | None, Lenient]
+MaybeRate = Annotated[Rate | None, Lenient]
+MaybeInstant = Annotated[Instant | None, Lenient]
+MaybeText = Annotated[Text | None, Lenient]
+MaybeWord = Annotated[Word | None, Lenient]

@@ -1,0 +1,106 @@
+"""The connections to the service: aiohttp's, under httpx, with the causes of a failure told apart.
+
+httpx's own pool costs time quadratic in the number of open requests, so aiohttp carries them. Two things are put right
+here:
+
+- httpx-aiohttp reports every broken connection as a time-out while connecting, which would let an order that may exist
+  pass for one that was never sent. `_translated` goes by aiohttp's own exception instead.
+- A POST gets a connection of its own. On a kept one it could meet the server closing it for idleness, and an order's
+  fate would be unknown for no reason; one handshake an order is a small price.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import TYPE_CHECKING
+
+import aiohttp
+import httpx
+from httpx_aiohttp import AiohttpTransport
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncIterator
+
+MAX_CONNECTIONS = 100
+KEEP_SECONDS = 15.0
+
+# Everything aiohttp raises before a byte of the request is written.
+_BEFORE_SENDING = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.ServerFingerprintMismatch,
+    aiohttp.InvalidURL,
+    aiohttp.NonHttpUrlClientError,
+)
+_FOREIGN = (httpx.TransportError, aiohttp.ClientError, OSError)
+
+
+def _translated(error: Exception) -> httpx.TransportError:
+    cause = error.__cause__ if isinstance(error, httpx.TransportError) and error.__cause__ else error
+    if isinstance(cause, aiohttp.ConnectionTimeoutError):
+        return httpx.ConnectTimeout("no connection in time")
+    if isinstance(cause, _BEFORE_SENDING):
+        return httpx.ConnectError(str(cause))
+    if isinstance(cause, TimeoutError):
+        return httpx.ReadTimeout("no answer in time")
+    if isinstance(cause, aiohttp.ClientResponseError):
+        return httpx.RemoteProtocolError("the answer is not HTTP")
+    return httpx.ReadError(type(cause).__name__)
+
+
+class _Body(httpx.AsyncByteStream):
+    """A response's body whose failures are translated like those of its beginning."""
+
+    def __init__(self, stream: httpx.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._stream:
+                yield chunk
+        except _FOREIGN as error:
+            raise _translated(error) from None
+
+    async def aclose(self) -> None:
+        # The answer is whole, or already known to be cut: trouble in closing says nothing about it.
+        with contextlib.suppress(*_FOREIGN):
+            await self._stream.aclose()
+
+
+def _session(context: ssl.SSLContext, *, kept: bool) -> aiohttp.ClientSession:
+    if kept:
+        connector = aiohttp.TCPConnector(limit=MAX_CONNECTIONS, ssl=context, keepalive_timeout=KEEP_SECONDS)
+    else:
+        connector = aiohttp.TCPConnector(limit=MAX_CONNECTIONS, ssl=context, force_close=True)
+    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+
+
+class ServiceTransport(httpx.AsyncBaseTransport):
+    """Carries reads on kept connections and each POST on a fresh one; at most 100 at once of either.
+
+    Its failures are httpx's: ConnectError and ConnectTimeout mean that nothing was sent, anything else that the request
+    may have arrived.
+    """
+
+    def __init__(self, *, ssl_context: ssl.SSLContext | None = None) -> None:
+        context = ssl_context or httpx.create_ssl_context()
+        self._kept = AiohttpTransport(verify=context, client=functools.partial(_session, context, kept=True))
+        self._fresh = AiohttpTransport(verify=context, client=functools.partial(_session, context, kept=False))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request and return its answer once the headers are there."""
+        carrier = self._fresh if request.method == "POST" else self._kept
+        try:
+            response = await carrier.handle_async_request(request)
+        except _FOREIGN as error:
+            raise _translated(error) from None
+        if isinstance(response.stream, httpx.AsyncByteStream):
+            response.stream = _Body(response.stream)
+        return response
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._kept.aclose()
+        await self._fresh.aclose()
