@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 
-class Rejection(Exception):  # noqa: N818  it is an answer to a person, not a fault of the program
+class Rejection(Exception):
     """What was typed or tapped can't be accepted; `key` names the sentence, `arguments` fill it.
 
     The exception's own text is the key alone, so that a log or a traceback never shows what a person typed.

@@ -1,0 +1,48 @@
+"""Reading written figures: a dot or a comma may group thousands or start a fraction, and people mean both."""
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+_FIGURE = re.compile(
+    r"(?P<head>[1-9]\d{0,2}(?P<group>[.,' ])\d{3}(?:(?P=group)\d{3})*|\d+)(?:(?P<mark>[.,])(?P<tail>\d+))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """All that one written figure can mean.
+
+    `whole`: its separators group thousands. `exact`: its last separator starts a fraction. `joined`: the digits
+    with the separators ignored, as hasty typing would have it. `grouped`: the grouping is beyond doubt.
+    """
+
+    whole: int | None
+    exact: Fraction | None
+    joined: int
+    grouped: bool = False
+
+    @property
+    def meanings(self) -> tuple[Fraction, ...]:
+        """What the figure says by the rules of either language; two where the languages disagree."""
+        return tuple(Fraction(each) for each in (self.whole, self.exact) if each is not None)
+
+
+def read_figure(text: str) -> Figure | None:
+    """What `text` (ASCII digits, dots, commas, apostrophes, single spaces) can mean; None if it is no figure."""
+    match = _FIGURE.fullmatch(text)
+    if match is None or match["mark"] == match["group"] is not None or _pads_with_zeros(match["head"]):
+        return None
+    head = int(re.sub(r"\D", "", match["head"]))
+    joined = int(re.sub(r"\D", "", text))
+    if match["tail"] is not None:
+        exact = Fraction(f"{head}.{match['tail']}")
+        return Figure(None, exact, joined, grouped=match["group"] is not None)
+    groups = match["head"].count(match["group"]) if match["group"] else 0
+    exact_too = groups == 1 and match["group"] in ".,"
+    return Figure(head, Fraction(text.replace(",", ".")) if exact_too else None, joined, grouped=groups > 1)
+
+
+def _pads_with_zeros(head: str) -> bool:
+    """Telephone and account numbers begin with zeros, sums of money don't."""
+    return len(head) > 1 and head.startswith("0")

@@ -1,0 +1,118 @@
+"""The words of money that people in Indonesia type, in Indonesian, in English, and in the slang of the market."""
+
+from typing import Final
+
+THOUSAND, MILLION, BILLION, TRILLION = 10**3, 10**6, 10**9, 10**12
+
+CURRENCIES: Final = {
+    **dict.fromkeys(("rp", "idr", "rupiah", "perak"), "IDR"),
+    **dict.fromkeys(("sat", "sats", "satoshi", "satoshis"), "SAT"),
+    **dict.fromkeys(("btc", "xbt", "bitcoin", "bitcoins"), "BTC"),
+    "₿": "₿",
+}
+
+SCALES: Final = {
+    **dict.fromkeys(("rb", "rbu", "ribu", "k", "thousand"), (THOUSAND,)),
+    **dict.fromkeys(("jt", "jta", "juta", "mio", "million"), (MILLION,)),
+    **dict.fromkeys(("miliar", "milyar", "bn", "billion"), (BILLION,)),
+    **dict.fromkeys(("triliun", "trilyun", "trillion"), (TRILLION,)),
+    # A million to an English reader, a miliar (10⁹) to an Indonesian one.
+    **dict.fromkeys(("m", "mil"), (MILLION, BILLION)),
+}
+
+ONE_OF: Final = {"seribu": THOUSAND, "sejuta": MILLION, "semiliar": BILLION, "semilyar": BILLION}
+"""Scales with their "one" grown on."""
+
+HALVES: Final = {"setengah", "half"}
+
+TIMES: Final = {"puluh": 10, "ratus": 100, "hundred": 100}
+TEENS: Final = {"belas": 10}
+
+DIGITS: Final = {
+    **{
+        word: value
+        for value, word in enumerate(
+            ["nol", "satu", "dua", "tiga", "empat", "lima", "enam", "tujuh", "delapan", "sembilan"]
+        )
+    },
+    **{
+        word: value
+        for value, word in enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
+    },
+}
+
+UNDER_HUNDRED: Final = {
+    "sepuluh": 10,
+    "sebelas": 11,
+    **{
+        word: value
+        for value, word in enumerate(
+            [
+                "ten",
+                "eleven",
+                "twelve",
+                "thirteen",
+                "fourteen",
+                "fifteen",
+                "sixteen",
+                "seventeen",
+                "eighteen",
+                "nineteen",
+            ],
+            10,
+        )
+    },
+    "jigo": 25,
+    "gocap": 50,
+}
+
+TENS: Final = {
+    word: tens * 10
+    for tens, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
+}
+
+HUNDREDS: Final = {"seratus": 100, "cepek": 100, "pego": 150, "nopek": 200, "gopek": 500}
+
+SLANG: Final = {
+    "gocap": 50_000,
+    "seceng": 1_000,
+    "ceceng": 1_000,
+    "noceng": 2_000,
+    "goceng": 5_000,
+    "ceban": 10_000,
+    "noban": 20_000,
+    "goban": 50_000,
+    "cetiau": 1_000_000,
+    "gotiau": 5_000_000,
+}
+"""What these words mean when they stand alone: sums, not numbers. Only `gocap` is also heard as a plain 50."""
+
+_ALL: Final = sorted(
+    {
+        *CURRENCIES,
+        *SCALES,
+        *ONE_OF,
+        *HALVES,
+        *TIMES,
+        *TEENS,
+        *DIGITS,
+        *UNDER_HUNDRED,
+        *TENS,
+        *HUNDREDS,
+        *SLANG,
+    },
+    key=len,
+    reverse=True,
+)
+
+
+def words_in(run: str) -> list[str] | None:
+    """The known words that `run` is made of ("limapuluhribu"), longest first; None where it is something else."""
+    if not run:
+        return []
+    for word in _ALL:
+        if run.startswith(word):
+            rest = words_in(run[len(word) :])
+            if rest is not None:
+                return [word, *rest]
+    return None
