@@ -1,0 +1,122 @@
+"""On-chain deposits: only the tokens we know, exact amounts, and requests that wallets understand."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.invoices import erc681
+
+_CBBTC, _BTCB = erc681.KNOWN_TOKENS["cbbtc"], erc681.KNOWN_TOKENS["btcb"]
+_SAFE = "0x52908400098527886E0F7030069857D2E4169EE7"
+_GOOD: dict[str, Any] = {
+    "channel": "cbbtc",
+    "chain_id": 8453,
+    "token_address": "0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf",
+    "decimals": 8,
+    "to_address": _SAFE,
+}
+
+_tokens = st.sampled_from([_CBBTC, _BTCB])
+_sats = st.integers(1, 21 * 10**14)
+
+
+def test_the_instructions_of_both_channels_pass() -> None:
+    assert erc681.check_deposit(**_GOOD) is _CBBTC
+    btcb = erc681.check_deposit("btcb", 56, "0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c", 18, _SAFE)
+    assert (btcb.symbol, btcb.chain_name) == ("BTCB", "BNB Chain")
+
+
+@pytest.mark.parametrize("address", [_CBBTC.address.lower(), "0x" + _CBBTC.address[2:].upper()])
+def test_a_contract_is_the_same_in_any_case(address: str) -> None:
+    assert erc681.check_deposit(**_GOOD | {"token_address": address}) is _CBBTC
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        ("channel", {"channel": "usdt"}),
+        ("channel", {"channel": "CBBTC"}),
+        ("chainId", {"chain_id": 1}),
+        ("chainId", {"channel": "btcb"}),
+        ("tokenAddress", {"token_address": _BTCB.address}),
+        ("tokenAddress", {"token_address": ""}),
+        ("decimals", {"decimals": 18}),
+        ("toAddress", {"to_address": ""}),
+        ("toAddress", {"to_address": _SAFE[:-1]}),
+        ("toAddress", {"to_address": _SAFE + "0"}),
+        ("toAddress", {"to_address": _SAFE[2:]}),
+        ("toAddress", {"to_address": _SAFE + "\n"}),
+        ("toAddress", {"to_address": "0X" + _SAFE[2:]}),
+        ("toAddress", {"to_address": "0x" + "g" * 40}),
+        ("toAddress", {"to_address": "0x" + "0" * 40}),
+        ("toAddress", {"to_address": _CBBTC.address}),
+        ("toAddress", {"to_address": _BTCB.address.lower()}),
+    ],
+    ids=str,
+)
+def test_instructions_that_differ_anywhere_are_refused_and_say_where(field: str, wrong: dict[str, Any]) -> None:
+    with pytest.raises(erc681.DepositCheckError) as caught:
+        erc681.check_deposit(**_GOOD | wrong)
+    assert caught.value.field == field
+
+
+def test_foreign_text_in_an_error_is_cut_short() -> None:
+    with pytest.raises(erc681.DepositCheckError) as caught:
+        erc681.check_deposit(**_GOOD | {"to_address": "x" * 10_000})
+    assert len(str(caught.value)) < 200
+
+
+def test_the_transfer_names_token_chain_recipient_and_whole_units() -> None:
+    assert erc681.transfer_uri(_CBBTC, _SAFE, 29_412) == (
+        f"ethereum:0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf@8453/transfer?address={_SAFE}&uint256=29412"
+    )
+    assert erc681.transfer_uri(_BTCB, _SAFE.lower(), 29_412) == (
+        "ethereum:0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c@56/transfer"
+        f"?address={_SAFE.lower()}&uint256=294120000000000"
+    )
+
+
+def test_no_transfer_is_written_to_an_address_that_loses_the_money() -> None:
+    with pytest.raises(erc681.DepositCheckError):
+        erc681.transfer_uri(_CBBTC, _CBBTC.address, 1)
+
+
+@pytest.mark.parametrize("sats", [0, -1, 21 * 10**14 + 1])
+def test_an_amount_that_cannot_be_is_refused(sats: int) -> None:
+    for convert in (erc681.units_for_sats, erc681.amount_text):
+        with pytest.raises(erc681.DepositCheckError):
+            convert(_BTCB, sats)
+
+
+@pytest.mark.parametrize(
+    ("sats", "text"),
+    [
+        (29_412, "0.00029412"),
+        (1, "0.00000001"),
+        (100_000, "0.001"),
+        (10**8, "1"),
+        (10**9, "10"),
+        (21 * 10**14, "21000000"),
+    ],
+)
+def test_the_amount_is_shown_as_a_payer_types_it(sats: int, text: str) -> None:
+    assert erc681.amount_text(_CBBTC, sats) == erc681.amount_text(_BTCB, sats) == text
+
+
+@given(_tokens, _sats)
+def test_the_amount_shown_is_exactly_the_amount_asked(token: erc681.KnownToken, sats: int) -> None:
+    text = erc681.amount_text(token, sats)
+    units = erc681.units_for_sats(token, sats)
+    assert Decimal(text) * 10**token.decimals == units
+    assert Decimal(text) * 10**8 == sats
+    assert set(text) <= set("0123456789.")
+
+
+@given(_tokens, _sats)
+def test_the_units_of_a_transfer_are_digits_only(token: erc681.KnownToken, sats: int) -> None:
+    units = erc681.transfer_uri(token, _SAFE, sats).rpartition("uint256=")[2]
+    assert units.isdigit()
+    assert int(units) == sats * {8: 1, 18: 10**10}[token.decimals]
