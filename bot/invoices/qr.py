@@ -21,13 +21,13 @@ MIN_SIDE_PX = 700
 _SCHEME = "LIGHTNING:"
 _BLACK, _WHITE = 0, 255
 
-# Trying all eight masks costs 12 to 26 ms more a code and gains nothing: of 1,080 turned, blurred, shrunk and
+# Trying all eight masks costs 10 to 20 ms more a code and gains nothing: of 1,080 turned, blurred, shrunk and
 # JPEG-compressed pictures of invoices, zxing-cpp read 649 with this mask everywhere, and 640 with the best ones.
 _MASK = 7
 
-# A thread, and only one. Of 200 codes at once, one thread draws as many a second as one core can and keeps the
-# loop waiting 4 ms (p99); six threads fight it for the interpreter (100 ms). A warm process waits 1 to 2 ms, but
-# costs 42 MB each and 0.1 s for the first code: too much for work that takes 6 ms.
+# A thread, and only one. With 200 codes asked for at once, one thread draws as many a second as a core can and
+# keeps the loop waiting 5 ms (p99); six threads fight it for the interpreter (94 ms). A warm process keeps it
+# waiting 1 to 4 ms, but costs 30 MB or more and 0.1 s for the first code: too much for work of 5 ms.
 _RENDERER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="qr")
 
 
