@@ -1,0 +1,37 @@
+"""What the service says no with.
+
+SandboxError
+|- Refusal               an answer of its own: a status and the text of `error` (settlement API, 7)
+|  `- ControlRefusal     the same for the sandbox's control endpoints, which no integrator ever sees
+`- ConnectionDropped     a "drop" fault where there is no connection to close (the app called in-process)
+"""
+
+from __future__ import annotations
+
+
+class SandboxError(Exception):
+    """Everything that this package raises on purpose."""
+
+
+class Refusal(SandboxError):
+    """A request that is answered with `{"error": message}`.
+
+    Args:
+        status: the HTTP status, 400 to 599.
+        message: what to tell the integrator. Never holds a secret, a recipient or a name.
+        retry_after: whole seconds for the `Retry-After` header, where waiting helps.
+    """
+
+    def __init__(self, status: int, message: str, *, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.retry_after = retry_after
+
+
+class ControlRefusal(Refusal):
+    """A control request that makes no sense (400), finds nothing (404) or comes at the wrong moment (409)."""
+
+
+class ConnectionDropped(SandboxError, ConnectionError):
+    """Raised instead of closing a socket when the app is called without a server, as tests do."""

@@ -1,0 +1,156 @@
+"""The payout methods: a live list that changes while the service runs (settlement API, 2.2 and 4.2)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from importlib import resources
+from typing import TYPE_CHECKING, Final
+
+from bot.sandbox.service.errors import ControlRefusal
+from bot.sandbox.service.profile import CodeStyle, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+Row = dict[str, object]
+
+_BCA: Final = "014"
+_KINDS: Final = ("bank", "ewallet")
+
+
+@dataclass(frozen=True, slots=True)
+class PayoutMethod:
+    """One entry as a creation is checked against it; `cap` is whole rupiah a transaction, or None."""
+
+    bank_code: str
+    bank_name: str
+    kind: str
+    cap: int | None
+
+
+class MethodsList:
+    """What is paid out to, the copy of it that is served from a cache, and the profile's way of writing it."""
+
+    def __init__(self) -> None:
+        self._rows = _shipped()
+        self._as_given = False
+        self._cached: list[Row] = []
+        self._cached_at: datetime | None = None
+        self._cached_for: Profile | None = None
+
+    def listing(self, profile: Profile, now: datetime, lives_seconds: int) -> list[Row]:
+        """The rows of PayoutMethodsResponse; up to `lives_seconds` behind what a creation is checked against."""
+        at = self._cached_at
+        fresh = at is not None and timedelta(0) <= now - at < timedelta(seconds=lives_seconds)
+        if not fresh or self._cached_for is not profile:
+            self._cached, self._cached_at, self._cached_for = self.current(profile), now, profile
+        return self._cached
+
+    def pair(self, code: str, name: str, profile: Profile) -> PayoutMethod | None:
+        """The method with exactly this code and this name (settlement API, 4.5, rule 3), by the current list."""
+        for row in self.current(profile):
+            if row["bankCode"] == code and row["bankName"] == name:
+                return PayoutMethod(code, name, str(row["kind"]), _cap(row.get("maxAmountTransfer")))
+        return None
+
+    def first(self, profile: Profile) -> PayoutMethod:
+        """Any method, for orders that nobody typed.
+
+        Raises:
+            ControlRefusal: 409, the list is empty.
+        """
+        rows = self.current(profile)
+        if not rows:
+            raise ControlRefusal(409, "the methods list is empty")
+        row = rows[0]
+        return PayoutMethod(str(row["bankCode"]), str(row["bankName"]), str(row["kind"]), None)
+
+    def replace(self, rows: object) -> None:
+        """Serve exactly these rows from now on, their types left as they are; None brings the shipped ones back.
+
+        Raises:
+            ControlRefusal: 400, a row lacks what every row has.
+        """
+        self._rows = _shipped() if rows is None else _checked(rows)
+        self._as_given = rows is not None
+
+    def remove(self, bank_code: str, profile: Profile) -> None:
+        """Let one method vanish, named by the code that is listed.
+
+        Raises:
+            ControlRefusal: 404, no such code.
+        """
+        written = self.current(profile)
+        gone = [row["bankName"] for row in written if row["bankCode"] == bank_code]
+        if not gone:
+            raise ControlRefusal(404, "no such bankCode in the list")
+        self._rows = [row for row in self._rows if row["bankName"] not in gone]
+
+    def flush(self) -> None:
+        """Forget the cached copy."""
+        self._cached_at = None
+
+    def current(self, profile: Profile) -> list[Row]:
+        """The list as it really is, past any cache."""
+        rows = _bca_first(self._rows) if profile.bca_first else self._rows
+        if self._as_given:
+            return [dict(row) for row in rows]
+        coded = _with_codes(rows, profile.ewallet_codes)
+        return [_with_cap(row, place, mixed=profile.mixed_caps) for place, row in enumerate(coded)]
+
+
+def _shipped() -> list[Row]:
+    text = (resources.files("bot.sandbox.service") / "payout-methods.json").read_text(encoding="utf-8")
+    rows: list[Row] = json.loads(text)["methods"]
+    return rows
+
+
+def _checked(rows: object) -> list[Row]:
+    if not isinstance(rows, list) or not all(_is_method(row) for row in rows):
+        raise ControlRefusal(400, "each method needs bankCode, bankName and kind (bank or ewallet)")
+    return [dict(row) for row in rows]
+
+
+def _is_method(row: object) -> bool:
+    if not isinstance(row, dict) or row.get("kind") not in _KINDS:
+        return False
+    return isinstance(row.get("bankCode"), str) and isinstance(row.get("bankName"), str)
+
+
+def _bca_first(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row["bankCode"] != _BCA, str(row["bankName"])))
+
+
+def _with_codes(rows: Sequence[Row], style: CodeStyle) -> list[Row]:
+    wallets = [row for row in rows if row["kind"] == "ewallet"]
+    # Every other e-wallet by its number, so that both sorts are always in the list.
+    numeric = wallets[::2] if style is CodeStyle.MIXED else []
+    return [_coded(row, numeric=any(row is wallet for wallet in numeric)) for row in rows]
+
+
+def _coded(row: Mapping[str, object], *, numeric: bool) -> Row:
+    shown = {name: value for name, value in row.items() if name != "numericCode"}
+    return shown | {"bankCode": row["numericCode"]} if numeric else shown
+
+
+def _with_cap(row: Row, place: int, *, mixed: bool) -> Row:
+    cap = _cap(row["maxAmountTransfer"])
+    if not mixed:
+        return row | {"maxAmountTransfer": cap}
+    ways: tuple[Row, ...] = (
+        {"maxAmountTransfer": str(cap)},
+        {"maxAmountTransfer": cap},
+        {"maxAmountTransfer": None},
+        {},
+    )
+    bare = {name: value for name, value in row.items() if name != "maxAmountTransfer"}
+    return bare | ways[place % len(ways)]
+
+
+def _cap(value: object) -> int | None:
+    try:
+        return None if value is None else int(float(str(value)))
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,73 @@
+"""The parts of the service, put together once and shared by its endpoints."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from bot.sandbox.service.faults import FaultBook
+from bot.sandbox.service.invoices import Node
+from bot.sandbox.service.keys import KeyRing
+from bot.sandbox.service.limits import PollLimiter
+from bot.sandbox.service.methods import MethodsList
+from bot.sandbox.service.order_book import OrderBook
+from bot.sandbox.service.quote import Quote, QuoteBoard
+from bot.sandbox.service.request_log import RequestLog
+from bot.sandbox.service.storage import Storage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from pathlib import Path
+
+    from bot.sandbox.service.methods import Row
+    from bot.sandbox.service.switches import Switches
+
+
+class Service:
+    """Everything that an endpoint can ask.
+
+    Two clocks: `true_now` is the injected one and decides when things happen; `now` is what the service believes and
+    writes down, which a switch can put ahead or behind.
+    """
+
+    def __init__(
+        self,
+        *,
+        state_path: Path | None,
+        switches: Switches,
+        seed: int,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self.storage = Storage(state_path)
+        self.switches = switches
+        self.true_now = clock
+        self.book = OrderBook(self.storage)
+        self.keys = KeyRing(self.storage, clock)
+        self.node = Node(self.storage)
+        self.methods = MethodsList()
+        self.quotes = QuoteBoard(self.storage, seed)
+        self.limiter = PollLimiter()
+        self.faults = FaultBook()
+        self.requests = RequestLog(clock)
+
+    @property
+    def skew(self) -> timedelta:
+        """How far the service's clock is ahead."""
+        return timedelta(seconds=self.switches.clock_skew_seconds)
+
+    def now(self) -> datetime:
+        """The time by the service's own clock, aware UTC."""
+        return self.true_now() + self.skew
+
+    def quote(self) -> Quote:
+        """The quote to show, and to lock."""
+        return self.quotes.current(self.now(), self.switches.quote_lives_seconds)
+
+    def listing(self) -> list[Row]:
+        """The payout methods as they are shown now."""
+        return self.methods.listing(self.switches.profile, self.true_now(), self.switches.methods_live_seconds)
+
+    def close(self) -> None:
+        """Let go of the state file."""
+        self.storage.close()

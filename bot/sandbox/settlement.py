@@ -1,0 +1,133 @@
+"""The sandbox's settlement service: the whole of the settlement API as a server that integrators can test against.
+
+`create_app` puts the parts of `bot.sandbox.service` together; `server_config` says how to serve them so that dropped
+connections are really dropped. `/v1` is what the document describes, `/control` is the sandbox's own and exists
+nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import structlog
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+
+from bot.sandbox.service import api, control_orders, control_settings, lifecycle
+from bot.sandbox.service.answers import exception_handlers
+from bot.sandbox.service.dropping import server_config
+from bot.sandbox.service.fault_layer import FaultLayer
+from bot.sandbox.service.profile import profile_named
+from bot.sandbox.service.service import Service
+from bot.sandbox.service.switches import Switches
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from pathlib import Path
+
+__all__ = ["SANDBOX_API_KEY", "SANDBOX_TENANT", "SettlementSandboxSettings", "create_app", "server_config"]
+
+SANDBOX_TENANT: Final = "kirim"
+# Opens nothing but a sandbox on the same machine, and so is no secret.
+SANDBOX_API_KEY: Final = "pk_live_sandbox.not-a-secret-0123456789abcdef"
+_TICK_SECONDS: Final = 0.1
+
+log = structlog.get_logger(__name__)
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettlementSandboxSettings:
+    """How a sandbox service begins.
+
+    Attributes:
+        state_path: the SQLite file that keeps orders, keys, the node's key and the price; None keeps all in memory.
+        profile: "documented" or "live".
+        api_keys: tenant to API key, valid from the start unless revoked since.
+        network: the BOLT11 prefix of invoices.
+        seed: of the price's walk.
+        speed_seconds: between two states of a paid order; None means by hand.
+        invoice_expiry_seconds: 1 or more.
+        clock: true time, aware UTC.
+        sleep: how delays are waited for.
+    """
+
+    state_path: Path | None = None
+    profile: str = "documented"
+    api_keys: Mapping[str, str] = field(default_factory=lambda: {SANDBOX_TENANT: SANDBOX_API_KEY})
+    network: str = "bcrt"
+    seed: int = 21
+    speed_seconds: float | None = 3.0
+    invoice_expiry_seconds: int = 3600
+    clock: Callable[[], datetime] = _utc_now
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+def create_app(settings: SettlementSandboxSettings) -> Starlette:
+    """The service as an ASGI app; `app.state.service` is the service itself, for tests that drive its clock.
+
+    Raises:
+        ControlRefusal: there is no such profile or network.
+        ValueError: a preset key is malformed.
+    """
+    service = _service(settings)
+    app = Starlette(
+        routes=[*api.routes(service), *control_orders.routes(service), *control_settings.routes(service)],
+        middleware=[Middleware(FaultLayer, service=service, sleep=settings.sleep)],
+        exception_handlers=exception_handlers(service),
+        lifespan=_lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.service = service
+    return app
+
+
+def _service(settings: SettlementSandboxSettings) -> Service:
+    switches = Switches(profile=profile_named(settings.profile)).changed(
+        {
+            "network": settings.network,
+            "speedSeconds": settings.speed_seconds,
+            "invoiceExpirySeconds": settings.invoice_expiry_seconds,
+        },
+    )
+    service = Service(
+        state_path=settings.state_path,
+        switches=switches,
+        seed=settings.seed,
+        clock=settings.clock,
+    )
+    for tenant, api_key in settings.api_keys.items():
+        service.keys.adopt(tenant, api_key)
+    service.book.overdue_start_now(settings.clock())
+    return service
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    service: Service = app.state.service
+    moving = asyncio.create_task(_move_orders(service))
+    try:
+        yield
+    finally:
+        moving.cancel()
+        with suppress(asyncio.CancelledError):
+            await moving
+        service.close()
+
+
+async def _move_orders(service: Service) -> None:
+    """Keep the state file as far as time is; requests do not depend on it, as each of them ticks too."""
+    while True:
+        try:
+            lifecycle.tick(service)
+        except sqlite3.Error as error:
+            log.warning("tick_failed", reason=type(error).__name__)
+        await asyncio.sleep(_TICK_SECONDS)
