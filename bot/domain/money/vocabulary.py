@@ -28,48 +28,23 @@ HALVES: Final = {"setengah", "half"}
 TIMES: Final = {"puluh": 10, "ratus": 100, "hundred": 100}
 TEENS: Final = {"belas": 10}
 
+
+def _counted(first: int, step: int, words: str) -> dict[str, int]:
+    return {word: first + step * place for place, word in enumerate(words.split())}
+
+
 DIGITS: Final = {
-    **{
-        word: value
-        for value, word in enumerate(
-            ["nol", "satu", "dua", "tiga", "empat", "lima", "enam", "tujuh", "delapan", "sembilan"]
-        )
-    },
-    **{
-        word: value
-        for value, word in enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"])
-    },
+    **_counted(0, 1, "nol satu dua tiga empat lima enam tujuh delapan sembilan"),
+    **_counted(0, 1, "zero one two three four five six seven eight nine"),
 }
 
 UNDER_HUNDRED: Final = {
-    "sepuluh": 10,
-    "sebelas": 11,
-    **{
-        word: value
-        for value, word in enumerate(
-            [
-                "ten",
-                "eleven",
-                "twelve",
-                "thirteen",
-                "fourteen",
-                "fifteen",
-                "sixteen",
-                "seventeen",
-                "eighteen",
-                "nineteen",
-            ],
-            10,
-        )
-    },
-    "jigo": 25,
-    "gocap": 50,
+    **_counted(10, 1, "sepuluh sebelas"),
+    **_counted(10, 1, "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"),
+    **_counted(25, 25, "jigo gocap"),
 }
 
-TENS: Final = {
-    word: tens * 10
-    for tens, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
-}
+TENS: Final = _counted(20, 10, "twenty thirty forty fifty sixty seventy eighty ninety")
 
 HUNDREDS: Final = {"seratus": 100, "cepek": 100, "pego": 150, "nopek": 200, "gopek": 500}
 
@@ -88,19 +63,7 @@ SLANG: Final = {
 """What these words mean when they stand alone: sums, not numbers. Only `gocap` is also heard as a plain 50."""
 
 _ALL: Final = sorted(
-    {
-        *CURRENCIES,
-        *SCALES,
-        *ONE_OF,
-        *HALVES,
-        *TIMES,
-        *TEENS,
-        *DIGITS,
-        *UNDER_HUNDRED,
-        *TENS,
-        *HUNDREDS,
-        *SLANG,
-    },
+    {*CURRENCIES, *SCALES, *ONE_OF, *HALVES, *TIMES, *TEENS, *DIGITS, *UNDER_HUNDRED, *TENS, *HUNDREDS, *SLANG},
     key=len,
     reverse=True,
 )
