@@ -1,0 +1,89 @@
+"""Column types that mean the same on SQLite and PostgreSQL: instants, exact decimals, JSON, big ids."""
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from sqlalchemy import BigInteger, Dialect, Integer, Text
+from sqlalchemy.dialects.postgresql import TIMESTAMP
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+BigId = BigInteger().with_variant(Integer(), "sqlite")
+"""64 bits. Only a column spelled INTEGER is SQLite's own row id, and that needs no index of its own."""
+
+POSTGRESQL = "postgresql"
+
+
+class Instant(TypeDecorator[datetime]):
+    """An aware UTC time with microseconds.
+
+    PostgreSQL has a type for it. SQLite hasn't: there it is text of one width ("2026-01-31 09:30:00.000000"),
+    so that it compares as time does and support can read it.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[datetime] | TypeEngine[str]:
+        """The native type where there is one."""
+        if dialect.name == POSTGRESQL:
+            return dialect.type_descriptor(TIMESTAMP(timezone=True))
+        return dialect.type_descriptor(Text())
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | str | None:
+        """Refuse a time without a zone: it would be read back as another moment.
+
+        Raises:
+            ValueError: the time is naive.
+        """
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone can't be stored")
+        moment = value.astimezone(UTC)
+        if dialect.name == POSTGRESQL:
+            return moment
+        return moment.replace(tzinfo=None).isoformat(" ", "microseconds")
+
+    def process_result_value(self, value: object | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002  its shape is SQLAlchemy's
+        """The time, in UTC."""
+        if isinstance(value, datetime):
+            return value.astimezone(UTC)
+        return None if value is None else datetime.fromisoformat(str(value)).replace(tzinfo=UTC)
+
+
+class ExactDecimal(TypeDecorator[Decimal]):
+    """A rate, digit by digit as text: SQLite would make a float of it."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> str | None:  # noqa: ARG002  its shape is SQLAlchemy's
+        """The decimal's own text."""
+        return None if value is None else str(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Decimal | None:  # noqa: ARG002  its shape is SQLAlchemy's
+        """The decimal of that text."""
+        return None if value is None else Decimal(value)
+
+
+class Json(TypeDecorator[object]):
+    """A JSON value as text, the same on both databases. None is NULL.
+
+    Escaped to ASCII, because PostgreSQL's text takes neither NUL nor half a surrogate pair.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: object | None, dialect: Dialect) -> str | None:  # noqa: ARG002  its shape is SQLAlchemy's
+        """The value's text.
+
+        Raises:
+            TypeError: something in it is no JSON value.
+        """
+        return None if value is None else json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> object | None:  # noqa: ARG002  its shape is SQLAlchemy's
+        """The value of that text."""
+        return None if value is None else json.loads(value)

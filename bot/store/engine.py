@@ -1,0 +1,76 @@
+"""Connections: one that writes and a few that read on SQLite, one pool for both on PostgreSQL."""
+
+from sqlalchemy import Connection, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from bot.store.address import Address
+
+READERS = 4
+"""SQLite's readers: they never wait for the writer, nor it for them (write-ahead log)."""
+
+POSTGRESQL_CONNECTIONS = 12
+PATIENCE_SECONDS = 30
+"""How long to wait for another process's write (SQLite) or for a free connection (PostgreSQL)."""
+
+# FULL, because NORMAL may lose the last commits in a power cut, and an intent that is lost after its POST is
+# money nobody looks for.
+SQLITE_SETTINGS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=FULL",
+    "PRAGMA foreign_keys=ON",
+    f"PRAGMA busy_timeout={PATIENCE_SECONDS * 1000}",
+    "PRAGMA temp_store=MEMORY",
+)
+
+
+def writer(address: Address) -> AsyncEngine:
+    """The engine whose transactions write; on SQLite there is a single connection in it."""
+    if not address.is_sqlite:
+        return _postgresql(address)
+    return _sqlite(address, connections=1, begin="BEGIN IMMEDIATE")
+
+
+def reader(address: Address, writing: AsyncEngine) -> AsyncEngine:
+    """The engine whose transactions only read, each of them one moment of the database."""
+    if not address.is_sqlite:
+        return writing.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    return _sqlite(address, connections=READERS, begin="BEGIN", settings=(*SQLITE_SETTINGS, "PRAGMA query_only=ON"))
+
+
+def _postgresql(address: Address) -> AsyncEngine:
+    return create_async_engine(
+        address.url,
+        hide_parameters=True,  # an exception's text must not quote a person's account
+        pool_size=POSTGRESQL_CONNECTIONS,
+        max_overflow=0,
+        pool_timeout=PATIENCE_SECONDS,
+        # Compiling a plan for the processor takes longer than any query here.
+        connect_args={"server_settings": {"jit": "off", "application_name": "kirim"}},
+    )
+
+
+def _sqlite(
+    address: Address, *, connections: int, begin: str, settings: tuple[str, ...] = SQLITE_SETTINGS
+) -> AsyncEngine:
+    if address.path is not None:
+        address.path.parent.mkdir(parents=True, exist_ok=True)
+    engine = create_async_engine(
+        address.url, hide_parameters=True, pool_size=connections, max_overflow=0, pool_timeout=PATIENCE_SECONDS
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def set_up(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        # The driver would begin by itself, before a write only, and so read and write in two transactions.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        for setting in settings:
+            cursor.execute(setting)
+        cursor.close()
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def begin_transaction(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine

@@ -1,0 +1,67 @@
+"""Updates on their way from Telegram to the conversation."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.actions.ports import InboxItem
+from bot.store import writing
+from bot.store.tables import IS_UNFINISHED, inbox
+
+ITEM = (inbox.c.update_id, inbox.c.chat_id, inbox.c.body, inbox.c.received_at, inbox.c.attempts)
+
+WAITING = (
+    select(*ITEM)
+    .where(IS_UNFINISHED, inbox.c.chat_id == bindparam("chat"), inbox.c.update_id > bindparam("after"))
+    .order_by(inbox.c.update_id)
+    .limit(bindparam("limit"))
+)
+CHATS = (
+    select(inbox.c.chat_id)
+    .where(IS_UNFINISHED)
+    .group_by(inbox.c.chat_id)
+    .order_by(func.min(inbox.c.received_at), func.min(inbox.c.update_id))
+)
+THESE = inbox.c.update_id.in_(bindparam("ids", expanding=True))
+COUNT = update(inbox).where(THESE).values(attempts=inbox.c.attempts + 1)
+# What somebody wrote is needed no longer; that the update was dealt with still is.
+FINISH = update(inbox).where(THESE, IS_UNFINISHED).values(finished_at=bindparam("at"), body="")
+FORGET = delete(inbox).where(inbox.c.finished_at < bindparam("before"))
+
+
+class SqlInbox:
+    """`Inbox`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def add(self, items: Sequence[InboxItem]) -> frozenset[int]:
+        """Keep those not seen before; their update ids."""
+        rows = [{**asdict(item), "finished_at": None} for item in items]
+        return await writing.add_all(self._connection, inbox, rows, inbox.c.update_id)
+
+    async def waiting(self, chat_id: int, *, after: int = 0, limit: int = 50) -> tuple[InboxItem, ...]:
+        """The unfinished updates of a chat with an id above `after`, in order."""
+        found = await self._connection.execute(WAITING, {"chat": chat_id, "after": after, "limit": limit})
+        return tuple(InboxItem(**row) for row in found.mappings())
+
+    async def chats_waiting(self) -> tuple[int, ...]:
+        """The chats that have unfinished updates, the longest waiting first."""
+        return tuple((await self._connection.execute(CHATS)).scalars())
+
+    async def count_attempt(self, update_ids: Collection[int]) -> None:
+        """One more attempt at each of these."""
+        for ids in writing.batches(update_ids):
+            await self._connection.execute(COUNT, {"ids": ids})
+
+    async def finish(self, update_ids: Collection[int], at: datetime) -> None:
+        """These are dealt with. Their text is dropped at once, their ids only by `forget_finished`."""
+        for ids in writing.batches(update_ids):
+            await self._connection.execute(FINISH, {"ids": ids, "at": at})
+
+    async def forget_finished(self, before: datetime) -> int:
+        """Delete those finished before; how many they were."""
+        return (await self._connection.execute(FORGET, {"before": before})).rowcount

@@ -1,0 +1,102 @@
+"""The tables' history, applied by the program itself: the migrations travel within the package."""
+
+from pathlib import Path
+from typing import Final
+
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
+
+from bot.store.address import Address, address
+from bot.store.engine import writer
+from bot.store.errors import StoreFailure, failure
+
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
+
+LOCK_KEY: Final = 0x6B_69_72_69_6D + 1
+"""PostgreSQL's advisory lock for migrations, beside the leader's."""
+
+
+async def upgrade(url: str) -> str:
+    """Bring the tables of a database up to date, creating what isn't there; the revision they are at then.
+
+    Safe while others do the same: one migrates, the rest wait and find it done. It is one transaction, so a
+    crash leaves the tables as they were.
+
+    Raises:
+        StoreFailure: the database can't be reached or refused.
+        UnusableUrl: the URL names no database.
+    """
+    return await upgrade_at(address(url))
+
+
+async def current(url: str) -> str | None:
+    """The revision of a database's tables; None where there are none.
+
+    Raises:
+        StoreFailure: the database can't be reached.
+        UnusableUrl: the URL names no database.
+    """
+    return await current_at(address(url))
+
+
+def head() -> str:
+    """The revision that this program expects."""
+    revision = ScriptDirectory.from_config(_config()).get_current_head()
+    if revision is None:
+        raise RuntimeError("the package came without its migrations")
+    return revision
+
+
+async def upgrade_at(place: Address) -> str:
+    """`upgrade`, of an address."""
+    engine = writer(place)
+    try:
+        async with engine.begin() as connection:
+            await connection.run_sync(_upgrade)
+    except DBAPIError as error:
+        raise failure(error) from None
+    except OSError as error:
+        raise StoreFailure(type(error).__name__) from error
+    finally:
+        await engine.dispose()
+    return head()
+
+
+async def current_at(place: Address) -> str | None:
+    """`current`, of an address."""
+    if place.path is not None and not place.path.exists():
+        return None
+    engine = writer(place)
+    try:
+        async with engine.connect() as connection:
+            return await connection.run_sync(_revision)
+    except DBAPIError as error:
+        raise failure(error) from None
+    except OSError as error:
+        raise StoreFailure(type(error).__name__) from error
+    finally:
+        await engine.dispose()
+
+
+def _upgrade(connection: Connection) -> None:
+    # SQLite's transaction holds the only write lock already.
+    if connection.dialect.name != "sqlite":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
+    config = _config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _revision(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    return config

@@ -1,0 +1,65 @@
+"""What an order or a draft holds inside it, to JSON values and back: every digit of a rate as it was."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from bot.domain.money import Amount
+from bot.domain.order import Deposit
+from bot.domain.payout import PayoutMethod
+from bot.domain.quote import Quote
+
+Json = Mapping[str, Any]
+
+
+def from_method(method: PayoutMethod) -> Json:
+    """A payout method as JSON."""
+    return asdict(method)
+
+
+def to_method(value: Json) -> PayoutMethod:
+    """A payout method from JSON."""
+    return PayoutMethod(**value)
+
+
+def from_amount(amount: Amount) -> Json:
+    """An amount as JSON."""
+    return asdict(amount)
+
+
+def to_amount(value: Json) -> Amount:
+    """An amount from JSON."""
+    return Amount(**value)
+
+
+def from_deposit(deposit: Deposit) -> Json:
+    """Deposit instructions as JSON."""
+    return asdict(deposit)
+
+
+def to_deposit(value: Json) -> Deposit:
+    """Deposit instructions from JSON."""
+    return Deposit(**value)
+
+
+def from_quote(quote: Quote) -> Json:
+    """A quote as JSON: the rates as text, the time in UTC."""
+    return {
+        "btc_idr": str(quote.btc_idr),
+        "fetched_at": quote.fetched_at.astimezone(UTC).isoformat(),
+        "usdc_idr": None if quote.usdc_idr is None else str(quote.usdc_idr),
+        "source": quote.source,
+    }
+
+
+def to_quote(value: Json) -> Quote:
+    """A quote from JSON."""
+    usdc_idr = value["usdc_idr"]
+    return Quote(
+        btc_idr=Decimal(value["btc_idr"]),
+        fetched_at=datetime.fromisoformat(value["fetched_at"]),
+        usdc_idr=None if usdc_idr is None else Decimal(usdc_idr),
+        source=value["source"],
+    )

@@ -1,0 +1,35 @@
+"""An order as a row and back. Columns that follow from others are there to look for or to sort by."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from bot.domain.order import Order, Phase
+from bot.domain.timeline import Step
+from bot.store import nested
+from bot.store.tables import orders
+
+NAMES = tuple(field.name for field in fields(Order))
+COLUMNS = tuple(orders.c[name] for name in NAMES)
+"""What an order is read from, in this order."""
+
+
+def to_row(order: Order) -> dict[str, object]:
+    """The columns' values."""
+    row: dict[str, object] = {name: getattr(order, name) for name in NAMES}
+    row["phase"], row["step"] = order.phase.value, int(order.step)
+    row["method"] = nested.from_method(order.method)
+    row["given"] = nested.from_amount(order.given)
+    row["deposit"] = order.deposit and nested.from_deposit(order.deposit)
+    row["method_code"], row["is_paid"] = order.method.code, order.is_paid
+    return row
+
+
+def to_order(row: Mapping[Any, Any]) -> Order:
+    """The order of a row of `COLUMNS`."""
+    known: dict[str, Any] = dict(row)
+    known["phase"], known["step"] = Phase(known["phase"]), Step(known["step"])
+    known["method"] = nested.to_method(known["method"])
+    known["given"] = nested.to_amount(known["given"])
+    known["deposit"] = known["deposit"] and nested.to_deposit(known["deposit"])
+    return Order(**known)

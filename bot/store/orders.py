@@ -1,0 +1,139 @@
+"""Orders from the intent on: one for each confirmation, saved only over the version that was read."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BindParameter, Integer, Select, bindparam, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.actions.ports import OrderEvent
+from bot.domain.order import Order, Phase
+from bot.store import writing
+from bot.store.order_rows import COLUMNS, to_order, to_row
+from bot.store.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_EXPIRE, order_events, orders
+
+LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
+NOW = bindparam("now", type_=orders.c.next_look_at.type)
+NOT_ENDED = (Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN)
+IN_PHASES = orders.c.phase.in_(bindparam("phases", expanding=True))
+NEWEST_FIRST = (orders.c.created_at.desc(), orders.c.reference.desc())
+OLDEST_FIRST = (orders.c.created_at, orders.c.reference)
+
+ALL = select(*COLUMNS)
+ONE = ALL.where(orders.c.reference == bindparam("reference"))
+OF_DRAFT = ALL.where(orders.c.draft_id == bindparam("draft")).order_by(orders.c.attempt.desc()).limit(1)
+CLAIMING = ALL.where(orders.c.service_id.in_(bindparam("ids", expanding=True)))
+OF_PERSON = ALL.where(orders.c.person_id == bindparam("person")).order_by(*NEWEST_FIRST).limit(LIMIT)
+OF_PERSON_FROM = OF_PERSON.offset(bindparam("offset"))
+OPEN_OF_PERSON = OF_PERSON.where(IN_PHASES)
+IS_DUE = IS_LOOKED_AFTER & (orders.c.next_look_at <= NOW)
+DUE = ALL.where(IS_DUE).order_by(orders.c.is_paid.desc(), orders.c.next_look_at).limit(LIMIT)
+COUNT_DUE = select(func.count()).select_from(orders).where(IS_DUE)
+IN_PHASE = ALL.where(IN_PHASES).order_by(*OLDEST_FIRST).limit(LIMIT)
+EXPIRING = ALL.where(MAY_EXPIRE, orders.c.expires_at <= NOW).order_by(orders.c.expires_at).limit(LIMIT)
+UNCLAIMED_LIKE = ALL.where(
+    IS_UNCLAIMED,
+    orders.c.method_code == bindparam("code"),
+    orders.c.created_at >= bindparam("since"),
+    orders.c.reference != bindparam("but"),
+    orders.c.phase != Phase.REFUSED.value,
+).order_by(*OLDEST_FIRST)
+SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
+
+EVENTS = (
+    select(*(order_events.c[name] for name in ("reference", "at", "phase", "state", "note")))
+    .where(order_events.c.reference == bindparam("reference"))
+    .order_by(order_events.c.id)
+)
+ADD_EVENT = insert(order_events).inline()
+
+
+class SqlOrders:
+    """`Orders`, in the tables `orders` and `order_events`."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def add(self, order: Order) -> bool:
+        """Keep a new intent; False where this (draft, attempt) or reference has one already."""
+        return await writing.add(self._connection, orders, to_row(order))
+
+    async def get(self, reference: str) -> Order | None:
+        """The order with this reference of ours."""
+        return await self._first(ONE, reference=reference)
+
+    async def of_draft(self, draft_id: str) -> Order | None:
+        """The latest attempt of a draft."""
+        return await self._first(OF_DRAFT, draft=draft_id)
+
+    async def by_service_id(self, service_ids: Collection[str]) -> Mapping[str, Order]:
+        """The orders that have claimed any of these ids of the service: a list call's worth, 100 or so."""
+        found = await self._all(CLAIMING, ids=tuple(service_ids))
+        return {order.service_id: order for order in found if order.service_id is not None}
+
+    async def of_person(self, person_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
+        """Newest first."""
+        return await self._all(OF_PERSON_FROM, person=person_id, limit=limit, offset=offset)
+
+    async def open_of_person(self, person_id: int, limit: int = 10) -> tuple[Order, ...]:
+        """Those not yet ended (phases intended, unknown, unresolved, held, open), newest first."""
+        return await self._all(OPEN_OF_PERSON, person=person_id, limit=limit, phases=_names(NOT_ENDED))
+
+    async def save(self, order: Order) -> Order | None:
+        """Save over the same version and return it with the next one; None where somebody else has saved.
+
+        Raises:
+            StoreFailure: another order has claimed its service id. Ask `by_service_id` first, in the same
+                transaction.
+        """
+        after = replace(order, version=order.version + 1)
+        seen = {"key": order.reference, "seen": order.version}
+        result = await self._connection.execute(SAVE, {**to_row(after), **seen})
+        return after if result.rowcount == 1 else None
+
+    async def due(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
+        """Orders whose `next_look_at` has come: paid ones first, then the longest waiting."""
+        return await self._all(DUE, now=now, limit=limit)
+
+    async def count_due(self, now: datetime) -> int:
+        """How many `due` would name if it had no limit."""
+        return int((await self._connection.execute(COUNT_DUE, {"now": now})).scalar_one())
+
+    async def in_phase(self, phases: Collection[Phase], limit: int = 1000) -> tuple[Order, ...]:
+        """Oldest first."""
+        return await self._all(IN_PHASE, phases=_names(phases), limit=limit)
+
+    async def expiring(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
+        """Open orders past `expires_at` of which the expiry has not been told and that are not paid."""
+        return await self._all(EXPIRING, now=now, limit=limit)
+
+    async def unclaimed_like(self, order: Order, since: datetime) -> tuple[Order, ...]:
+        """Other intents without a service id, same method code, created since: those it could be mistaken for.
+
+        Of every phase but refused: an abandoned one may still have made an order.
+        """
+        return await self._all(UNCLAIMED_LIKE, code=order.method.code, since=since, but=order.reference)
+
+    async def add_event(self, event: OrderEvent) -> None:
+        """Append to the order's timeline."""
+        row = {"reference": event.reference, "at": event.at, "phase": event.phase.value}
+        await self._connection.execute(ADD_EVENT, {**row, "state": event.state, "note": event.note})
+
+    async def events(self, reference: str) -> tuple[OrderEvent, ...]:
+        """The order's timeline, as it was written."""
+        found = (await self._connection.execute(EVENTS, {"reference": reference})).mappings()
+        return tuple(OrderEvent(**{**row, "phase": Phase(row["phase"])}) for row in found)
+
+    async def _first(self, statement: Select[Any], **values: object) -> Order | None:
+        row = (await self._connection.execute(statement, values)).mappings().first()
+        return to_order(row) if row else None
+
+    async def _all(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
+        found = await self._connection.execute(statement, values)
+        return tuple(to_order(row) for row in found.mappings())
+
+
+def _names(phases: Collection[Phase]) -> tuple[str, ...]:
+    return tuple(phase.value for phase in phases)

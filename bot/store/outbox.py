@@ -1,0 +1,161 @@
+"""News to tell: each piece kept once, told in order within a chat, and never lost between two attempts."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, bindparam, delete, exists, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.actions.ports import News, NewsStatus
+from bot.domain.order import Phase
+from bot.store import writing
+from bot.store.tables import IS_TO_TELL, orders, outbox
+
+ORDER_SUBJECT = "order:"
+"""News of an order have the subject `order:<reference>`."""
+
+THIS = outbox.c.id == bindparam("news")
+IS_WAITING = outbox.c.status == NewsStatus.WAITING.value
+IS_SENDING = outbox.c.status == NewsStatus.SENDING.value
+NOW = bindparam("now", type_=outbox.c.due_at.type)
+
+# An index of what is to tell alone, by chat and id, answers the inner query: told rows cost nothing.
+FIRST_OF_CHAT = outbox.c.id.in_(select(func.min(outbox.c.id)).where(IS_TO_TELL).group_by(outbox.c.chat_id))
+HEADS = (
+    select(outbox)
+    .where(FIRST_OF_CHAT, IS_WAITING, outbox.c.due_at <= NOW)
+    .order_by(outbox.c.due_at, outbox.c.id)
+    .limit(bindparam("limit"))
+)
+NEXT_DUE: Select[datetime | None] = select(func.min(outbox.c.due_at)).where(FIRST_OF_CHAT, IS_WAITING)
+LEFT_SENDING = select(outbox).where(IS_TO_TELL, IS_SENDING).order_by(outbox.c.id)
+
+START = update(outbox).where(THIS, IS_WAITING).values(status=NewsStatus.SENDING.value, attempts=outbox.c.attempts + 1)
+TOLD = update(outbox).where(THIS)
+RETRY = (
+    update(outbox)
+    .where(THIS, IS_SENDING)
+    .values(
+        status=NewsStatus.WAITING.value,
+        maybe_told=or_(outbox.c.maybe_told, bindparam("maybe", type_=outbox.c.maybe_told.type)),
+    )
+)
+GIVE_UP = update(outbox).where(IS_TO_TELL)
+GIVE_UP_ONE = GIVE_UP.where(THIS)
+GIVE_UP_CHAT = GIVE_UP.where(outbox.c.chat_id == bindparam("chat"))
+
+THIS_NEWS = (
+    outbox.c.subject == bindparam("about"),
+    outbox.c.kind == bindparam("of_kind"),
+    outbox.c.chat_id == bindparam("chat"),
+)
+MESSAGE_OF = select(outbox.c.message_id).where(*THIS_NEWS)
+REPLACE_MESSAGE = update(outbox).where(*THIS_NEWS)
+
+# The card of an order that goes on is edited, so the id of its message is needed. Nothing follows a refusal.
+ORDER_GOES_ON = exists().where(
+    outbox.c.subject.startswith(ORDER_SUBJECT),
+    orders.c.reference == func.substr(outbox.c.subject, len(ORDER_SUBJECT) + 1),
+    orders.c.phase.not_in([Phase.DONE.value, Phase.REFUSED.value]),
+)
+BEFORE = bindparam("before", type_=outbox.c.told_at.type)
+FORGET_TOLD = delete(outbox).where(
+    or_(
+        outbox.c.told_at < BEFORE,
+        (outbox.c.status == NewsStatus.UNDELIVERABLE.value) & (outbox.c.created_at < BEFORE),
+    ),
+    ~ORDER_GOES_ON,
+)
+
+
+class SqlOutbox:
+    """`Outbox`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def add(self, news: Sequence[News]) -> int:
+        """Keep those that are new by (subject, kind, chat); how many were. Their ids follow their order here."""
+        rows = [_row(piece) for piece in news]
+        return len(await writing.add_all(self._connection, outbox, rows, outbox.c.id))
+
+    async def heads(self, now: datetime, limit: int = 100) -> tuple[News, ...]:
+        """For each chat its first row that is waiting or sending, if that one is waiting and due.
+
+        The longest due first, so that no chat is left behind by the limit.
+        """
+        found = await self._connection.execute(HEADS, {"now": now, "limit": limit})
+        return tuple(_news(row) for row in found.mappings())
+
+    async def next_due(self) -> datetime | None:
+        """When the next head falls due; possibly long ago."""
+        return (await self._connection.execute(NEXT_DUE)).scalar_one()
+
+    async def start(self, news_id: int) -> bool:
+        """Waiting -> sending, counting the attempt; False where somebody else has started it."""
+        return (await self._connection.execute(START, {"news": news_id})).rowcount == 1
+
+    async def told(self, news_id: int, message_id: int | None, at: datetime) -> None:
+        """It arrived, as that message, whatever we had believed before."""
+        arrived = {"status": NewsStatus.TOLD.value, "message_id": message_id, "told_at": at, "failure": None}
+        await self._connection.execute(TOLD, {"news": news_id, **arrived})
+
+    async def retry(self, news_id: int, due_at: datetime, *, maybe_told: bool) -> None:
+        """Sending -> waiting until `due_at`; `maybe_told` sticks once it is set."""
+        await self._connection.execute(RETRY, {"news": news_id, "due_at": due_at, "maybe": maybe_told})
+
+    async def give_up(self, news_id: int, failure: str) -> None:
+        """It will never be told; `failure` says why, without personal data."""
+        await self._connection.execute(GIVE_UP_ONE, {"news": news_id, **_given_up(failure)})
+
+    async def give_up_chat(self, chat_id: int, failure: str) -> int:
+        """Every row of a chat that can't be reached any more; how many they were."""
+        values = {"chat": chat_id, **_given_up(failure)}
+        return (await self._connection.execute(GIVE_UP_CHAT, values)).rowcount
+
+    async def left_sending(self) -> tuple[News, ...]:
+        """Rows that a crash has left in the middle of a request."""
+        return tuple(_news(row) for row in (await self._connection.execute(LEFT_SENDING)).mappings())
+
+    async def message_of(self, subject: str, kind: str, chat_id: int) -> int | None:
+        """The id of the message which told this news."""
+        key = {"about": subject, "of_kind": kind, "chat": chat_id}
+        return (await self._connection.execute(MESSAGE_OF, key)).scalar_one_or_none()
+
+    async def replace_message(self, subject: str, kind: str, chat_id: int, message_id: int | None) -> None:
+        """A card that was sent anew has another message's id."""
+        key = {"about": subject, "of_kind": kind, "chat": chat_id}
+        await self._connection.execute(REPLACE_MESSAGE, {**key, "message_id": message_id})
+
+    async def forget_told(self, before: datetime) -> int:
+        """Prune rows told before, and those given up that were made before; how many they were.
+
+        Rows of an order that goes on are kept: their message ids are still needed.
+        """
+        return (await self._connection.execute(FORGET_TOLD, {"before": before})).rowcount
+
+
+def _row(news: News) -> dict[str, object]:
+    return {
+        "chat_id": news.chat_id,
+        "subject": news.subject,
+        "kind": news.kind,
+        "payload": dict(news.payload),
+        "status": news.status.value,
+        "attempts": news.attempts,
+        "maybe_told": news.maybe_told,
+        "due_at": news.due_at,
+        "created_at": news.created_at,
+        "message_id": news.message_id,
+        "told_at": news.told_at,
+        "failure": news.failure,
+    }
+
+
+def _news(row: Mapping[Any, Any]) -> News:
+    return News(**{**row, "status": NewsStatus(row["status"])})
+
+
+def _given_up(failure: str) -> dict[str, object]:
+    return {"status": NewsStatus.UNDELIVERABLE.value, "failure": failure}

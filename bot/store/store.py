@@ -1,0 +1,100 @@
+"""The store: transactions over one database, whichever it is."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.store import migrate
+from bot.store.address import address
+from bot.store.drafts import SqlDrafts
+from bot.store.engine import reader, writer
+from bot.store.errors import SchemaMismatch, StoreFailure, failure
+from bot.store.inbox import SqlInbox
+from bot.store.leader import Leadership, lead
+from bot.store.orders import SqlOrders
+from bot.store.outbox import SqlOutbox
+from bot.store.people import SqlPeople
+
+
+class SqlTransaction:
+    """The repositories on one connection."""
+
+    __slots__ = ("drafts", "inbox", "orders", "outbox", "people")
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self.people = SqlPeople(connection)
+        self.inbox = SqlInbox(connection)
+        self.drafts = SqlDrafts(connection)
+        self.orders = SqlOrders(connection)
+        self.outbox = SqlOutbox(connection)
+
+
+class SqlStore:
+    """`Store`, on the database of a URL: `sqlite:///path`, a plain path, `postgresql://…` or `:memory:`.
+
+    Nothing is opened until it is used. Every method raises `StoreFailure` where the database fails.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._address = address(url)
+        self._writer = writer(self._address)
+        self._reader = reader(self._address, self._writer)
+        # SQLite has one writer at a time. Waiting here is in turn and wakes at once; its own waiting is neither.
+        self._turn: AbstractAsyncContextManager[None] = asyncio.Lock() if self._address.is_sqlite else nullcontext()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[SqlTransaction]:
+        """Commit at the end of the block; roll back on any exception, cancellation included."""
+        async with self._turn:
+            with _translated():
+                async with self._writer.begin() as connection:
+                    yield SqlTransaction(connection)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[SqlTransaction]:
+        """For reads only: one moment of the database, and no write lock."""
+        with _translated():
+            async with self._reader.connect() as connection:
+                yield SqlTransaction(connection)
+
+    async def upgrade(self) -> str:
+        """Bring the tables up to date; the revision they are at then."""
+        return await migrate.upgrade_at(self._address)
+
+    async def check(self) -> str:
+        """The revision of the tables.
+
+        Raises:
+            SchemaMismatch: it is not the program's own.
+            StoreFailure: the database can't be reached.
+        """
+        found, expected = await migrate.current_at(self._address), migrate.head()
+        if found != expected:
+            raise SchemaMismatch(found, expected)
+        return expected
+
+    def lead(self, waiting: Callable[[], None] | None = None) -> AbstractAsyncContextManager[Leadership]:
+        """Be the one process that acts as the bot on this database; wait until no other does.
+
+        `waiting` is called once if another process has to end first.
+        """
+        return lead(self._address, waiting)
+
+    async def close(self) -> None:
+        """Close every connection. Nothing may be under way."""
+        await self._writer.dispose()
+        await self._reader.dispose()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except DBAPIError as error:
+        # Its own text and its causes quote rows; where it happened is all that is kept.
+        raise failure(error).with_traceback(error.__traceback__) from None
+    except SQLAlchemyError as error:
+        raise StoreFailure(type(error).__name__) from error

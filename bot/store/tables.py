@@ -1,0 +1,230 @@
+"""The tables, and the promises that the database itself keeps however many processes write to it."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ColumnElement,
+    ForeignKey,
+    FromClause,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    and_,
+    false,
+    literal_column,
+)
+
+from bot.actions.ports import NewsStatus
+from bot.domain.draft import DraftStatus
+from bot.domain.order import Phase
+from bot.store.columns import BigId, ExactDecimal, Instant, Json
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _constant(value: str) -> ColumnElement[str]:
+    """Written into the statement: a partial index is only used where its condition is there in so many words."""
+    return literal_column(f"'{value}'", Text)
+
+
+people = Table(
+    "people",
+    metadata,
+    Column("id", BigId, primary_key=True, autoincrement=False),
+    Column("language_code", Text),
+    Column("locale", Text),
+    Column("time_zone", Text, nullable=False),
+    Column("blocked_at", Instant),
+    Column("created_at", Instant, nullable=False),
+)
+
+inbox = Table(
+    "inbox",
+    metadata,
+    # Telegram delivers an update again until it is told that it arrived: its id is what makes it one.
+    Column("update_id", BigId, primary_key=True, autoincrement=False),
+    Column("chat_id", BigInteger, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("received_at", Instant, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("finished_at", Instant),
+)
+IS_UNFINISHED = inbox.c.finished_at.is_(None)
+Index(
+    "ix_inbox_unfinished",
+    inbox.c.chat_id,
+    inbox.c.update_id,
+    sqlite_where=IS_UNFINISHED,
+    postgresql_where=IS_UNFINISHED,
+)
+Index("ix_inbox_finished_at", inbox.c.finished_at)
+
+drafts = Table(
+    "drafts",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("chat_id", BigInteger, nullable=False),
+    Column("person_id", BigInteger, nullable=False),
+    Column("ask", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("method", Json),
+    Column("number", Text),
+    Column("doubtful_number", Text),
+    Column("holder", Text),
+    Column("holder_asked", Boolean, nullable=False),
+    Column("amount", Json),
+    Column("channel", Text, nullable=False),
+    Column("quote", Json),
+    Column("message_id", BigInteger),
+    Column("last_update_id", BigInteger, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+)
+
+
+def is_open(draft: FromClause) -> ColumnElement[bool]:
+    """The condition of the partial indexes of drafts, in so many words."""
+    return draft.c.status == _constant(DraftStatus.OPEN)
+
+
+IS_OPEN_DRAFT = is_open(drafts)
+# One open draft a chat: two updates handled at once, or by two processes, can't begin two.
+Index(
+    "uq_drafts_open_chat",
+    drafts.c.chat_id,
+    unique=True,
+    sqlite_where=IS_OPEN_DRAFT,
+    postgresql_where=IS_OPEN_DRAFT,
+)
+Index(
+    "ix_drafts_open_expires_at",
+    drafts.c.expires_at,
+    sqlite_where=IS_OPEN_DRAFT,
+    postgresql_where=IS_OPEN_DRAFT,
+)
+
+orders = Table(
+    "orders",
+    metadata,
+    Column("reference", Text, primary_key=True),
+    Column("person_id", BigInteger, nullable=False),
+    Column("chat_id", BigInteger, nullable=False),
+    Column("draft_id", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("method", Json, nullable=False),
+    Column("method_code", Text, nullable=False),  # the method's own, to look for
+    Column("number", Text, nullable=False),
+    Column("holder", Text),
+    Column("given", Json, nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("expected_sats", BigInteger, nullable=False),
+    Column("expected_idr", BigInteger, nullable=False),
+    Column("phase", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("service_id", Text),
+    Column("state", Text, nullable=False),
+    Column("step", Integer, nullable=False),
+    Column("sats", BigInteger),
+    Column("idr", BigInteger),
+    Column("btc_idr", ExactDecimal),
+    Column("bolt11", Text),
+    Column("deposit", Json),
+    Column("expires_at", Instant),
+    Column("paid_at", Instant),
+    Column("is_paid", Boolean, nullable=False),  # follows from step and paid_at, to sort by
+    Column("ended_at", Instant),
+    Column("expiry_told", Boolean, nullable=False),
+    Column("refusal", Text),
+    Column("looked_at", Instant),
+    Column("next_look_at", Instant),
+    # A confirmation places one order, whoever sees it how often: a second intent for it can't be written.
+    UniqueConstraint("draft_id", "attempt"),
+)
+IS_CLAIMED = orders.c.service_id.is_not(None)
+IS_UNCLAIMED = orders.c.service_id.is_(None)
+IS_LOOKED_AFTER = orders.c.next_look_at.is_not(None)
+MAY_EXPIRE = and_(
+    orders.c.phase == _constant(Phase.OPEN),
+    orders.c.expiry_told.is_(false()),
+    orders.c.is_paid.is_(false()),
+)
+# An order of the service belongs to one intent: the reconciler can't adopt it for two.
+Index(
+    "uq_orders_service_id",
+    orders.c.service_id,
+    unique=True,
+    sqlite_where=IS_CLAIMED,
+    postgresql_where=IS_CLAIMED,
+)
+Index(
+    "ix_orders_due",
+    orders.c.next_look_at,
+    sqlite_where=IS_LOOKED_AFTER,
+    postgresql_where=IS_LOOKED_AFTER,
+)
+Index(
+    "ix_orders_unclaimed",
+    orders.c.method_code,
+    orders.c.created_at,
+    sqlite_where=IS_UNCLAIMED,
+    postgresql_where=IS_UNCLAIMED,
+)
+Index("ix_orders_expiring", orders.c.expires_at, sqlite_where=MAY_EXPIRE, postgresql_where=MAY_EXPIRE)
+Index("ix_orders_person_id_created_at", orders.c.person_id, orders.c.created_at)
+Index("ix_orders_phase_created_at", orders.c.phase, orders.c.created_at)
+
+order_events = Table(
+    "order_events",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("reference", Text, ForeignKey("orders.reference", ondelete="CASCADE"), nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("phase", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Index(None, "reference", "id"),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("chat_id", BigInteger, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("payload", Json, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("maybe_told", Boolean, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("message_id", BigInteger),
+    Column("told_at", Instant),
+    Column("failure", Text),
+    # A change that is seen twice is news once.
+    UniqueConstraint("subject", "kind", "chat_id"),
+    # An id is never given again after its row was forgotten: a late answer must not hit another row.
+    sqlite_autoincrement=True,
+)
+IS_TO_TELL = outbox.c.status.in_([_constant(NewsStatus.WAITING), _constant(NewsStatus.SENDING)])
+# What is still to tell is a few rows among many told: the sender's index holds only those.
+Index(
+    "ix_outbox_to_tell",
+    outbox.c.chat_id,
+    outbox.c.id,
+    sqlite_where=IS_TO_TELL,
+    postgresql_where=IS_TO_TELL,
+)
+Index("ix_outbox_told_at", outbox.c.told_at)
