@@ -1,0 +1,53 @@
+"""The server's parts in one place, for methods and the person API to work with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.sandbox.bot_api.events import EventLog
+    from bot.sandbox.bot_api.faults import Faults
+    from bot.sandbox.bot_api.limits import RateLimiter
+    from bot.sandbox.bot_api.model import JsonObject
+    from bot.sandbox.bot_api.updates import UpdateQueue
+    from bot.sandbox.bot_api.world import World
+
+KEPT_CALLS = 5_000
+
+
+@dataclass
+class Sandbox:
+    """One running server. `waiting`: those who have pressed a button and wait for its answer, by query id."""
+
+    world: World
+    events: EventLog
+    updates: UpdateQueue
+    limiter: RateLimiter
+    faults: Faults
+    waiting: dict[str, asyncio.Future[JsonObject]] = field(default_factory=dict)
+    calls: deque[JsonObject] = field(default_factory=lambda: deque(maxlen=KEPT_CALLS))
+    call_count: int = 0
+    logged_out: bool = False
+    webhook_changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def tell(self, kind: str, **details: object) -> None:
+        """Tell the people's side."""
+        self.world.state.last_event = self.events.add(kind, **details)
+        self.world.keep_state()
+
+    def log_call(self, method: str, chat_id: str, error_code: int | None) -> None:
+        """Remember that the bot has called."""
+        self.call_count += 1
+        self.calls.append(
+            {
+                "seq": self.call_count,
+                "at": self.world.now(),
+                "method": method,
+                "chat_id": int(chat_id) if chat_id.lstrip("-").isdigit() else None,
+                "ok": error_code is None,
+                "error_code": error_code,
+            }
+        )

@@ -1,0 +1,57 @@
+"""The stream of what people can see happen, for the chat page and for tests that play a person."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bot.sandbox.bot_api.model import JsonObject
+
+KEPT_EVENTS = 20_000
+
+
+class EventLog:
+    """Numbered events, the newest kept for replay. A reader who is too far behind is told to `reset`."""
+
+    def __init__(self, last_seq: int = 0) -> None:
+        self.seq = last_seq
+        self._events: deque[JsonObject] = deque(maxlen=KEPT_EVENTS)
+        self._readers: set[asyncio.Event] = set()
+
+    def add(self, kind: str, **details: object) -> int:
+        """Tell all readers; returns the event's number."""
+        self.seq += 1
+        self._events.append({"seq": self.seq, "type": kind, **details})
+        for reader in self._readers:
+            reader.set()
+        return self.seq
+
+    def since(self, after: int) -> list[JsonObject]:
+        """The events later than number `after`; or one `reset`, if some of them are no longer known."""
+        if after >= self.seq:
+            return []
+        if not self._events or after + 1 < self._events[0]["seq"]:
+            return [{"seq": self.seq, "type": "reset"}]
+        behind = self.seq - after
+        return list(self._events)[-behind:]
+
+    def forget(self) -> None:
+        """Make every reader start anew."""
+        self._events.clear()
+        self.add("reset")
+
+    async def wait(self, after: int, seconds: float) -> list[JsonObject]:
+        """The events later than `after`, as soon as there is one; [] after `seconds`."""
+        if found := self.since(after):
+            return found
+        reader = asyncio.Event()
+        self._readers.add(reader)
+        try:
+            await asyncio.wait_for(reader.wait(), seconds)
+        except TimeoutError:
+            return []
+        finally:
+            self._readers.discard(reader)
+        return self.since(after)

@@ -1,0 +1,175 @@
+"""The person API: what the chat page and tests that play a person drive the sandbox with, under `/sandbox`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from bot.sandbox.bot_api import acting, groups
+from bot.sandbox.bot_api.errors import PersonError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from starlette.requests import Request
+
+    from bot.sandbox.bot_api.box import Sandbox
+    from bot.sandbox.bot_api.model import Chat, JsonObject
+
+    Answer = Callable[[Request], Awaitable[Response]]
+
+KEEP_ALIVE_SECONDS = 15.0
+MAX_LISTED = 500
+
+
+class PeopleApi:
+    """Requests of people, and the stream of what they see."""
+
+    def __init__(self, box: Sandbox) -> None:
+        self._box = box
+
+    def routes(self) -> list[Route]:
+        """Where they are reached."""
+        chat = "/sandbox/chats/{chat_id:int}"
+        return [
+            Route("/sandbox/state", guarded(self._state)),
+            Route("/sandbox/events", guarded(self._events)),
+            Route("/sandbox/chats", guarded(self._add_group), methods=["POST"]),
+            Route(f"{chat}/messages", guarded(self._messages)),
+            Route(f"{chat}/send", guarded(self._send), methods=["POST"]),
+            Route(f"{chat}/edit", guarded(self._edit), methods=["POST"]),
+            Route(f"{chat}/press", guarded(self._press), methods=["POST"]),
+            Route(f"{chat}/migrate", guarded(self._migrate), methods=["POST"]),
+            Route(f"{chat}/bot", guarded(self._place_bot), methods=["POST"]),
+            Route("/sandbox/people", guarded(self._add_person), methods=["POST"]),
+            Route("/sandbox/people/{person_id:int}", guarded(self._update_person), methods=["PATCH"]),
+            Route("/sandbox/files/{file_id}", guarded(self._file)),
+        ]
+
+    async def _state(self, _: Request) -> Response:
+        world = self._box.world
+        return JSONResponse(
+            {
+                "bot": world.bot_user(),
+                "people": [vars(person) for person in world.people.values()],
+                "chats": [self._described(chat) for chat in world.chats.values()],
+                "commands": world.state.commands,
+                "seq": self._box.events.seq,
+            }
+        )
+
+    def _described(self, chat: Chat) -> JsonObject:
+        members = chat.members or [chat.id, self._box.world.settings.bot_id]
+        topics = [vars(topic) for topic in chat.topics.values()]
+        person = self._box.world.people.get(chat.id)
+        return {
+            "id": chat.id,
+            "type": chat.type,
+            "title": person.first_name if person else chat.title,
+            "is_forum": chat.is_forum,
+            "members": members,
+            "topics": topics,
+            "pinned": chat.pinned,
+            "migrated_to": chat.migrated_to or None,
+        }
+
+    async def _events(self, request: Request) -> Response:
+        given = request.headers.get("last-event-id") or request.query_params.get("after")
+        after = int(given) if given else self._box.events.seq
+        return StreamingResponse(
+            self._stream(after),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+
+    async def _stream(self, after: int) -> AsyncIterator[str]:
+        yield ": open\n\n"
+        while True:
+            found = await self._box.events.wait(after, KEEP_ALIVE_SECONDS)
+            for event in found:
+                yield f"id: {event['seq']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n"
+                after = event["seq"]
+            if not found:
+                yield ": still here\n\n"
+
+    async def _messages(self, request: Request) -> Response:
+        """Messages after a message id, oldest first; without `after`, the newest `limit`."""
+        chat_id = request.path_params["chat_id"]
+        if chat_id not in self._box.world.chats:
+            raise PersonError(404, "no such chat")
+        query = request.query_params
+        after, thread = int(query.get("after") or 0), query.get("thread_id")
+        limit = min(int(query.get("limit") or 100), MAX_LISTED)
+        found = [
+            message
+            for message_id, message in sorted(self._box.world.messages.get(chat_id, {}).items())
+            if message_id > after and (thread is None or message.thread_id == int(thread))
+        ]
+        shown = found[:limit] if after else found[-limit:]
+        views = [message.as_person_sees_it() for message in shown]
+        return JSONResponse({"messages": views, "seq": self._box.events.seq})
+
+    async def _send(self, request: Request) -> Response:
+        message = acting.send(self._box, request.path_params["chat_id"], await read_order(request))
+        return JSONResponse({"message": message.as_person_sees_it()})
+
+    async def _edit(self, request: Request) -> Response:
+        message = acting.edit(self._box, request.path_params["chat_id"], await read_order(request))
+        return JSONResponse({"message": message.as_person_sees_it()})
+
+    async def _press(self, request: Request) -> Response:
+        order = await read_order(request)
+        return JSONResponse(await acting.press(self._box, request.path_params["chat_id"], order))
+
+    async def _add_person(self, request: Request) -> Response:
+        return JSONResponse(vars(groups.add_person(self._box, await read_order(request))), 201)
+
+    async def _update_person(self, request: Request) -> Response:
+        person_id = request.path_params["person_id"]
+        return JSONResponse(vars(acting.update_person(self._box, person_id, await read_order(request))))
+
+    async def _add_group(self, request: Request) -> Response:
+        return JSONResponse(self._described(groups.add_group(self._box, await read_order(request))), 201)
+
+    async def _place_bot(self, request: Request) -> Response:
+        chat = groups.place_bot(self._box, request.path_params["chat_id"], await read_order(request))
+        return JSONResponse(self._described(chat))
+
+    async def _migrate(self, request: Request) -> Response:
+        return JSONResponse(self._described(groups.migrate(self._box, request.path_params["chat_id"])))
+
+    async def _file(self, request: Request) -> Response:
+        file = self._box.world.files.get(request.path_params["file_id"])
+        content = None if file is None else self._box.world.journal.blob(file.file_id)
+        if file is None or content is None:
+            raise PersonError(404, "no such file")
+        return Response(content, media_type=file.mime, headers={"Cache-Control": "max-age=31536000, immutable"})
+
+
+def guarded(answer: Answer) -> Answer:
+    """Turn what can't be done or read into an answer that says so."""
+
+    async def checked(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except PersonError as error:
+            return JSONResponse({"error": error.error}, error.status)
+        except (ValueError, TypeError, KeyError) as error:
+            return JSONResponse({"error": f"can't read the request: {error}"}, 400)
+
+    return checked
+
+
+async def read_order(request: Request) -> JsonObject:
+    """The body of a request, a JSON object.
+
+    Raises:
+        PersonError: 400, it is something else.
+    """
+    order: Any = await request.json()
+    if not isinstance(order, dict):
+        raise PersonError(400, "expected a JSON object")
+    return order

@@ -1,0 +1,79 @@
+"""What a sandbox Bot API server is started with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from bot.sandbox.bot_api.model import Chat, Person
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SANDBOX_TOKEN = "424242:sandbox-token-not-secret-AAAAAAAAAAAAAAAA"  # noqa: S105  known to all, opens nothing
+SUPPORT_GROUP_ID = -1002000000001
+
+
+def utc_now() -> datetime:
+    """The time, aware."""
+    return datetime.now(UTC)
+
+
+def default_people() -> tuple[Person, ...]:
+    """Those whom a newcomer meets: two senders, an operator, a supporter."""
+    return (
+        Person(id=1001, first_name="Emma", language_code="en", role="sender", username="emma_sandbox"),
+        Person(id=1002, first_name="Sari", language_code="id", role="sender", username="sari_sandbox"),
+        Person(id=2001, first_name="Oscar", language_code="en", role="operator", username="oscar_sandbox"),
+        Person(id=3001, first_name="Rina", language_code="id", role="supporter", username="rina_sandbox"),
+    )
+
+
+def default_groups() -> tuple[Chat, ...]:
+    """The support group: a forum with the operator, the supporter and the bot."""
+    return (
+        Chat(
+            id=SUPPORT_GROUP_ID,
+            type="supergroup",
+            title="Kirim support",
+            is_forum=True,
+            statuses={2001: "creator", 3001: "administrator"},
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Telegram's documented limits. Rates in messages; `chat_burst`: how many may come at once in a chat."""
+
+    enforce: bool = True
+    total_per_second: float = 30
+    chat_per_second: float = 1
+    chat_burst: int = 5
+    group_per_minute: int = 20
+
+
+@dataclass(frozen=True)
+class TelegramSandboxSettings:
+    """Settings of the server.
+
+    `state_path`: the SQLite file that keeps state between starts, or None to forget all. `bot_token`:
+    `<digits>:<35 or so characters>`; the digits are the bot's user id. `clock` gives aware UTC times and
+    decides dates, how old a press is and the limits; waiting is in real time.
+    """
+
+    state_path: Path | None = None
+    bot_token: str = SANDBOX_TOKEN
+    bot_name: str = "Kirim"
+    bot_username: str = "kirim_sandbox_bot"
+    people: tuple[Person, ...] = field(default_factory=default_people)
+    groups: tuple[Chat, ...] = field(default_factory=default_groups)
+    limits: Limits = field(default_factory=Limits)
+    clock: Callable[[], datetime] = utc_now
+
+    @property
+    def bot_id(self) -> int:
+        """The bot's user id."""
+        return int(self.bot_token.partition(":")[0])

@@ -1,0 +1,133 @@
+"""The queue of updates for the bot, and the long poll that reads it (`getUpdates`).
+
+As on Telegram's server: an update stays until a later offset acknowledges it or a day has passed, a negative offset
+keeps that many of the newest, and a second long poll ends the first with a conflict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from bot.sandbox.bot_api.errors import Conflict
+
+if TYPE_CHECKING:
+    from bot.sandbox.bot_api.model import JsonObject
+    from bot.sandbox.bot_api.world import World
+
+KEPT_SECONDS = 86_400
+CONFLICT_PAUSE_SECONDS = 3.0
+NOT_BY_DEFAULT = frozenset({"chat_member", "message_reaction", "message_reaction_count"})
+OTHER_POLL = "terminated by other getUpdates request; make sure that only one bot instance is running"
+WEBHOOK_ACTIVE = "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
+
+
+@dataclass
+class PendingUpdate:
+    """An update as the JSON text it is sent as. `at` in Unix seconds."""
+
+    id: int
+    at: float
+    text: str
+
+
+class UpdateQueue:
+    """Updates nobody has acknowledged yet, oldest first."""
+
+    def __init__(self, world: World, pending: list[PendingUpdate]) -> None:
+        self._world = world
+        self._pending = deque(sorted(pending, key=lambda update: update.id))
+        self._poll: asyncio.Future[str | None] | None = None
+        self._next_conflict = 0.0
+        self.arrived = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def add(self, kind: str, payload: JsonObject) -> None:
+        """Queue an update, unless the bot doesn't want its kind."""
+        state = self._world.state
+        wanted = kind not in NOT_BY_DEFAULT if state.allowed_updates is None else kind in state.allowed_updates
+        if not wanted:
+            return
+        state.last_update_id += 1
+        text = json.dumps({"update_id": state.last_update_id, kind: payload}, ensure_ascii=False)
+        update = PendingUpdate(state.last_update_id, self._world.now(), text)
+        self._pending.append(update)
+        self._world.keep_state()
+        self._world.journal.put("update", str(update.id), update)
+        self.arrived.set()
+        self._end_poll(None)
+
+    def take(self, offset: int, limit: int) -> list[str]:
+        """Acknowledge what is before `offset`, and give the JSON texts of up to `limit` updates."""
+        too_old = self._world.now() - KEPT_SECONDS
+        if offset < 0:
+            offset = self._pending[offset].id if len(self._pending) >= -offset else 0
+        while self._pending and (self._pending[0].id < offset or self._pending[0].at < too_old):
+            self._drop_first()
+        return [update.text for update in islice(self._pending, limit)]
+
+    async def poll(self, offset: int, limit: int, seconds: float) -> list[str]:
+        """As `take`, and wait for up to `seconds` while there is nothing.
+
+        Raises:
+            Conflict: another poll or a webhook has taken over.
+        """
+        found = self.take(offset, limit)
+        if found or not seconds:
+            return found
+        self._end_poll(OTHER_POLL)
+        waiting = self._poll = asyncio.get_running_loop().create_future()
+        try:
+            reason = await asyncio.wait_for(waiting, seconds)
+        except TimeoutError:
+            reason = None
+        finally:
+            if self._poll is waiting:
+                self._poll = None
+        if reason is not None:
+            await self.conflict(reason)
+        return self.take(offset, limit)
+
+    async def conflict(self, reason: str) -> None:
+        """Refuse a poll: the first time at once, then slowly, so that two bots don't fight at full speed.
+
+        Raises:
+            Conflict: always.
+        """
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._next_conflict:
+            await asyncio.sleep(CONFLICT_PAUSE_SECONDS)
+        else:
+            self._next_conflict = loop.time() + CONFLICT_PAUSE_SECONDS
+        raise Conflict(reason)
+
+    def end_poll_for_webhook(self) -> None:
+        """End a waiting poll, because a webhook was set."""
+        self._end_poll("terminated by setWebhook request")
+
+    def first(self) -> PendingUpdate | None:
+        """The oldest update."""
+        return self._pending[0] if self._pending else None
+
+    def acknowledge(self, update_id: int) -> None:
+        """Drop an update that a webhook has taken; usually the oldest."""
+        if self._pending and self._pending[0].id == update_id:
+            self._drop_first()
+
+    def clear(self) -> None:
+        """Drop all that is pending."""
+        while self._pending:
+            self._drop_first()
+
+    def _drop_first(self) -> None:
+        self._world.journal.forget("update", str(self._pending.popleft().id))
+
+    def _end_poll(self, reason: str | None) -> None:
+        if self._poll is not None and not self._poll.done():
+            self._poll.set_result(reason)

@@ -1,0 +1,181 @@
+"""All that exists in the sandbox's Telegram, in memory; every change is noted in the journal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bot.sandbox.bot_api.model import (
+    Chat,
+    JsonObject,
+    Person,
+    Press,
+    ServerState,
+    StoredFile,
+    StoredMessage,
+    Topic,
+)
+from bot.sandbox.bot_api.updates import PendingUpdate
+
+if TYPE_CHECKING:
+    from bot.sandbox.bot_api.journal import Journal
+    from bot.sandbox.bot_api.settings import TelegramSandboxSettings
+
+FIRST_PERSON_ID = 5001
+
+
+class World:
+    """People, chats, messages, files and presses, by their ids."""
+
+    def __init__(self, settings: TelegramSandboxSettings, journal: Journal) -> None:
+        self.settings = settings
+        self.journal = journal
+        self.pending_updates: list[PendingUpdate] = []
+        self._begin()
+        for kind, _, record in journal.records():
+            self._restore(kind, record)
+        self.state.last_event += 1_000 if self.state.last_event else 0
+
+    def _begin(self) -> None:
+        self.people: dict[int, Person] = {}
+        self.chats: dict[int, Chat] = {}
+        self.messages: dict[int, dict[int, StoredMessage]] = {}
+        self.files: dict[str, StoredFile] = {}
+        self.presses: dict[str, Press] = {}
+        self.state = ServerState()
+        for person in self.settings.people:
+            self.add_person(Person(**vars(person)))
+        for group in self.settings.groups:
+            statuses = {**group.statuses, self.settings.bot_id: "administrator"}
+            self.add_chat(Chat(**{**vars(group), "statuses": statuses, "topics": {}, "pinned": []}))
+
+    def _restore(self, kind: str, record: Any) -> None:  # noqa: ANN401  a record of any kind
+        match kind:
+            case "server":
+                self.state = ServerState(**record)
+            case "person":
+                self.people[record["id"]] = Person(**record)
+            case "chat":
+                self._restore_chat(record)
+            case "message":
+                message = StoredMessage(**record)
+                self.messages.setdefault(message.chat_id, {})[message.message_id] = message
+            case "file":
+                self.files[record["file_id"]] = StoredFile(**record)
+            case "press":
+                self.presses[record["id"]] = Press(**record)
+            case "update":
+                self.pending_updates.append(PendingUpdate(**record))
+
+    def _restore_chat(self, record: JsonObject) -> None:
+        statuses = {int(user_id): status for user_id, status in record.pop("statuses").items()}
+        topics = {int(topic_id): Topic(**topic) for topic_id, topic in record.pop("topics").items()}
+        self.chats[record["id"]] = Chat(**record, statuses=statuses, topics=topics)
+
+    def now(self) -> float:
+        """Unix seconds by the clock of the sandbox."""
+        return self.settings.clock().timestamp()
+
+    def forget_all(self) -> None:
+        """Go back to the beginning. The counters of updates and events go on, as clients rely on them."""
+        updates, events = self.state.last_update_id, self.state.last_event
+        self.journal.clear()
+        self._begin()
+        self.state.last_update_id, self.state.last_event = updates, events
+        self.keep_state()
+
+    def keep_state(self) -> None:
+        """Note a change of the server's own state."""
+        self.journal.put("server", "state", self.state)
+
+    def keep_chat(self, chat: Chat) -> None:
+        """Note a change of a chat."""
+        self.journal.put("chat", str(chat.id), chat)
+
+    def keep_person(self, person: Person) -> None:
+        """Note a change of a person."""
+        self.journal.put("person", str(person.id), person)
+
+    def keep_press(self, press: Press) -> None:
+        """Note a press, or its answer."""
+        self.presses[press.id] = press
+        self.journal.put("press", press.id, press)
+
+    def keep_message(self, message: StoredMessage) -> None:
+        """Note a new or changed message."""
+        self.messages.setdefault(message.chat_id, {})[message.message_id] = message
+        self.journal.put("message", f"{message.chat_id}/{message.message_id}", message)
+
+    def forget_message(self, message: StoredMessage) -> None:
+        """Note that a message is deleted."""
+        self.messages.get(message.chat_id, {}).pop(message.message_id, None)
+        self.journal.forget("message", f"{message.chat_id}/{message.message_id}")
+
+    def keep_file(self, file: StoredFile, content: bytes) -> None:
+        """Note a new file."""
+        self.files[file.file_id] = file
+        self.journal.put("file", file.file_id, file)
+        self.journal.put_blob(file.file_id, content)
+
+    def message(self, chat_id: int, message_id: int) -> StoredMessage | None:
+        """A message that is not deleted."""
+        return self.messages.get(chat_id, {}).get(message_id)
+
+    def add_person(self, person: Person) -> None:
+        """Note a new person, with their private chat."""
+        self.people[person.id] = person
+        self.keep_person(person)
+        self.add_chat(Chat(id=person.id, type="private"))
+
+    def add_chat(self, chat: Chat) -> None:
+        """Note a new chat."""
+        self.chats[chat.id] = chat
+        self.keep_chat(chat)
+
+    def next_person_id(self) -> int:
+        """An id nobody has."""
+        return max(FIRST_PERSON_ID, *(person_id + 1 for person_id in self.people))
+
+    def next_group_id(self, kind: str) -> int:
+        """A group id that is free; supergroups have their own range."""
+        self.state.last_group += 1
+        self.keep_state()
+        return -(1_000_000_000_000 + self.state.last_group) if kind == "supergroup" else -self.state.last_group
+
+    def next_message_id(self, chat: Chat) -> int:
+        """Supergroups count their own messages; all other chats of a bot share one count."""
+        if chat.type == "supergroup":
+            chat.last_message_id += 1
+            self.keep_chat(chat)
+            return chat.last_message_id
+        self.state.last_message_id += 1
+        self.keep_state()
+        return self.state.last_message_id
+
+    def bot_user(self) -> JsonObject:
+        """The bot as a Bot API `User`."""
+        return {
+            "id": self.settings.bot_id,
+            "is_bot": True,
+            "first_name": self.state.names.get("") or self.settings.bot_name,
+            "username": self.settings.bot_username,
+        }
+
+    def user(self, user_id: int) -> JsonObject | None:
+        """Anybody as a Bot API `User`."""
+        if user_id == self.settings.bot_id:
+            return self.bot_user()
+        person = self.people.get(user_id)
+        return None if person is None else person.as_user()
+
+    def chat_json(self, chat: Chat) -> JsonObject:
+        """A chat as a Bot API `Chat`."""
+        if chat.type == "private":
+            person = self.people[chat.id]
+            described: JsonObject = {"id": chat.id, "first_name": person.first_name}
+            if person.last_name:
+                described["last_name"] = person.last_name
+            if person.username:
+                described["username"] = person.username
+            return {**described, "type": "private"}
+        described = {"id": chat.id, "title": chat.title, "type": chat.type}
+        return {**described, "is_forum": True} if chat.is_forum else described

@@ -1,0 +1,77 @@
+"""A Telegram of one's own: a Bot API server on loopback that a bot can't tell from the real one.
+
+`create_app` gives a Starlette application: `/bot{token}/{method}` and `/file/bot{token}/{path}` for the bot, and
+`/sandbox/…` for the people of the sandbox (the chat page, or a test that plays a person). What is inside is told
+in `bot.sandbox.bot_api`. Start it with `bot.sandbox.wire.server_config`, which can drop connections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from bot.sandbox.bot_api.box import Sandbox
+from bot.sandbox.bot_api.controls_api import ControlsApi
+from bot.sandbox.bot_api.endpoint import BotApi, download
+from bot.sandbox.bot_api.events import EventLog
+from bot.sandbox.bot_api.faults import Faults
+from bot.sandbox.bot_api.journal import keep_flushing, open_journal
+from bot.sandbox.bot_api.limits import RateLimiter
+from bot.sandbox.bot_api.people_api import PeopleApi
+from bot.sandbox.bot_api.settings import SANDBOX_TOKEN, SUPPORT_GROUP_ID, Limits, TelegramSandboxSettings
+from bot.sandbox.bot_api.updates import UpdateQueue
+from bot.sandbox.bot_api.webhook import keep_delivering
+from bot.sandbox.bot_api.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+__all__ = ["SANDBOX_TOKEN", "SUPPORT_GROUP_ID", "Limits", "TelegramSandboxSettings", "create_app"]
+
+
+def create_app(settings: TelegramSandboxSettings, extra_routes: Sequence[BaseRoute] = ()) -> Starlette:
+    """The server; `extra_routes` (the chat page) are served beside it, at the same address."""
+    box = _open(settings)
+
+    async def file(request: Request) -> Response:
+        return await download(box, request.path_params["path"])
+
+    routes = [
+        Route("/bot{path:path}", BotApi(box)),
+        Route("/file/bot{path:path}", file),
+        *PeopleApi(box).routes(),
+        *ControlsApi(box).routes(),
+        *extra_routes,
+    ]
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        work = [asyncio.create_task(keep_flushing(box.world.journal)), asyncio.create_task(keep_delivering(box))]
+        try:
+            yield
+        finally:
+            for task in work:
+                task.cancel()
+            await asyncio.gather(*work, return_exceptions=True)
+            box.world.journal.close()
+
+    return Starlette(routes=routes, lifespan=lifespan)
+
+
+def _open(settings: TelegramSandboxSettings) -> Sandbox:
+    world = World(settings, open_journal(settings.state_path))
+    return Sandbox(
+        world=world,
+        events=EventLog(world.state.last_event),
+        updates=UpdateQueue(world, world.pending_updates),
+        limiter=RateLimiter(settings.limits),
+        faults=Faults(),
+    )
