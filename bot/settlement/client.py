@@ -66,8 +66,8 @@ def _checked_base(base_url: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("the base address must be an http or https address")
     try:
-        httpx.URL(base_url.strip())
-    except httpx.InvalidURL:
+        httpx.URL(base_url.strip(), port=parts.port)
+    except (httpx.InvalidURL, ValueError):
         raise ValueError("the base address is not an address") from None
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise ValueError("the base address must have no user, query or fragment")

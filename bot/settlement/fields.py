@@ -31,7 +31,7 @@ def to_decimal(value: object) -> Decimal:
         raise ValueError("not a number")
     number = Decimal(value)
     if not number.is_finite() or abs(number.adjusted()) > _WIDEST_EXPONENT:
-        raise ValueError("not a number of this world")
+        raise ValueError("not a number that can be meant")
     return number
 
 

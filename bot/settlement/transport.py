@@ -1,10 +1,11 @@
 """The connections to the service: aiohttp's, under httpx, with the causes of a failure told apart.
 
-httpx's own pool costs time quadratic in the number of open requests, so aiohttp carries them. Two things are put right
-here:
+httpx's own pool costs time quadratic in the number of open requests, so aiohttp carries them. Three things are put
+right here:
 
 - httpx-aiohttp reports every broken connection as a time-out while connecting, which would let an order that may exist
   pass for one that was never sent. `_translated` goes by aiohttp's own exception instead.
+- aiohttp would send a read that was cut off once more, at once and unseen; how often an order is read is ours to count.
 - A POST gets a connection of its own. On a kept one it could meet the server closing it for idleness, and an order's
   fate would be unknown for no reason; one handshake an order is a small price.
 """
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 MAX_CONNECTIONS = 100
-KEEP_SECONDS = 15.0
+# Shorter than the five seconds after which common servers close an idle connection: theirs must not come first.
+KEEP_SECONDS = 4.0
 
 # Everything aiohttp raises before a byte of the request is written.
 _BEFORE_SENDING = (
@@ -74,7 +76,9 @@ def _session(context: ssl.SSLContext, *, kept: bool) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(limit=MAX_CONNECTIONS, ssl=context, keepalive_timeout=KEEP_SECONDS)
     else:
         connector = aiohttp.TCPConnector(limit=MAX_CONNECTIONS, ssl=context, force_close=True)
-    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+    session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+    session._retry_connection = False  # noqa: SLF001  there is no public way, and a test holds it
+    return session
 
 
 class ServiceTransport(httpx.AsyncBaseTransport):
@@ -96,6 +100,8 @@ class ServiceTransport(httpx.AsyncBaseTransport):
             response = await carrier.handle_async_request(request)
         except _FOREIGN as error:
             raise _translated(error) from None
+        # httpx logs the reason phrase, and it is the service's text: it could repeat what it was sent.
+        response.extensions.pop("reason_phrase", None)
         if isinstance(response.stream, httpx.AsyncByteStream):
             response.stream = _Body(response.stream)
         return response

@@ -175,7 +175,7 @@ class CreatedOrder(Wire):
     bolt11: Text | None = None
     sat_amount: Amount
     idr_amount: Amount
-    btc_idr: Rate
+    btc_idr: MaybeRate = None
     fetched_at: MaybeInstant = None
     invoice_expires_at: MaybeInstant = None
     deposit: DepositInstructions | None = None

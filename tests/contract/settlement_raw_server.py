@@ -1,0 +1,156 @@
+"""A server made of bare sockets, so that tests can answer a client in every way that a network can."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request as it arrived, and the number of the connection that brought it."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
+    connection: int
+
+
+Behaviour = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]
+
+
+def answers(status: int, body: bytes | str | object = b"", **headers: str) -> Behaviour:
+    """A whole HTTP answer; what is neither bytes nor text is sent as JSON. Header names with _ for -."""
+    content = body if isinstance(body, bytes) else (body if isinstance(body, str) else json.dumps(body)).encode()
+    lines = [f"HTTP/1.1 {status} Whatever", f"content-length: {len(content)}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return sends("\r\n".join([*lines, "", ""]).encode() + content)
+
+
+def sends(data: bytes, *, close: bool = False) -> Behaviour:
+    """Exactly these bytes."""
+
+    async def behave(_: Request, writer: asyncio.StreamWriter) -> None:
+        writer.write(data)
+        await writer.drain()
+        if close:
+            writer.close()
+
+    return behave
+
+
+def closes() -> Behaviour:
+    """The connection ends in an orderly way, without an answer."""
+    return sends(b"", close=True)
+
+
+def resets() -> Behaviour:
+    """The connection is reset."""
+
+    async def behave(_: Request, writer: asyncio.StreamWriter) -> None:
+        raw: socket.socket = writer.get_extra_info("socket")
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        writer.transport.abort()
+
+    return behave
+
+
+def hangs() -> Behaviour:
+    """Nothing ever comes."""
+
+    async def behave(_: Request, __: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    return behave
+
+
+def dribbles(beginning: bytes) -> Behaviour:
+    """A byte every few milliseconds for ever: never silent, never done."""
+
+    async def behave(_: Request, writer: asyncio.StreamWriter) -> None:
+        writer.write(beginning)
+        while True:
+            writer.write(b" ")
+            await writer.drain()
+            await asyncio.sleep(0.005)
+
+    return behave
+
+
+@dataclass(slots=True)
+class RawServer:
+    """Answers requests by its script, one behaviour each; the last one goes on for ever."""
+
+    script: list[Behaviour]
+    requests: list[Request] = field(default_factory=list)
+    was_asked: asyncio.Event = field(default_factory=asyncio.Event)
+    connections: int = 0
+    port: int = 0
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _server: asyncio.Server | None = None
+
+    @property
+    def url(self) -> str:
+        """Its base address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def seen(self, method: str) -> list[Request]:
+        """The requests of one method, in order."""
+        return [request for request in self.requests if request.method == method]
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._tasks.add(task)
+        self.connections += 1
+        number = self.connections
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while not writer.is_closing():
+                request = await _read_request(reader, number)
+                self.requests.append(request)
+                self.was_asked.set()
+                behave = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+                await behave(request, writer)
+        writer.close()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def _read_request(reader: asyncio.StreamReader, connection: int) -> Request:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    method, target, _ = head[0].split(" ")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Request(method, target, headers, body, connection)
+
+
+@contextlib.asynccontextmanager
+async def raw_server(*script: Behaviour) -> AsyncIterator[RawServer]:
+    """A running server."""
+    async with RawServer(list(script)) as server:
+        yield server
+
+
+def unused_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

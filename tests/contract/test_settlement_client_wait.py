@@ -1,0 +1,206 @@
+"""Waiting for an order to end: when it is read, who is told, and what ends the waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from bot.settlement import (
+    KeyRefused,
+    NeverReached,
+    NoAnswer,
+    NotFound,
+    NotUnderstood,
+    Order,
+    RateLimited,
+    ServerError,
+    SettlementError,
+    Unavailable,
+    UnexpectedStatus,
+    WaitTimeout,
+    wait_for_order,
+)
+
+
+def in_state(state: str) -> Order:
+    return Order(id="o1", state=state, sat_amount=1, idr_amount=1)
+
+
+@dataclass(slots=True)
+class Service:
+    """Answers reads from a script, whose last line goes on for ever; time passes only while somebody sleeps."""
+
+    script: list[str | SettlementError]
+    read_takes: float = 0.0
+    now: float = 0.0
+    read_at: list[float] = field(default_factory=list)
+
+    async def order(self, order_id: str, *, retry: bool = True) -> Order:
+        assert order_id == "o1"
+        assert not retry
+        self.read_at.append(self.now)
+        self.now += self.read_takes
+        answer = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(answer, SettlementError):
+            raise answer
+        return in_state(answer)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0)
+        self.now += seconds
+
+    def clock(self) -> float:
+        return self.now
+
+
+async def wait(service: Service, **options: float) -> tuple[Order, list[str]]:
+    told: list[str] = []
+    order = await wait_for_order(
+        service,
+        "o1",
+        on_update=lambda order: told.append(order.state),
+        clock=service.clock,
+        sleep=service.sleep,
+        **options,
+    )
+    return order, told
+
+
+async def test_each_change_is_told_once_until_the_last() -> None:
+    service = Service(["ROUTE_SHOWN", "ROUTE_SHOWN", "LN_INVOICE_PAID", "NOBODY_KNOWS", "NOBODY_KNOWS", "COMPLETED"])
+    order, told = await wait(service)
+    assert order.state == "COMPLETED"
+    assert told == ["ROUTE_SHOWN", "LN_INVOICE_PAID", "NOBODY_KNOWS", "COMPLETED"]
+    assert service.read_at == [0, 5, 10, 15, 20, 25]
+
+
+@pytest.mark.parametrize("state", ["FAILED", "COMPLETED", "failed", " Completed "])
+async def test_an_order_that_has_ended_is_read_once(state: str) -> None:
+    service = Service([state])
+    order, told = await wait(service)
+    assert order.terminal
+    assert len(told) == len(service.read_at) == 1
+
+
+async def test_an_asynchronous_listener_is_awaited() -> None:
+    service = Service(["FAILED"])
+    told: list[str] = []
+
+    async def hear(order: Order) -> None:
+        await asyncio.sleep(0)
+        told.append(order.state)
+
+    await wait_for_order(service, "o1", on_update=hear, clock=service.clock, sleep=service.sleep)
+    assert told == ["FAILED"]
+
+
+async def test_no_listener_is_needed() -> None:
+    service = Service(["COMPLETED"])
+    assert (await wait_for_order(service, "o1")).terminal
+
+
+@pytest.mark.parametrize("interval", [0.0, -3.0, 0.2, 1.0])
+async def test_an_order_is_never_read_more_than_once_a_second(interval: float) -> None:
+    service = Service(["IDLE", "IDLE", ServerError(500), "IDLE", "COMPLETED"])
+    await wait(service, interval=interval)
+    gaps = [later - earlier for earlier, later in zip(service.read_at, service.read_at[1:], strict=False)]
+    assert min(gaps) >= 1
+
+
+async def test_half_an_hour_is_waited_unless_told_otherwise() -> None:
+    service = Service(["IDLE"])
+    with pytest.raises(WaitTimeout) as caught:
+        await wait(service)
+    assert caught.value.last_state == "IDLE"
+    assert service.read_at[-1] == 1800
+    assert len(service.read_at) == 361
+
+
+async def test_a_last_look_is_taken_when_the_time_is_over() -> None:
+    service = Service(["IDLE", "IDLE", "COMPLETED"])
+    order, _ = await wait(service, timeout=7.0)
+    assert order.state == "COMPLETED"
+    assert service.read_at == [0, 5, 7]
+
+
+async def test_no_time_at_all_is_enough_for_one_look() -> None:
+    service = Service(["IDLE"])
+    with pytest.raises(WaitTimeout):
+        await wait(service, timeout=0.0)
+    assert service.read_at == [0]
+
+
+@pytest.mark.parametrize(
+    "passing",
+    [
+        ServerError(500),
+        Unavailable(503),
+        UnexpectedStatus(502),
+        NoAnswer(""),
+        NeverReached(""),
+        NotUnderstood("not JSON", status=200),
+        RateLimited(429),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_failures_that_may_pass_are_outlived(passing: SettlementError) -> None:
+    service = Service([passing, "IDLE", passing, passing, "COMPLETED"])
+    order, told = await wait(service)
+    assert order.state == "COMPLETED"
+    assert told == ["IDLE", "COMPLETED"]
+
+
+@pytest.mark.parametrize("final", [NotFound(404), KeyRefused(401), UnexpectedStatus(302), UnexpectedStatus(410)])
+async def test_failures_that_waiting_cannot_mend_end_it(final: SettlementError) -> None:
+    service = Service(["IDLE", final])
+    with pytest.raises(type(final)):
+        await wait(service)
+    assert len(service.read_at) == 2
+
+
+async def test_an_outage_is_met_with_longer_and_longer_pauses() -> None:
+    service = Service([*[ServerError(500)] * 6, "IDLE", ServerError(500), "COMPLETED"])
+    await wait(service)
+    assert service.read_at == [0, 5, 15, 35, 75, 135, 195, 200, 205]
+
+
+async def test_retry_after_is_honoured() -> None:
+    service = Service([RateLimited(429, retry_after=90.0), "COMPLETED"])
+    await wait(service)
+    assert service.read_at == [0, 90]
+
+
+async def test_a_rest_longer_than_the_time_left_ends_the_waiting_at_once() -> None:
+    service = Service(["IDLE", RateLimited(429, retry_after=90.0), "COMPLETED"])
+    with pytest.raises(WaitTimeout):
+        await wait(service, timeout=60.0)
+    assert service.read_at == [0, 5]
+
+
+async def test_slow_reads_count_as_waiting() -> None:
+    service = Service(["IDLE"], read_takes=30.0)
+    with pytest.raises(WaitTimeout):
+        await wait(service, timeout=60.0)
+    assert service.read_at == [0, 35]
+
+
+async def test_cancelling_ends_the_waiting_at_once() -> None:
+    service = Service(["IDLE"])
+    task = asyncio.create_task(wait_for_order(service, "o1", interval=3600.0))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 1)
+    assert len(service.read_at) == 1
+
+
+async def test_an_error_of_the_listener_is_not_hidden() -> None:
+    service = Service(["IDLE"])
+
+    def refuse(_: Order) -> None:
+        raise LookupError("the listener's own")
+
+    with pytest.raises(LookupError):
+        await wait_for_order(service, "o1", on_update=refuse, clock=service.clock, sleep=service.sleep)

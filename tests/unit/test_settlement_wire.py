@@ -1,0 +1,264 @@
+"""Single values of the wire are read exactly or not at all; resources survive what nobody documented."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.settlement import (
+    TERMINAL_STATES,
+    CreatedOrder,
+    DepositRails,
+    Order,
+    PayoutMethod,
+    PlatformStats,
+    Quote,
+    is_terminal,
+)
+from bot.settlement.errors import NotUnderstood
+from bot.settlement.fields import LARGEST_AMOUNT, to_amount, to_cap, to_decimal, to_instant, to_rate
+from bot.settlement.http import Answer
+from bot.settlement.reading import read, read_json
+from bot.settlement.states import KNOWN_STATES
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+ROW: dict[str, Any] = {"id": "o1", "state": "IDLE", "satAmount": 1, "idrAmount": 1}
+
+
+def parsed(text: str) -> Any:
+    return read_json(text.encode())
+
+
+@pytest.mark.parametrize("text", ["29412", '"29412"', "29412.0", '"29412.000"', "2.9412e4", '" 29412 "', "2941200e-2"])
+def test_one_amount_has_many_spellings(text: str) -> None:
+    assert to_amount(parsed(text)) == 29412
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "29412.5",
+        '"29,412"',
+        '"29.412,00"',
+        '""',
+        '"Rp 5"',
+        "true",
+        "null",
+        "[]",
+        "-1",
+        '"٢"',
+        '"0x10"',
+        '"1_000"',
+        "1e19",
+        "1e400000",
+        '"1e999999999"',
+        '"NaN"',
+        '"Infinity"',
+        "1e-9",
+        "29412.00000000000000000000000000000001",
+    ],
+)
+def test_what_is_not_a_whole_amount_is_not_understood(text: str) -> None:
+    with pytest.raises(ValueError, match=r"not a|out of range"):
+        to_amount(parsed(text))
+
+
+@given(st.integers(0, LARGEST_AMOUNT), st.sampled_from(["{}", '"{}"', "{}.0", '"{}.00"']))
+def test_every_amount_is_read_exactly(amount: int, spelling: str) -> None:
+    assert to_amount(parsed(spelling.format(amount))) == amount
+
+
+def test_a_float_is_never_trusted_with_an_amount() -> None:
+    with pytest.raises(ValueError, match="not a number"):
+        to_amount(29412.0)
+
+
+@given(st.decimals(min_value="1e-12", max_value="1e18", allow_nan=False, allow_infinity=False))
+def test_every_rate_is_read_without_a_floats_error(rate: Decimal) -> None:
+    assert to_rate(parsed(str(rate))) == rate
+    assert to_rate(parsed(f'"{rate}"')) == rate
+
+
+def test_a_rate_keeps_its_last_digit() -> None:
+    assert str(to_rate(parsed("1712345678.123456789012345"))) == "1712345678.123456789012345"
+
+
+@pytest.mark.parametrize("text", ["0", "-1", '"free"', "null", "false", '"1e-99"'])
+def test_a_rate_is_a_number_above_zero(text: str) -> None:
+    with pytest.raises(ValueError, match="not a"):
+        to_rate(parsed(text))
+
+
+@given(st.text())
+def test_no_text_can_break_the_reading_of_numbers(text: str) -> None:
+    try:
+        number = to_decimal(text)
+    except ValueError:
+        return
+    assert number.is_finite()
+
+
+@pytest.mark.parametrize(
+    ("text", "cap"),
+    [
+        ("null", None),
+        ('""', None),
+        ('" "', None),
+        ("50000000", 50_000_000),
+        ('"250000000"', 250_000_000),
+        ('"1000.99"', 1000),
+        ("0", 0),
+        ("2.5e7", 25_000_000),
+    ],
+)
+def test_a_cap_may_be_a_number_a_text_or_nothing(text: str, cap: int | None) -> None:
+    assert to_cap(parsed(text)) == cap
+
+
+@pytest.mark.parametrize("cap", ['"unlimited"', '"50,000"', "-1", "true", "{}"])
+def test_a_method_whose_cap_is_unreadable_is_no_method(cap: str) -> None:
+    with pytest.raises(ValueError, match="maxAmountTransfer"):
+        PayoutMethod.model_validate(
+            parsed(f'{{"bankCode": "1", "bankName": "b", "kind": "bank", "maxAmountTransfer": {cap}}}')
+        )
+
+
+def test_codes_and_names_of_methods_stay_exactly_as_given() -> None:
+    row = {"bankCode": " 014", "bankName": "Bank  X, Tbk. ", "kind": "Bank", "new": {}}
+    method = PayoutMethod.model_validate(row)
+    assert (method.bank_code, method.bank_name, method.kind) == (" 014", "Bank  X, Tbk. ", "bank")
+    assert method.max_amount_transfer is None
+
+
+def test_a_kind_that_nobody_documented_is_carried_on() -> None:
+    assert PayoutMethod.model_validate({"bankCode": "1", "bankName": "b", "kind": "qris"}).kind == "qris"
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("2026-11-21T09:00:00Z", datetime(2026, 11, 21, 9, tzinfo=UTC)),
+        ("2026-11-21T09:00:00.123Z", datetime(2026, 11, 21, 9, 0, 0, 123000, tzinfo=UTC)),
+        ("2026-11-21T16:00:00+07:00", datetime(2026, 11, 21, 9, tzinfo=UTC)),
+        ("2026-11-21T09:00:00", datetime(2026, 11, 21, 9, tzinfo=UTC)),
+        ("2026-11-21 09:00:00.1234567Z", datetime(2026, 11, 21, 9, 0, 0, 123456, tzinfo=UTC)),
+        ("2026-11-21", datetime(2026, 11, 21, tzinfo=UTC)),
+    ],
+)
+def test_timestamps_become_aware_utc(text: str, instant: datetime) -> None:
+    assert to_instant(text) == instant
+    assert to_instant(text).tzinfo is UTC
+
+
+@pytest.mark.parametrize("junk", ["", "soon", "21/11/2026", 1_700_000_000, None, True, "0001-01-01T00:00:00+14:00"])
+def test_what_is_no_timestamp_is_refused_where_it_matters_and_missing_elsewhere(junk: object) -> None:
+    with pytest.raises(ValueError, match=r"timestamp|isoformat"):
+        to_instant(junk)
+    with pytest.raises(ValueError, match="fetchedAt"):
+        Quote.model_validate({"btcIdr": 1, "fetchedAt": junk})
+    assert Order.model_validate(ROW | {"createdAt": junk}).created_at is None
+
+
+def test_a_minimal_order_has_none_for_all_that_is_optional() -> None:
+    order = Order.model_validate(ROW)
+    optional = set(Order.model_fields) - {"id", "state", "sat_amount", "idr_amount"}
+    assert {getattr(order, name) for name in optional} == {None}
+
+
+@pytest.mark.parametrize("junk", [7.5, [], {}, True, "", "x" * 3])
+@pytest.mark.parametrize("key", ["btcIdr", "invoicePaidAt", "partnerAmountIdr", "depositChainId", "completedAt"])
+def test_odd_intermediate_fields_never_hide_the_state(key: str, junk: object) -> None:
+    order = Order.model_validate(ROW | {key: junk, "state": "COMPLETED"})
+    assert order.terminal
+    assert order.model_dump(by_alias=True)[key] is None
+
+
+@given(st.text(min_size=1).filter(lambda text: text.strip() != ""))
+def test_any_state_and_any_channel_are_carried_on(word: str) -> None:
+    order = Order.model_validate(ROW | {"state": word, "depositChannel": word})
+    assert order.state == word.strip().upper()
+    assert order.deposit_channel == word.strip().lower()
+
+
+@pytest.mark.parametrize("missing", ["id", "state", "satAmount", "idrAmount"])
+@pytest.mark.parametrize("junk", [None, [], "", 5.5])
+def test_an_order_without_id_state_or_amounts_is_none(missing: str, junk: object) -> None:
+    with pytest.raises(NotUnderstood, match=f"Order: {missing}"):
+        read(Order, Answer(200, ROW | {missing: junk}, None))
+
+
+def test_two_states_are_the_last_ones_whatever_their_case() -> None:
+    assert {state for state in KNOWN_STATES if is_terminal(state)} == TERMINAL_STATES == {"COMPLETED", "FAILED"}
+    assert is_terminal(" completed")
+    assert not is_terminal("COMPLETED_MAYBE")
+    assert not is_terminal("")
+
+
+CREATED = {"orderId": "o1", "bolt11": "lnbc1", "satAmount": 29412, "idrAmount": 500_000}
+DEPOSIT = {
+    "channel": "btcb",
+    "chainId": "56",
+    "tokenAddress": "0xT",
+    "toAddress": "0xS",
+    "decimals": 18,
+    "qrValue": None,
+}
+
+
+def test_a_created_order_may_lack_rate_and_times() -> None:
+    created = CreatedOrder.model_validate(CREATED | {"invoiceExpiresAt": None, "fetchedAt": "?", "btcIdr": None})
+    assert (created.btc_idr, created.fetched_at, created.invoice_expires_at, created.deposit) == (None,) * 4
+
+
+def test_deposit_instructions_are_read_whole() -> None:
+    created = CreatedOrder.model_validate(CREATED | {"bolt11": None, "deposit": DEPOSIT})
+    assert created.deposit
+    assert (created.deposit.chain_id, created.deposit.decimals, created.deposit.to_address) == (56, 18, "0xS")
+
+
+@pytest.mark.parametrize("gap", ["channel", "chainId", "tokenAddress", "toAddress", "decimals"])
+def test_deposit_instructions_with_a_gap_are_not_understood(gap: str) -> None:
+    deposit = {key: value for key, value in DEPOSIT.items() if key != gap}
+    with pytest.raises(ValueError, match=gap):
+        CreatedOrder.model_validate(CREATED | {"bolt11": None, "deposit": deposit})
+
+
+def test_a_rail_that_is_not_understood_is_not_offered_and_hides_no_other() -> None:
+    good = {
+        "chainId": 56,
+        "safeAddress": "0xS",
+        "token": "BTCB",
+        "contractAddress": "0xT",
+        "decimals": 18,
+        "depositChannel": "btcb",
+    }
+    rails = DepositRails.model_validate({"configured": True, "baseCbbtc": {"chainId": 8453}, "bscBtcb": good})
+    assert rails.base_cbbtc is None
+    assert rails.bsc_btcb
+    assert rails.bsc_btcb.deposit_channel == "btcb"
+
+
+def test_statistics_may_miss_anything_and_add_anything() -> None:
+    assert PlatformStats.model_validate({}).total_orders is None
+    stats = PlatformStats.model_validate({"totalVolumeIdr": "12", "fetchedAt": "2026-11-21", "newThing": [1]})
+    assert stats.total_volume_idr == 12
+    assert stats.others == {"newThing": [1]}
+
+
+@pytest.mark.parametrize("text", ["", "{", "NaN", '{"a": Infinity}', "[" * 50_000, "1" * 5000, "\ufffe", "<html>"])
+def test_what_is_not_json_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  each says something else
+        read_json(text.encode())
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
+def test_no_json_value_can_do_more_than_not_be_understood(value: object) -> None:
+    for model in (Order, Quote, CreatedOrder, DepositRails):
+        with pytest.raises(NotUnderstood):
+            read(model, Answer(200, value, None))
