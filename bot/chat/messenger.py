@@ -1,0 +1,175 @@
+"""Sends what is to be said, and says what became of it: outcomes instead of exceptions.
+
+Nothing here waits for its turn or repeats: the limiter under the bot does (`limits`), and whoever asked decides
+what an outcome means. HTML throughout, link previews off.
+"""
+
+from collections.abc import Awaitable
+
+from telegram import LinkPreviewOptions, Message, ReplyParameters
+from telegram.constants import ParseMode
+from telegram.error import BadRequest, TelegramError
+from telegram.ext import ExtBot
+
+from bot.chat.fit import CAPTION_UNITS, fit
+from bot.chat.limits import Lane
+from bot.chat.outcomes import (
+    Delivered,
+    Gone,
+    Invalid,
+    Moved,
+    NotModified,
+    Outcome,
+    TryLater,
+    Unreachable,
+    outcome_of,
+)
+from bot.chat.render import render_keyboard
+from bot.chat.screen import Keyboard
+
+__all__ = [
+    "Delivered",
+    "Gone",
+    "Invalid",
+    "Lane",
+    "Messenger",
+    "Moved",
+    "NotModified",
+    "Outcome",
+    "TryLater",
+    "Unreachable",
+]
+
+PRESS_ANSWER_CHARACTERS = 200
+_TOO_LATE = ("query is too old", "query id is invalid")
+_NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+
+
+class Messenger:
+    """Sends by a bot whose rate limiter is a `SendLimiter`.
+
+    `lane` says what gives way to what: news about "money" goes before "talk", and that before "bulk". Every method
+    returns an `Outcome` and raises nothing that Telegram or the network may cause.
+    """
+
+    def __init__(self, bot: ExtBot[Lane]) -> None:
+        self._bot = bot
+
+    async def send_text(
+        self,
+        chat_id: int,
+        html: str,
+        keyboard: Keyboard = (),
+        *,
+        lane: Lane,
+        silent: bool = False,
+        reply_to: int | None = None,
+    ) -> Outcome:
+        """Send a new message; `reply_to` is quoted if it still exists."""
+        return await _sent(
+            self._bot.send_message(
+                chat_id,
+                fit(html),
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                link_preview_options=_NO_PREVIEW,
+                disable_notification=silent,
+                reply_parameters=_reply(reply_to),
+                rate_limit_args=lane,
+            )
+        )
+
+    async def send_photo(
+        self,
+        chat_id: int,
+        png: bytes,
+        caption: str,
+        keyboard: Keyboard = (),
+        *,
+        lane: Lane,
+        silent: bool = False,
+        reply_to: int | None = None,
+    ) -> Outcome:
+        """Send a picture with its caption (at most 1,024 characters are shown)."""
+        return await _sent(
+            self._bot.send_photo(
+                chat_id,
+                png,
+                caption=fit(caption, CAPTION_UNITS),
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                disable_notification=silent,
+                reply_parameters=_reply(reply_to),
+                filename="picture.png",
+                rate_limit_args=lane,
+            )
+        )
+
+    async def edit_text(
+        self, chat_id: int, message_id: int, html: str, keyboard: Keyboard = (), *, lane: Lane
+    ) -> Outcome:
+        """Replace a message's text and buttons. `Gone` for a picture too, which has no text."""
+        return await _sent(
+            self._bot.edit_message_text(
+                fit(html),
+                chat_id,
+                message_id,
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                link_preview_options=_NO_PREVIEW,
+                rate_limit_args=lane,
+            )
+        )
+
+    async def edit_caption(
+        self, chat_id: int, message_id: int, caption: str, keyboard: Keyboard = (), *, lane: Lane
+    ) -> Outcome:
+        """Replace what stands under a picture, and its buttons."""
+        return await _sent(
+            self._bot.edit_message_caption(
+                chat_id,
+                message_id,
+                caption=fit(caption, CAPTION_UNITS),
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                rate_limit_args=lane,
+            )
+        )
+
+    async def edit_keyboard(self, chat_id: int, message_id: int, keyboard: Keyboard, *, lane: Lane) -> Outcome:
+        """Replace a message's buttons; an empty keyboard takes them away."""
+        return await _sent(
+            self._bot.edit_message_reply_markup(
+                chat_id, message_id, reply_markup=render_keyboard(keyboard), rate_limit_args=lane
+            )
+        )
+
+    async def delete(self, chat_id: int, message_id: int, *, lane: Lane) -> Outcome:
+        """Take a message away; `Gone` where it can't be (older than 48 hours, or taken away already)."""
+        return await _sent(self._bot.delete_message(chat_id, message_id, rate_limit_args=lane))
+
+    async def answer_press(self, query_id: str, text: str | None = None, *, alert: bool = False) -> Outcome:
+        """Stop the clock on a pressed button, perhaps with a few words. Coming too late for that is fine."""
+        shown = None if text is None else text[:PRESS_ANSWER_CHARACTERS]
+        try:
+            await self._bot.answer_callback_query(query_id, shown, show_alert=alert)
+        except BadRequest as error:
+            if any(phrase in error.message.lower() for phrase in _TOO_LATE):
+                return Delivered()
+            return outcome_of(error)
+        except TelegramError as error:
+            return outcome_of(error)
+        return Delivered()
+
+
+def _reply(message_id: int | None) -> ReplyParameters | None:
+    # A question that was deleted meanwhile must not keep its answer from being sent.
+    return None if message_id is None else ReplyParameters(message_id, allow_sending_without_reply=True)
+
+
+async def _sent(call: Awaitable[Message | bool]) -> Outcome:
+    try:
+        answer = await call
+    except TelegramError as error:
+        return outcome_of(error)
+    return Delivered(answer.message_id if isinstance(answer, Message) else None)
