@@ -45,5 +45,8 @@ export const service = {
   addFault: (fault) => call("POST", "/service/faults", fault),
   clearFaults: () => call("DELETE", "/service/faults"),
   methods: () => call("GET", "/service/methods"),
-  dropMethod: (bankCode) => call("DELETE", "/service/methods", { bankCode }),
+  // flush: the service caches its list for minutes, which would hide the change from whoever has just made it.
+  dropMethod: (bankCode) => call("DELETE", "/service/methods", { bankCode, flush: true }),
+  restoreMethods: () => call("DELETE", "/service/methods", { flush: true }),
+  orderOf: async (bolt11) => (await call("GET", `/service/orders?bolt11=${encodeURIComponent(bolt11)}`)).orders[0],
 };

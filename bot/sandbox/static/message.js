@@ -62,7 +62,7 @@ function isLargeEmoji(message) {
 }
 
 function metaLine(message, view, outgoing) {
-  const silent = message.sandbox?.silent ?? message.disable_notification;
+  const silent = message.sandbox?.silent;
   return el("span", { class: "meta" },
     silent && el("span", { class: "sound", title: "Sent without sound", role: "img", "aria-label": "silent" }, icon("silent")),
     message.edit_date && el("span", { class: "edited" }, view.words.edited),

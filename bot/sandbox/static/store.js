@@ -33,7 +33,7 @@ export class Store {
     this.stream = new EventStream({
       after: this.seq,
       onEvent: (event) => this.take(event),
-      onStatus: (connected) => this.connection(connected),
+      onStatus: (connected) => this.tell("connection", connected),
     });
     this.stream.open();
   }
@@ -68,6 +68,8 @@ export class Store {
       this.tell(isNew ? "message" : "edit", { ...event, chatId: event.chat_id });
       return;
     }
+    // The server has forgotten what this page still shows.
+    if (event.type === "reset") location.reload();
     if (event.type === "delete") messages?.delete(event.message_id);
     if (["commands", "person", "chat"].includes(event.type)) {
       this.refresh(event);
@@ -82,16 +84,5 @@ export class Store {
       if (!this.messages.has(chatId)) await this.loadChat(chatId);
     }
     this.tell(event.type, event);
-  }
-
-  async connection(connected) {
-    const wasLost = connected && this.lost;
-    this.lost = !connected;
-    this.tell("connection", connected);
-    if (!wasLost) return;
-    // A sandbox started afresh counts from the beginning again: then everything shown here is gone.
-    const [chatId] = this.chats.keys();
-    const { seq } = await telegram.messages(chatId, 1);
-    if (seq < this.stream.after) location.reload();
   }
 }

@@ -1,0 +1,91 @@
+// Puts the page together: loads the chats, makes a place for everybody, and lets events reach whom they concern.
+
+import { el, icon, replaceChildren } from "./dom.js";
+import { Guide } from "./guide.js";
+import { groupPlace, personPlace } from "./people.js";
+import { ServicePanel } from "./service.js";
+import { Stage } from "./stage.js";
+import { Store } from "./store.js";
+import { phoneTabs } from "./tabs.js";
+import { restoreTheme, themeButton } from "./theme.js";
+
+const RETRY_MS = 1500;
+
+restoreTheme();
+start();
+
+async function start() {
+  const store = new Store();
+  try {
+    await store.load();
+  } catch (error) {
+    showTrouble(error.message);
+    setTimeout(start, RETRY_MS);
+    return;
+  }
+  const people = [...store.people.values()];
+  const groups = [...store.chats.values()].filter(({ type }) => type !== "private");
+  const places = [...people.map((person, index) => personPlace(store, person, index)),
+    ...groups.map((chat, index) => groupPlace(store, chat, people.length + index))];
+  const stage = new Stage({ store, places });
+  const guide = new Guide({ store, senders: people.filter(({ role }) => role === "sender") });
+  const panel = new ServicePanel({ onOrders: (orders) => guide.update(orders) });
+  replaceChildren(document.body, skipLink(), topBar(store, stage), guide.node, stage.node, panel.node, phoneTabs());
+  document.body.dataset.ready = "true";
+  for (const { pane, wallet } of places) {
+    pane.log.toEnd();
+    wallet?.noticed();
+  }
+  connect(store, places, stage, guide);
+  guide.update();
+  panel.start();
+}
+
+function connect(store, places, stage, guide) {
+  const each = (chatId, act) => places.filter((place) => place.chatId === chatId).forEach(act);
+  const after = (chatId) => {
+    each(chatId, ({ wallet }) => wallet?.noticed());
+    stage.noticed(chatId);
+    guide.update();
+  };
+  store.on("message", ({ chatId, message }) => {
+    each(chatId, ({ pane }) => pane.arrived(message));
+    after(chatId);
+  });
+  store.on("edit", ({ chatId, message }) => {
+    each(chatId, ({ pane }) => pane.changed(message));
+    after(chatId);
+  });
+  store.on("delete", ({ chatId, message_id: messageId }) => {
+    each(chatId, ({ pane }) => pane.gone(messageId));
+    after(chatId);
+  });
+  store.on("chat_action", ({ chatId }) => each(chatId, ({ pane }) => pane.typing()));
+  for (const kind of ["commands", "chat"]) store.on(kind, () => places.forEach(({ pane }) => pane.refreshFoot()));
+  const cast = () => [...store.people.values()].map(({ id, language_code: language }) => `${id} ${language}`).join();
+  const first = cast();
+  store.on("person", () => {
+    // Every word of a chat follows the person's language; that and new people are drawn from the beginning.
+    if (cast() !== first) location.reload();
+    places.forEach(({ pane }) => pane.refreshFoot());
+  });
+}
+
+function skipLink() {
+  return el("a", { class: "skip", href: "#stage" }, "Skip to the chats");
+}
+
+function topBar(store, stage) {
+  const live = el("span", { class: "connection", role: "status", "data-testid": "connection" }, "live");
+  store.on("connection", (connected) => {
+    live.textContent = connected ? "live" : "reconnecting…";
+    live.classList.toggle("lost", !connected);
+  });
+  return el("header", { class: "top" },
+    el("div", { class: "brand" }, el("span", { class: "mark" }, icon("bolt")), el("h1", {}, store.bot.first_name), el("span", { class: "brand-note" }, "sandbox · nothing here is real money")),
+    stage.switcher, el("div", { class: "top-end" }, live, themeButton()));
+}
+
+function showTrouble(text) {
+  replaceChildren(document.body, el("main", { class: "trouble" }, el("span", { class: "avatar bot large" }, icon("bolt")), el("h1", {}, "Waiting for the sandbox"), el("p", { role: "status" }, text)));
+}

@@ -1,0 +1,133 @@
+// Where a person writes: text, the bot's command menu, the reply being written, and the bot's reply keyboard.
+
+import { button, el, iconButton, replaceChildren } from "./dom.js";
+import { replyKeyboard } from "./keyboards.js";
+import { plainText, senderName } from "./message.js";
+
+const TALLEST_PX = 132;
+
+export class Composer {
+  // onSend(text, replyToId) sends; commands() lists what the menu offers now.
+  constructor({ name, words, commands, onSend }) {
+    this.words = words;
+    this.commands = commands;
+    this.onSend = onSend;
+    this.replyTo = null;
+    this.keyboard = null;
+    this.input = el("textarea", {
+      rows: "1", class: "composer-input", placeholder: words.message, "aria-label": `Message from ${name}`,
+      "data-testid": "composer", maxlength: "4096", dir: "auto", oninput: () => this.typed(), onkeydown: (event) => this.key(event),
+    });
+    this.menuButton = iconButton("menu", `Commands for ${name}`, { class: "menu-button", "aria-expanded": "false", "data-testid": "commands", onclick: () => this.toggleMenu() });
+    this.keysButton = iconButton("keys", "Show or hide the keyboard", { onclick: () => this.toggleKeyboard(), hidden: true });
+    this.menu = el("div", { class: "command-menu", role: "menu", "aria-label": "Commands", hidden: true, onkeydown: (event) => this.menuKey(event) });
+    this.replyBar = el("div", { class: "reply-bar", hidden: true });
+    this.keys = el("div", { class: "keys", hidden: true });
+    const send = iconButton("send", `Send as ${name}`, { class: "send-button", type: "submit", "data-testid": "send" });
+    const form = el("form", { class: "composer-line", onsubmit: (event) => this.submit(event) }, this.menuButton, this.input, this.keysButton, send);
+    this.node = el("div", { class: "composer" }, this.menu, this.replyBar, form, this.keys);
+  }
+
+  submit(event) {
+    event?.preventDefault();
+    const text = this.input.value.trim();
+    if (!text) return;
+    this.input.value = "";
+    this.typed();
+    this.send(text);
+  }
+
+  send(text) {
+    const replyTo = this.replyTo?.message_id;
+    this.setReply(null);
+    this.showMenu([]);
+    this.onSend(text, replyTo);
+  }
+
+  key(event) {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.submit(event);
+    if (event.key === "Escape") {
+      this.showMenu([]);
+      this.setReply(null);
+    }
+    if (event.key === "ArrowUp" && !this.menu.hidden) {
+      event.preventDefault();
+      this.menu.lastElementChild?.focus();
+    }
+  }
+
+  typed() {
+    this.input.style.height = "auto";
+    this.input.style.height = `${Math.min(this.input.scrollHeight, TALLEST_PX)}px`;
+    const begun = /^\/\w*$/.exec(this.input.value)?.[0];
+    this.showMenu(begun ? this.commands().filter(({ command }) => `/${command}`.startsWith(begun)) : []);
+  }
+
+  toggleMenu() {
+    this.showMenu(this.menu.hidden ? this.commands() : []);
+    this.menu.firstElementChild?.focus();
+  }
+
+  showMenu(commands) {
+    replaceChildren(this.menu, commands.map(({ command, description }) => el("button", {
+      type: "button", role: "menuitem", class: "command-item", "data-testid": "command", onclick: () => {
+        this.input.value = "";
+        this.send(`/${command}`);
+        this.input.focus();
+      },
+    }, el("span", { class: "command-name" }, `/${command}`), el("span", { class: "command-about" }, description))));
+    this.menu.hidden = commands.length === 0;
+    this.menuButton.setAttribute("aria-expanded", String(!this.menu.hidden));
+  }
+
+  menuKey(event) {
+    const focused = document.activeElement;
+    const next = { ArrowDown: focused.nextElementSibling, ArrowUp: focused.previousElementSibling }[event.key];
+    if (next) {
+      event.preventDefault();
+      next.focus();
+    }
+    if (event.key === "Escape") {
+      this.showMenu([]);
+      this.input.focus();
+    }
+  }
+
+  refreshCommands() {
+    this.menuButton.hidden = this.commands().length === 0;
+  }
+
+  setReply(message) {
+    this.replyTo = message;
+    this.replyBar.hidden = !message;
+    if (!message) return;
+    replaceChildren(this.replyBar,
+      el("span", { class: "quoted" }, el("span", { class: "quoted-name" }, senderName(message)), el("span", { class: "quoted-text" }, plainText(message) || this.words.hidden)),
+      iconButton("close", "Do not reply", { onclick: () => this.setReply(null) }));
+    this.input.focus();
+  }
+
+  // current: { markup, messageId } or null, as the newest messages say.
+  setKeyboard(current) {
+    if (current?.messageId === this.keyboard?.messageId) return;
+    this.keyboard = current;
+    this.keysButton.hidden = !current;
+    this.keys.hidden = !current;
+    this.input.placeholder = current?.markup.input_field_placeholder ?? this.words.message;
+    replaceChildren(this.keys, current ? replyKeyboard(current.markup, (pressed) => this.pressKey(pressed)) : null);
+  }
+
+  pressKey(pressed) {
+    if (this.keyboard.markup.one_time_keyboard) this.keys.hidden = true;
+    this.send(pressed.text);
+  }
+
+  toggleKeyboard() {
+    this.keys.hidden = !this.keys.hidden;
+  }
+}
+
+// Stands in the composer's place before the first message, and while the bot is blocked.
+export function oneButtonComposer(label, testId, onPress) {
+  return el("div", { class: "composer single" }, button(label, { class: "single-button", "data-testid": testId, onclick: onPress }));
+}

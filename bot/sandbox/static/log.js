@@ -1,0 +1,108 @@
+// The list of messages of one chat: keeps its place while reading, follows the newest otherwise.
+
+import { clock, el, iconButton, replaceChildren } from "./dom.js";
+import { renderMessage } from "./message.js";
+
+const NEAR_END_PX = 80;
+const GROUPED_SECONDS = 300;
+
+export class MessageLog {
+  constructor({ label, chatId, view }) {
+    this.view = view;
+    this.list = el("div", { class: "messages", role: "log", "aria-label": label, "aria-live": "polite", tabindex: "0", "data-chat": chatId });
+    this.unseen = 0;
+    this.jump = iconButton("down", view.words.newer, { class: "jump", hidden: true, onclick: () => this.toEnd() });
+    this.jump.append(el("span", { class: "badge" }));
+    this.node = el("div", { class: "log" }, this.list, this.jump);
+    this.list.addEventListener("scroll", () => this.atEnd() && this.seen());
+    // Pictures get their height late, and a phone's keyboard takes height away: stay at the end through both.
+    this.follow = true;
+    this.list.addEventListener("scroll", () => { this.follow = this.atEnd(); });
+    new ResizeObserver(() => this.follow && this.toEnd()).observe(this.list);
+  }
+
+  show(messages, empty) {
+    replaceChildren(this.list, messages.length ? [] : empty);
+    for (const message of messages) this.append(message);
+    this.toEnd();
+    this.seen();
+  }
+
+  add(message) {
+    if (!this.list.querySelector("[data-message-id]")) this.list.replaceChildren();
+    const follow = this.atEnd() || message.from?.id === this.view.viewerId;
+    const node = this.append(message);
+    node.classList.add("arriving");
+    if (follow) this.toEnd();
+    else this.countUnseen();
+  }
+
+  append(message) {
+    const node = renderMessage(message, this.view);
+    const last = this.list.lastElementChild;
+    const day = new Date(message.date * 1000).toDateString();
+    if (this.day !== day || !last) this.list.append(el("div", { class: "day" }, this.dayName(message.date)));
+    else if (last.dataset.from === node.dataset.from && message.date - Number(last.dataset.date) < GROUPED_SECONDS) node.classList.add("grouped");
+    this.day = day;
+    node.dataset.date = message.date;
+    this.list.append(node);
+    return node;
+  }
+
+  replace(message) {
+    const old = this.find(message.message_id);
+    if (!old) return;
+    const follow = this.atEnd();
+    const node = renderMessage(message, this.view);
+    node.dataset.date = message.date;
+    if (old.classList.contains("grouped")) node.classList.add("grouped");
+    const focused = old.contains(document.activeElement) ? indexOfFocus(old) : -1;
+    old.replaceWith(node);
+    // Whoever works with the keyboard keeps their place when a card changes under them.
+    if (focused >= 0) focusables(node)[focused]?.focus();
+    node.classList.add("edited-now");
+    if (follow) this.toEnd();
+  }
+
+  remove(messageId) {
+    this.find(messageId)?.remove();
+  }
+
+  find(messageId) {
+    return this.list.querySelector(`[data-message-id="${messageId}"]`);
+  }
+
+  atEnd() {
+    return this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < NEAR_END_PX;
+  }
+
+  toEnd() {
+    this.list.scrollTop = this.list.scrollHeight;
+    this.seen();
+  }
+
+  countUnseen() {
+    this.unseen += 1;
+    this.jump.hidden = false;
+    this.jump.lastElementChild.textContent = this.unseen;
+  }
+
+  seen() {
+    this.unseen = 0;
+    this.jump.hidden = true;
+  }
+
+  dayName(unixSeconds) {
+    const date = new Date(unixSeconds * 1000);
+    if (date.toDateString() === new Date().toDateString()) return this.view.words.today;
+    return `${date.toLocaleDateString([], { day: "numeric", month: "long" })}, ${clock(unixSeconds)}`;
+  }
+}
+
+function focusables(node) {
+  return [...node.querySelectorAll("button, a, [tabindex='0']")];
+}
+
+function indexOfFocus(node) {
+  return focusables(node).indexOf(document.activeElement);
+}

@@ -1,0 +1,97 @@
+// The service's orders, newest first, each with what can be done to it by hand.
+
+import { service } from "./api.js";
+import { button, el, grouped, replaceChildren } from "./dom.js";
+import { rupiah } from "./money.js";
+
+const STEPS = ["created", "paid", "converting", "sending rupiah", "sent"];
+const STEP_OF = {
+  IDLE: 0, NWC_CONNECTED: 0, QR_SCANNED: 0, ROUTE_SHOWN: 0, LN_INVOICE_PAID: 1, LN_SWAP_PENDING: 2,
+  USDT_RECEIVED: 2, USDC_SWAPPED: 2, IDR_SETTLED: 3, COMPLETED: 4,
+};
+// States that nobody documented do occur; they stand somewhere in the middle of the way.
+const UNKNOWN_STEP = 2;
+const TERMINAL = new Set(["COMPLETED", "FAILED"]);
+
+export function stepOf(order) {
+  return STEP_OF[order.state] ?? UNKNOWN_STEP;
+}
+
+export class OrderList {
+  // onChange() is called after a button has done something; onError(text) where the service refused.
+  constructor({ onChange, onError }) {
+    this.onChange = onChange;
+    this.onError = onError;
+    this.node = el("ul", { class: "orders", "aria-label": "Orders" });
+    this.rows = new Map();
+  }
+
+  show(orders) {
+    if (!orders.length) {
+      this.rows.clear();
+      replaceChildren(this.node, el("li", { class: "no-orders" }, "No orders yet. They appear here as soon as somebody confirms one."));
+      return;
+    }
+    const rows = orders.map((order) => this.row(order));
+    // Rows that didn't change stay the same nodes, so that a focused button keeps its focus.
+    if (rows.some((row, place) => this.node.children[place] !== row) || this.node.children.length !== rows.length) replaceChildren(this.node, rows);
+  }
+
+  row(order) {
+    const version = `${order.state} ${order.updatedAt} ${order.paid}`;
+    const known = this.rows.get(order.id);
+    if (known?.version === version) return known.node;
+    const node = el("li", { class: `order ${tone(order)}`, "data-testid": "order-row", "data-order-id": order.id, "data-state": order.state },
+      this.facts(order), progress(order), this.buttons(order));
+    if (known?.node.contains(document.activeElement)) queueMicrotask(() => node.querySelector("button")?.focus());
+    this.rows.set(order.id, { version, node });
+    return node;
+  }
+
+  facts(order) {
+    const where = [order.partnerPayoutBankName, ending(order.payoutRecipient)].filter(Boolean).join(" ");
+    return el("div", { class: "order-facts" },
+      el("strong", {}, rupiah(order.idrAmount)), el("span", { class: "order-where" }, where),
+      el("span", { class: "order-small" }, `${grouped(order.satAmount)} sats · `, el("code", { title: order.id }, `…${order.id.slice(-6)}`), " · ",
+        new Date(order.createdAt).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })));
+  }
+
+  buttons(order) {
+    if (TERMINAL.has(order.state)) return el("div", { class: "order-buttons" });
+    const name = `order ${order.id.slice(-6)}`;
+    return el("div", { class: "order-buttons" },
+      button("Next state", { class: "action small", "data-testid": "next-state", "aria-label": `Next state of ${name}`, onclick: () => this.act(() => service.advance(order.id)) }),
+      button("Fail", { class: "action small danger", "data-testid": "fail", "aria-label": `Fail ${name}`, onclick: () => this.act(() => service.fail(order.id)) }));
+  }
+
+  async act(work) {
+    try {
+      await work();
+      this.onError("");
+    } catch (error) {
+      this.onError(error.message);
+    }
+    this.onChange();
+  }
+}
+
+function tone(order) {
+  if (order.state === "FAILED") return "failed";
+  if (order.state === "COMPLETED") return "completed";
+  return stepOf(order) === 0 ? "waiting" : "under-way";
+}
+
+function progress(order) {
+  const failed = order.state === "FAILED";
+  const step = failed ? (order.paid ? 1 : 0) : stepOf(order);
+  const words = failed ? "failed" : STEPS[step];
+  const marks = STEPS.map((_, place) => el("i", { class: place <= step ? "reached" : null }));
+  return el("div", { class: "progress" },
+    el("span", { class: "marks", role: "img", "aria-label": `Step ${step + 1} of ${STEPS.length}` }, marks),
+    el("span", { class: "state" }, el("span", { class: "state-words" }, words), el("code", { "data-testid": "order-state" }, order.state)));
+}
+
+// Numbers of recipients are personal, even pretend ones: the end is enough to tell rows apart.
+function ending(recipient) {
+  return recipient ? `··${String(recipient).slice(-4)}` : "";
+}

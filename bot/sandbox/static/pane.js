@@ -1,0 +1,161 @@
+// One person's phone: the chat with the bot, or the support group as one of its members sees it.
+
+import { telegram } from "./api.js";
+import { Composer, oneButtonComposer } from "./composer.js";
+import { copyText, el, icon, replaceChildren } from "./dom.js";
+import { showAlert } from "./dialogs.js";
+import { currentReplyKeyboard } from "./keyboards.js";
+import { MessageLog } from "./log.js";
+import { commandsFor } from "./commands.js";
+import { topicOf } from "./topics.js";
+import { wordsFor } from "./words.js";
+
+const TYPING_MS = 5000;
+const TOAST_MS = 3500;
+const PRESS_WAIT_SECONDS = 10;
+
+export class Pane {
+  // topics: a TopicBar for forums; speaker: whose eyes and hands the pane has.
+  constructor({ store, chat, speaker, topics = null }) {
+    Object.assign(this, { store, chat, speaker, topics });
+    this.words = wordsFor(speaker);
+    this.isGroup = chat.type !== "private";
+    this.title = this.isGroup ? chat.title : store.bot.first_name;
+    this.status = el("span", { class: "status", "data-testid": "chat-status" });
+    this.toast = el("div", { class: "toast", role: "status", "aria-live": "polite", "data-testid": "toast" });
+    this.view = { viewerId: speaker.id, isGroup: this.isGroup, words: this.words, actions: this.actions() };
+    this.log = new MessageLog({ label: this.isGroup ? `Messages in ${chat.title}` : `Messages of ${speaker.first_name} with ${this.title}`, chatId: chat.id, view: this.view });
+    this.composer = new Composer({ name: speaker.first_name, words: this.words, commands: () => commandsFor(store.commands, speaker, chat), onSend: (text, replyTo) => this.send(text, replyTo) });
+    this.foot = el("div", { class: "foot" });
+    this.node = el("div", { class: "phone" }, this.header(), topics?.node, this.log.node, this.toast, this.foot);
+    this.idle();
+    this.refresh();
+  }
+
+  header() {
+    const face = this.isGroup ? icon("chat") : icon("bolt");
+    return el("header", { class: "phone-header" }, el("span", { class: "avatar bot" }, face),
+      el("span", { class: "phone-title" }, el("strong", {}, this.title), this.status));
+  }
+
+  actions() {
+    return {
+      onCommand: (text) => this.send(text),
+      onCopied: (copied) => this.say(copied ? this.words.copied : this.words.notCopied),
+      onButton: (message, pressed, node) => this.pressed(message, pressed, node),
+      onReply: (message) => this.composer.setReply(message),
+    };
+  }
+
+  shown() {
+    const all = this.store.history(this.chat.id);
+    return this.topics ? all.filter((message) => topicOf(message) === this.topics.current) : all;
+  }
+
+  refresh() {
+    this.topics?.refresh(this.store.history(this.chat.id));
+    this.log.show(this.shown(), this.emptyState());
+    this.refreshFoot();
+  }
+
+  refreshFoot() {
+    this.speaker = this.store.people.get(this.speaker.id) ?? this.speaker;
+    const messages = this.shown();
+    const wanted = this.speaker.blocked && !this.isGroup ? "blocked" : messages.length || this.isGroup ? "composer" : "start";
+    if (wanted !== this.footKind) replaceChildren(this.foot, this.footFor(wanted));
+    this.footKind = wanted;
+    this.composer.refreshCommands();
+    this.composer.setKeyboard(currentReplyKeyboard(messages));
+  }
+
+  footFor(kind) {
+    if (kind === "composer") return this.composer.node;
+    if (kind === "start") return oneButtonComposer(this.words.start, "start", () => this.send("/start"));
+    return oneButtonComposer(`${this.words.blocked} · ${this.words.unblock}`, "unblock", () => telegram.changePerson(this.speaker.id, { blocked: false }));
+  }
+
+  emptyState() {
+    if (this.isGroup) return el("p", { class: "empty" }, "Tickets and staff news appear here.");
+    const about = this.store.bot.description;
+    return el("div", { class: "empty" }, el("span", { class: "avatar bot large" }, icon("bolt")),
+      about && el("strong", {}, this.words.what), about && el("p", {}, about));
+  }
+
+  async send(text, replyTo) {
+    const message = { from: this.speaker.id, text, reply_to: replyTo };
+    if (this.topics?.current) message.thread_id = this.topics.current;
+    await this.attempt(() => telegram.send(this.chat.id, message));
+  }
+
+  async pressed(message, pressed, node) {
+    if (pressed.copy_text) {
+      const copied = await copyText(pressed.copy_text.text);
+      this.say(copied ? this.words.copied : this.words.notCopied);
+      if (copied) flash(node);
+      return;
+    }
+    if (!pressed.callback_data) return;
+    node.setAttribute("aria-busy", "true");
+    await this.attempt(async () => this.answered(await telegram.press(this.chat.id, {
+      from: this.speaker.id, message_id: message.message_id, data: pressed.callback_data, timeout: PRESS_WAIT_SECONDS,
+    })));
+    node.removeAttribute("aria-busy");
+  }
+
+  answered({ answered, text, show_alert: isAlert }) {
+    if (!answered) this.say(this.words.noAnswer);
+    else if (text && isAlert) showAlert(this.title, text, this.words.ok);
+    else if (text) this.say(text);
+  }
+
+  async attempt(work) {
+    try {
+      await work();
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  say(text) {
+    this.toast.textContent = text;
+    this.toast.classList.add("shown");
+    clearTimeout(this.toastTimer);
+    this.toastTimer = setTimeout(() => this.toast.classList.remove("shown"), TOAST_MS);
+  }
+
+  arrived(message) {
+    this.topics?.refresh(this.store.history(this.chat.id), message);
+    if (message.from?.id !== this.speaker.id) this.idle();
+    if (!this.topics || topicOf(message) === this.topics.current) this.log.add(message);
+    this.refreshFoot();
+  }
+
+  changed(message) {
+    this.log.replace(message);
+    this.refreshFoot();
+  }
+
+  gone(messageId) {
+    this.log.remove(messageId);
+    this.refreshFoot();
+  }
+
+  typing() {
+    this.status.textContent = this.words.typing;
+    this.status.classList.add("typing");
+    clearTimeout(this.typingTimer);
+    this.typingTimer = setTimeout(() => this.idle(), TYPING_MS);
+  }
+
+  idle() {
+    clearTimeout(this.typingTimer);
+    this.status.textContent = this.isGroup ? `${this.chat.members?.length ?? 0} members` : this.words.bot;
+    this.status.classList.remove("typing");
+  }
+}
+
+// A copy button says so itself too: eyes rest on it, not on the toast.
+function flash(node) {
+  node.classList.add("done");
+  setTimeout(() => node.classList.remove("done"), 1200);
+}

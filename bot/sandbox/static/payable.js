@@ -1,0 +1,56 @@
+// What a wallet can pay: a Lightning invoice, or a token transfer on an EVM chain. Both look alike to the wallet.
+
+import { service } from "./api.js";
+import { decodeInvoice } from "./bolt11.js";
+import { sats, tokens } from "./money.js";
+
+const SANDBOX_NETWORK = "Regtest";
+const TOKENS = {
+  8453: { channel: "cbbtc", symbol: "cbBTC", chain: "Base", decimals: 8 },
+  56: { channel: "btcb", symbol: "BTCB", chain: "BNB Chain", decimals: 18 },
+};
+const SATS_DECIMALS = 8;
+
+// -> { kind, id, amount, note, memo, expiresAt (Unix seconds or null), warning, sats, pay(late), expire() }
+export function payableFrom(text) {
+  return /^ethereum:/i.test(text.trim()) ? transfer(text.trim()) : invoice(text);
+}
+
+function invoice(text) {
+  const read = decodeInvoice(text);
+  const foreign = read.network !== SANDBOX_NETWORK;
+  return {
+    kind: "invoice", id: read.bolt11, amount: sats(read.sats), sats: read.sats ?? 0, memo: read.memo,
+    note: `Lightning · ${read.network}`, expiresAt: read.expiresAt,
+    warning: foreign ? `This invoice is for ${read.network}, not for the sandbox's ${SANDBOX_NETWORK}. A real wallet would refuse it.` : "",
+    pay: (late) => service.pay({ bolt11: read.bolt11, late }),
+    expire: async () => service.expire((await service.orderOf(read.bolt11)).id),
+  };
+}
+
+// ERC-681: ethereum:<token>@<chain>/transfer?address=<to>&uint256=<units>
+function transfer(text) {
+  const parts = /^ethereum:(0x[0-9a-f]{40})@(\d+)\/transfer\?(.+)$/i.exec(text);
+  const token = TOKENS[parts?.[2]];
+  if (!token) throw new Error("This transfer names no token that the wallet knows. A real wallet might send the chain's own coin instead.");
+  const asked = new URLSearchParams(parts[3]);
+  const units = BigInt(asked.get("uint256") ?? "0");
+  const worth = Number(units / 10n ** BigInt(token.decimals - SATS_DECIMALS));
+  return {
+    kind: "transfer", id: text, amount: `${tokens(units, token.decimals)} ${token.symbol}`, sats: worth, memo: "",
+    note: `${token.chain} · to ${shortened(asked.get("address") ?? "")}`, expiresAt: null, warning: "",
+    pay: async () => service.pay({ orderId: (await depositOrder(token.channel, worth)).id }),
+  };
+}
+
+// Deposits carry no order number; the service itself tells them apart by channel and amount as well.
+async function depositOrder(channel, worth) {
+  const { orders } = await service.orders();
+  const order = orders.find((one) => one.depositChannel === channel && Number(one.satAmount) === worth && !one.paid);
+  if (!order) throw new Error("No unpaid order waits for exactly this amount of this token.");
+  return order;
+}
+
+function shortened(address) {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`;
+}

@@ -1,0 +1,60 @@
+// One place on the stage for each person and for the support group: caption, phone and, for senders, the wallet.
+
+import { telegram } from "./api.js";
+import { el, replaceChildren } from "./dom.js";
+import { Pane } from "./pane.js";
+import { recall, remember } from "./prefs.js";
+import { TopicBar } from "./topics.js";
+import { Wallet } from "./wallet.js";
+import { languageName } from "./words.js";
+
+const LANGUAGES = ["en", "id", "de"];
+const SPEAKER_KEY = "group.speaker";
+
+export function roleName(role) {
+  return { sender: "sends rupiah", operator: "operator", supporter: "supporter" }[role] ?? role;
+}
+
+export function face(name, index) {
+  return el("span", { class: `avatar face-${index % 5}`, "aria-hidden": "true" }, name.slice(0, 1));
+}
+
+// -> { id, name, chatId, node, pane, wallet }; all places look alike to the stage.
+export function personPlace(store, person, index) {
+  const chat = store.privateChat(person.id);
+  const pane = new Pane({ store, chat, speaker: person });
+  const wallet = person.role === "sender" ? new Wallet({ person, messages: () => store.history(chat.id) }) : null;
+  const caption = el("header", { class: "caption" }, face(person.first_name, index),
+    el("div", {}, el("h2", {}, person.first_name), el("p", {}, roleName(person.role))), settings(person));
+  const node = el("section", { class: `place${wallet ? " with-wallet" : ""}`, "data-testid": `pane-${person.id}`, "aria-label": `${person.first_name}, ${roleName(person.role)}` },
+    caption, el("div", { class: "devices" }, pane.node, wallet?.node));
+  return { id: person.id, name: person.first_name, chatId: chat.id, role: person.role, node, pane, wallet, index };
+}
+
+// What would be in the person's own Telegram settings.
+function settings(person) {
+  const language = el("select", { class: "quiet", "aria-label": `Language of ${person.first_name}`, onchange: () => telegram.changePerson(person.id, { language_code: language.value }) },
+    [...new Set([...LANGUAGES, person.language_code])].map((code) => el("option", { value: code, selected: code === person.language_code }, languageName(code))));
+  const block = el("input", { type: "checkbox", checked: person.blocked, onchange: () => telegram.changePerson(person.id, { blocked: block.checked }) });
+  return el("div", { class: "person-settings" }, language, el("label", { class: "block", title: `${person.first_name} blocks the bot` }, block, "blocked"));
+}
+
+export function groupPlace(store, chat, index) {
+  const members = chat.members.map((id) => store.people.get(id)).filter(Boolean);
+  const holder = el("div", { class: "devices" });
+  const place = { id: chat.id, name: chat.title, chatId: chat.id, role: "group", index };
+  const speak = (person) => {
+    const topics = chat.is_forum ? new TopicBar({ onChange: () => place.pane.refresh() }) : null;
+    place.pane = new Pane({ store, chat, speaker: person, topics });
+    replaceChildren(holder, place.pane.node);
+    remember(SPEAKER_KEY, person.id);
+  };
+  const remembered = recall(SPEAKER_KEY, null);
+  const first = members.find(({ id }) => id === remembered) ?? members.find(({ role }) => role === "supporter") ?? members[0];
+  const select = el("select", { "aria-label": "Write in the group as", "data-testid": "group-speaker", onchange: () => speak(store.people.get(Number(select.value))) },
+    members.map((person) => el("option", { value: person.id, selected: person === first }, `as ${person.first_name}`)));
+  place.node = el("section", { class: "place", "data-testid": `pane-${chat.id}`, "aria-label": chat.title },
+    el("header", { class: "caption" }, face("G", index), el("div", {}, el("h2", {}, chat.title), el("p", {}, "support group")), el("div", { class: "person-settings" }, select)), holder);
+  speak(first);
+  return place;
+}

@@ -1,0 +1,67 @@
+// Scanning: what a phone's camera would read off the newest QR picture in the chat.
+
+import { telegram } from "./api.js";
+import { plainText } from "./message.js";
+import { readQr } from "./qr.js";
+
+const INVOICE = /(?:lightning:)?(ln(?:bcrt|bc|tbs|tb)[0-9]*[munp]?1[02-9ac-hj-np-z]{100,})/i;
+const TRANSFER = /ethereum:0x[0-9a-f]{40}(?:@\d+)?(?:\/transfer\?[\w=&%.]+)?/i;
+
+export function findPayable(text) {
+  const invoice = INVOICE.exec(text);
+  if (invoice) return { kind: "invoice", text: invoice[1] };
+  const transfer = TRANSFER.exec(text);
+  return transfer ? { kind: "transfer", text: transfer[0] } : null;
+}
+
+// Newest message first. how is "picture" where the QR code itself was read, "text" where only the words held an
+// invoice, so that the wallet can say which. -> { kind, text, how, messageId } or null where there is nothing to pay.
+export async function scan(messages) {
+  for (const message of messages.toReversed()) {
+    const seen = message.photo ? await readPicture(telegram.fileUrl(message.photo.at(-1).file_id)) : null;
+    const inPicture = findPayable(seen ?? "");
+    if (inPicture) return { ...inPicture, how: "picture", messageId: message.message_id };
+    const inText = message.from?.is_bot ? findPayable(allText(message)) : null;
+    if (inText) return { ...inText, how: "text", messageId: message.message_id };
+  }
+  return null;
+}
+
+function allText(message) {
+  const buttons = message.reply_markup?.inline_keyboard?.flat() ?? [];
+  return [plainText(message), ...buttons.map((button) => button.copy_text?.text ?? "")].join("\n");
+}
+
+async function readPicture(address) {
+  const image = await fetchImage(address);
+  if (!image) return null;
+  return (await byBrowser(image)) ?? readQr(pixels(image));
+}
+
+async function fetchImage(address) {
+  try {
+    const response = await fetch(address);
+    return response.ok ? await createImageBitmap(await response.blob()) : null;
+  } catch {
+    // Gone from the server, or no picture after all: the text beside it is still there to read.
+    return null;
+  }
+}
+
+// Some browsers bring a reader of their own; where there is none, ours reads.
+async function byBrowser(image) {
+  if (!("BarcodeDetector" in globalThis)) return null;
+  try {
+    const found = await new globalThis.BarcodeDetector({ formats: ["qr_code"] }).detect(image);
+    return found[0]?.rawValue ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function pixels(image) {
+  const canvas = new OffscreenCanvas(image.width, image.height);
+  const context = canvas.getContext("2d");
+  context.drawImage(image, 0, 0);
+  return context.getImageData(0, 0, image.width, image.height);
+}

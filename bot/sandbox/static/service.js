@@ -1,0 +1,59 @@
+// The panel at the foot of the page: the settlement sandbox, seen from the operator of its machine.
+
+import { service } from "./api.js";
+import { Controls } from "./controls.js";
+import { button, el, icon } from "./dom.js";
+import { OrderList } from "./orders.js";
+import { recall, remember } from "./prefs.js";
+
+const REFRESH_MS = 1500;
+const OPEN_KEY = "service.open";
+
+export class ServicePanel {
+  // onOrders(orders) hears of every reading; the guide follows it.
+  constructor({ onOrders }) {
+    this.onOrders = onOrders;
+    this.message = el("p", { class: "service-message", role: "status", "aria-live": "polite", "data-testid": "service-message" });
+    this.orders = new OrderList({ onChange: () => this.refresh(), onError: (text) => this.say(text) });
+    this.controls = new Controls({ onError: (text) => this.say(text) });
+    this.count = el("span", { class: "count" });
+    this.toggle = button("", { class: "service-toggle", "data-testid": "service-toggle", "aria-controls": "service-body", onclick: () => this.open(!this.isOpen) },
+      icon("service"), el("span", {}, "Settlement service"), this.count, icon("up", "turn"));
+    this.node = el("section", { class: "service", "aria-label": "Settlement service", "data-testid": "service" },
+      el("header", { class: "service-head" }, this.toggle, this.message),
+      el("div", { class: "service-body", id: "service-body" }, this.orders.node, this.controls.node));
+    this.open(recall(OPEN_KEY, false));
+  }
+
+  async start() {
+    await this.refresh();
+    this.controls.refreshMethods().catch((error) => this.say(error.message));
+    setInterval(() => document.visibilityState === "visible" && this.refresh(), REFRESH_MS);
+  }
+
+  async refresh() {
+    try {
+      const { orders } = await service.orders();
+      this.orders.show(orders);
+      this.count.textContent = orders.length ? `${orders.length} ${orders.length === 1 ? "order" : "orders"}` : "";
+      this.onOrders(orders);
+      await this.controls.refresh();
+      if (this.offline) this.say("");
+      this.offline = false;
+    } catch (error) {
+      this.offline = true;
+      this.say(error.message);
+    }
+  }
+
+  open(isOpen) {
+    this.isOpen = isOpen;
+    this.node.classList.toggle("open", isOpen);
+    this.toggle.setAttribute("aria-expanded", String(isOpen));
+    remember(OPEN_KEY, isOpen);
+  }
+
+  say(text) {
+    this.message.textContent = text;
+  }
+}

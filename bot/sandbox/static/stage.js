@@ -1,0 +1,85 @@
+// Who is on stage: chips choose which places are shown side by side; on a phone one at a time.
+
+import { button, el } from "./dom.js";
+import { face } from "./people.js";
+import { recall, remember } from "./prefs.js";
+
+const VISIBLE_KEY = "stage.visible";
+const CURRENT_KEY = "stage.current";
+const READ_KEY = "stage.read";
+const PHONE = matchMedia("(max-width: 760px)");
+
+export class Stage {
+  constructor({ store, places }) {
+    this.store = store;
+    this.places = places;
+    const senders = places.filter(({ role }) => role === "sender").map(({ id }) => id);
+    this.visible = new Set(recall(VISIBLE_KEY, senders).filter((id) => this.place(id)));
+    if (!this.visible.size) this.visible = new Set(senders);
+    this.current = this.place(recall(CURRENT_KEY, null))?.id ?? senders[0];
+    this.read = recall(READ_KEY, {});
+    this.chips = new Map(places.map((place) => [place.id, this.chip(place)]));
+    this.switcher = el("nav", { class: "switcher", "aria-label": "Who is shown" }, [...this.chips.values()]);
+    this.node = el("main", { class: "stage", id: "stage" }, places.map(({ node }) => node));
+    PHONE.addEventListener("change", () => this.draw());
+    this.draw();
+  }
+
+  place(id) {
+    return this.places.find((place) => place.id === id);
+  }
+
+  chip({ id, name, index, role }) {
+    return button("", { class: "person-chip", "data-testid": `show-${id}`, onclick: () => this.choose(id) },
+      face(role === "group" ? "G" : name, index), el("span", {}, role === "group" ? "Support" : name), el("span", { class: "badge", hidden: true }));
+  }
+
+  choose(id) {
+    this.current = id;
+    if (PHONE.matches) this.visible.add(id);
+    else if (this.visible.has(id) && this.visible.size > 1) this.visible.delete(id);
+    else this.visible.add(id);
+    remember(VISIBLE_KEY, [...this.visible]);
+    remember(CURRENT_KEY, id);
+    this.draw();
+  }
+
+  isShown(id) {
+    return PHONE.matches ? id === this.current : this.visible.has(id);
+  }
+
+  draw() {
+    for (const { id, chatId, node, pane } of this.places) {
+      const shown = this.isShown(id);
+      const appears = shown && node.hidden;
+      node.hidden = !shown;
+      this.chips.get(id).setAttribute("aria-pressed", String(shown));
+      if (shown) this.markRead(id, chatId);
+      if (appears) pane.log.toEnd();
+    }
+    this.countUnread();
+  }
+
+  // A message counts as unread while its chat is not on stage.
+  noticed(chatId) {
+    for (const place of this.places) {
+      if (place.chatId === chatId && this.isShown(place.id)) this.markRead(place.id, chatId);
+    }
+    this.countUnread();
+  }
+
+  markRead(id, chatId) {
+    this.read[id] = this.store.history(chatId).at(-1)?.message_id ?? 0;
+    remember(READ_KEY, this.read);
+  }
+
+  countUnread() {
+    for (const { id, name, chatId } of this.places) {
+      const unread = this.store.history(chatId).filter((message) => message.message_id > (this.read[id] ?? 0) && message.from?.is_bot).length;
+      const badge = this.chips.get(id).lastElementChild;
+      badge.hidden = unread === 0;
+      badge.textContent = unread;
+      this.chips.get(id).setAttribute("aria-label", unread ? `${name}, ${unread} unread` : name);
+    }
+  }
+}

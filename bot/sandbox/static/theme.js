@@ -1,0 +1,26 @@
+// Light or dark: as the system says, until somebody presses the button.
+
+import { iconButton } from "./dom.js";
+import { recall, remember } from "./prefs.js";
+
+const KEY = "theme";
+const SYSTEM_DARK = matchMedia("(prefers-color-scheme: dark)");
+
+export function themeButton() {
+  const toggle = iconButton("moon", "Switch between light and dark", { "data-testid": "theme", onclick: () => apply(isDark() ? "light" : "dark") });
+  return toggle;
+}
+
+export function isDark() {
+  return (document.documentElement.dataset.theme ?? (SYSTEM_DARK.matches ? "dark" : "light")) === "dark";
+}
+
+function apply(theme) {
+  document.documentElement.dataset.theme = theme;
+  remember(KEY, theme);
+}
+
+export function restoreTheme() {
+  const theme = recall(KEY, null);
+  if (theme) document.documentElement.dataset.theme = theme;
+}

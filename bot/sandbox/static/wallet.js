@@ -1,0 +1,182 @@
+// The wallet beside each sender: scan or paste, look at what is asked, pay, pay late or let it expire.
+// Its money is pretend; what it does to the settlement sandbox is what a payment does to the real service.
+
+import { button, el, grouped, icon, replaceChildren } from "./dom.js";
+import { remaining } from "./money.js";
+import { payableFrom } from "./payable.js";
+import { recall, remember } from "./prefs.js";
+import { findPayable, scan } from "./scan.js";
+
+const FIRST_BALANCE = 1_000_000;
+const TOP_UP = 1_000_000;
+const KEPT_PAYMENTS = 4;
+const HOW = {
+  picture: "Read from the QR code in the chat.",
+  text: "No QR code could be read; taken from the text in the chat instead.",
+  pasted: "",
+};
+
+export class Wallet {
+  // messages(): the chat's messages, oldest first.
+  constructor({ person, messages }) {
+    this.person = person;
+    this.messages = messages;
+    this.key = `wallet.${person.id}`;
+    this.kept = recall(this.key, { balance: FIRST_BALANCE, payments: [] });
+    this.payable = null;
+    this.scanned = 0;
+    this.balance = el("output", { class: "balance", "data-testid": "wallet-balance", "aria-label": "Balance" });
+    this.input = el("textarea", { rows: "2", class: "paste", "data-testid": "wallet-invoice", "aria-label": "Invoice", placeholder: "…or paste an invoice", spellcheck: "false", autocomplete: "off", oninput: () => this.pasted() });
+    this.scanButton = button("", { class: "scan", "data-testid": "wallet-scan", onclick: () => this.scan() }, icon("scan"), el("span", {}, "Scan the QR code"));
+    this.card = el("div", { class: "bill", hidden: true });
+    this.status = el("p", { class: "wallet-status", role: "status", "aria-live": "polite", "data-testid": "wallet-status" });
+    this.history = el("ul", { class: "payments", "aria-label": "Payments" });
+    this.node = el("aside", { class: "wallet", "data-testid": `wallet-${person.id}`, "aria-label": `${person.first_name}’s wallet` },
+      this.head(), this.scanButton, this.input, this.status, this.card, this.history);
+    this.draw();
+    setInterval(() => this.tick(), 1000);
+  }
+
+  head() {
+    const topUp = button("Top up", { class: "quiet small", title: `Add ${grouped(TOP_UP)} pretend sats`, onclick: () => this.keep({ balance: this.kept.balance + TOP_UP }) });
+    return el("header", { class: "wallet-head" }, el("h3", {}, icon("wallet"), `${this.person.first_name}’s wallet`),
+      el("div", { class: "balance-line" }, this.balance, topUp), el("p", { class: "hint" }, "Pretend money, real invoices"));
+  }
+
+  keep(change) {
+    this.kept = { ...this.kept, ...change };
+    remember(this.key, this.kept);
+    this.draw();
+  }
+
+  draw() {
+    replaceChildren(this.balance, el("span", {}, grouped(this.kept.balance)), el("small", {}, " sats"));
+    replaceChildren(this.history, this.kept.payments.map((payment) => el("li", {},
+      el("span", {}, payment.amount), el("time", {}, new Date(payment.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })))));
+    this.drawBill();
+  }
+
+  // Called when the chat has changed: a new invoice there makes the scan button glow.
+  noticed() {
+    const newest = this.messages().findLast((message) => message.photo);
+    const fresh = Boolean(newest) && newest.message_id > this.scanned && newest.from?.is_bot && !this.payable;
+    this.scanButton.classList.toggle("fresh", fresh);
+  }
+
+  async scan() {
+    this.scanButton.setAttribute("aria-busy", "true");
+    const found = await scan(this.messages());
+    this.scanButton.removeAttribute("aria-busy");
+    this.scanned = this.messages().at(-1)?.message_id ?? 0;
+    if (!found) return this.say("There is nothing to pay in this chat yet.", "plain");
+    this.input.value = found.text;
+    this.take(found.text, found.how);
+  }
+
+  pasted() {
+    const text = this.input.value.trim();
+    if (text) this.take(findPayable(text)?.text ?? text, "pasted");
+    else this.forget();
+  }
+
+  take(text, how) {
+    try {
+      this.payable = payableFrom(text);
+      this.paid = this.kept.payments.some(({ id }) => id === this.payable.id);
+      this.expiredByHand = false;
+      this.say(this.paid ? "This wallet has paid it already." : HOW[how], this.paid ? "good" : "plain");
+    } catch (error) {
+      this.payable = null;
+      this.say(error.message, "bad");
+    }
+    this.drawBill();
+    this.noticed();
+  }
+
+  forget() {
+    this.payable = null;
+    this.say("", "plain");
+    this.drawBill();
+  }
+
+  drawBill() {
+    this.card.hidden = !this.payable;
+    if (!this.payable) return;
+    const { amount, memo, note, warning } = this.payable;
+    this.countdown = el("span", { class: "countdown", "data-testid": "wallet-expiry" });
+    this.actions = el("div", { class: "bill-actions" });
+    replaceChildren(this.card,
+      el("strong", { class: "bill-amount", "data-testid": "wallet-amount" }, amount),
+      memo && el("p", { class: "memo", "data-testid": "wallet-memo" }, memo), el("p", { class: "note" }, note),
+      warning && el("p", { class: "warning" }, warning), this.countdown, this.actions);
+    this.phase = null;
+    this.tick();
+  }
+
+  isExpired() {
+    const { expiresAt } = this.payable;
+    return this.expiredByHand || (expiresAt !== null && Date.now() / 1000 >= expiresAt);
+  }
+
+  tick() {
+    if (!this.payable) return;
+    const phase = this.paid ? "paid" : this.isExpired() ? "expired" : "open";
+    this.countdown.textContent = this.clockText(phase);
+    this.countdown.className = `countdown ${phase}`;
+    if (phase !== this.phase) this.drawActions(phase);
+    this.phase = phase;
+  }
+
+  clockText(phase) {
+    const { expiresAt } = this.payable;
+    if (phase === "paid") return "Paid";
+    if (phase === "expired") return "Expired";
+    return expiresAt === null ? "Does not expire" : `Expires in ${remaining(expiresAt - Date.now() / 1000)}`;
+  }
+
+  drawActions(phase) {
+    const pay = button("", { class: "action primary wide", "data-testid": "wallet-pay", onclick: () => this.pay(false) }, icon("bolt"), this.payable.kind === "transfer" ? "Send the token" : "Pay");
+    const expire = this.payable.expire && button("Let it expire", { class: "action quiet wide", "data-testid": "wallet-expire", onclick: () => this.expire() });
+    const late = button("", { class: "action warn wide", "data-testid": "wallet-pay-late", onclick: () => this.pay(true) }, icon("clock"), "Pay late anyway");
+    const next = button("Clear", { class: "action quiet wide", "data-testid": "wallet-clear", onclick: () => { this.input.value = ""; this.forget(); } });
+    replaceChildren(this.actions, { open: [pay, expire], expired: [late, next], paid: [next] }[phase]);
+  }
+
+  async pay(late) {
+    const { payable } = this;
+    if (payable.sats > this.kept.balance) return this.say("Not enough sats. Top up first.", "bad");
+    this.card.setAttribute("aria-busy", "true");
+    try {
+      const answer = await payable.pay(late);
+      this.say(answer.already ? "It was paid before; nothing was sent twice." : `Paid ${payable.amount}.`, "good");
+      this.paid = true;
+      if (!answer.already) this.book(payable);
+    } catch (error) {
+      this.say(error.status === 409 ? `Not paid: ${error.message}` : error.message, "bad");
+      if (error.status === 409) this.expiredByHand = true;
+    }
+    this.card.removeAttribute("aria-busy");
+    this.tick();
+  }
+
+  book({ id, amount, sats: worth }) {
+    const payments = [{ id, amount: `− ${amount}`, at: Date.now() }, ...this.kept.payments].slice(0, KEPT_PAYMENTS);
+    this.keep({ balance: this.kept.balance - worth, payments });
+  }
+
+  async expire() {
+    try {
+      await this.payable.expire();
+      this.expiredByHand = true;
+      this.say("The service now treats this invoice as expired.", "plain");
+    } catch (error) {
+      this.say(error.message, "bad");
+    }
+    this.tick();
+  }
+
+  say(text, tone) {
+    this.status.textContent = text;
+    this.status.dataset.tone = tone;
+  }
+}
