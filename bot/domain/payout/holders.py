@@ -15,7 +15,7 @@ def clean_holder(text: str) -> str | None:
     """The name in `text`, spaces collapsed; None if there is none.
 
     Raises:
-        Rejection: `holder.one_line`, `holder.too_long` (`maximum`, `actual`), `holder.not_a_name` (digits or
+        Rejection: `holder.one_line`, `holder.too_long` (`longest`, `actual`), `holder.not_a_name` (digits or
             punctuation only), `holder.symbols` (emoji and the like, which no bank prints).
     """
     if any(unicodedata.category(character) == "Cc" for character in text.strip()):
@@ -24,7 +24,7 @@ def clean_holder(text: str) -> str | None:
     if not name:
         return None
     if len(name) > LONGEST_HOLDER:
-        raise Rejection("holder.too_long", maximum=LONGEST_HOLDER, actual=len(name))
+        raise Rejection("holder.too_long", longest=LONGEST_HOLDER, actual=len(name))
     if sum(character.isalpha() for character in name) < _LEAST_LETTERS:
         raise Rejection("holder.not_a_name")
     if not all(_is_printed(character) for character in name):

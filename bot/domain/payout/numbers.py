@@ -28,10 +28,10 @@ _COUNTRY: Final = 62
 
 @dataclass(frozen=True, slots=True)
 class CleanNumber:
-    """A number in the form to be sent; `warning` is a question to ask before it is taken."""
+    """A number in the form to be sent; `remark` is a question to ask before it is taken."""
 
     number: str
-    warning: Remark | None = None
+    remark: Remark | None = None
 
 
 def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
@@ -41,8 +41,8 @@ def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
     E.164; it is how Indonesians write and recognise it, and it has no plus sign for a validator to trip over.
 
     Raises:
-        Rejection: `number.missing`, `number.not_digits`, `number.too_short` (`minimum`, `actual`), `number.too_long`
-            (`maximum`, `actual`), and for e-wallets `number.landline`, `number.foreign` (`code`), `number.not_mobile`.
+        Rejection: `number.missing`, `number.not_digits`, `number.too_short` (`shortest`, `actual`), `number.too_long`
+            (`longest`, `actual`), and for e-wallets `number.landline`, `number.foreign` (`code`), `number.not_mobile`.
     """
     typed = plain(text)
     if not any(character.isdecimal() for character in typed):
@@ -64,9 +64,9 @@ def _digits(text: str) -> str:
 
 def _check_length(number: str, minimum: int, maximum: int) -> None:
     if len(number) < minimum:
-        raise Rejection("number.too_short", minimum=minimum, actual=len(number))
+        raise Rejection("number.too_short", shortest=minimum, actual=len(number))
     if len(number) > maximum:
-        raise Rejection("number.too_long", maximum=maximum, actual=len(number))
+        raise Rejection("number.too_long", longest=maximum, actual=len(number))
 
 
 def _unusual_account(method: PayoutMethod, actual: int) -> Remark | None:
@@ -76,7 +76,7 @@ def _unusual_account(method: PayoutMethod, actual: int) -> Remark | None:
         return None if actual == known.digits else Remark("number.unusual_length", arguments)
     if actual in TYPICAL_ACCOUNT:
         return None
-    bounds = {"minimum": TYPICAL_ACCOUNT.start, "maximum": TYPICAL_ACCOUNT.stop - 1}
+    bounds = {"shortest": TYPICAL_ACCOUNT.start, "longest": TYPICAL_ACCOUNT.stop - 1}
     return Remark("number.rare_length", {**bounds, "actual": actual})
 
 

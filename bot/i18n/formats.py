@@ -1,0 +1,99 @@
+"""Numbers, money and times as a reader of each language writes them; exact, whatever their size."""
+
+from datetime import datetime, timedelta, tzinfo
+from decimal import Decimal
+from typing import Final
+
+from babel.dates import format_datetime
+from babel.numbers import get_decimal_symbol, get_group_symbol
+from babel.units import format_unit
+
+WESTERN, CENTRAL, EASTERN = "WIB", "WITA", "WIT"
+INDONESIAN_ZONES: Final = {
+    "Asia/Jakarta": WESTERN,
+    "Asia/Pontianak": WESTERN,
+    "Asia/Makassar": CENTRAL,
+    "Asia/Ujung_Pandang": CENTRAL,
+    "Asia/Jayapura": EASTERN,
+}
+"""Babel names these zones in Indonesian only; Indonesians know them by these names in every language."""
+
+_CLOCK: Final = {"en": "HH:mm", "id": "HH.mm"}
+_DATE_TIME: Final = {"en": "d MMM y, HH:mm", "id": "d MMM y HH.mm"}
+
+_UNITS: Final = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
+_LEAST_OF_A_UNIT: Final = 2
+"""So much is "90 minutes" and not "an hour": a coarser unit is used from two of it on."""
+
+
+class Formats:
+    """Formatting for one locale. Rupiah are written `Rp` in both languages, with the reader's separators."""
+
+    def __init__(self, locale: str) -> None:
+        self.locale = locale
+        self._separators = str.maketrans({",": get_group_symbol(locale), ".": get_decimal_symbol(locale)})
+
+    def number(self, value: int | Decimal) -> str:
+        """`value` with thousands grouped and every digit it has; nothing is rounded."""
+        return f"{value:,f}".translate(self._separators) if isinstance(value, Decimal) else self._whole(value)
+
+    def rupiah(self, value: int) -> str:
+        """Whole rupiah: `Rp1.500.000` to an Indonesian reader, `Rp1,500,000` to an English one."""
+        return f"{'-' if value < 0 else ''}Rp{self._whole(abs(value))}"
+
+    def sats(self, value: int) -> str:
+        """Whole sats: `29.412 sat`, `29,412 sats`."""
+        unit = "sat" if self.locale == "id" or abs(value) == 1 else "sats"
+        return f"{self._whole(value)} {unit}"
+
+    def rate(self, btc_idr: Decimal) -> str:
+        """Rupiah for one bitcoin, with whatever fraction the rate has and no trailing zeros."""
+        return "Rp" + _trimmed(btc_idr).translate(self._separators)
+
+    def percent(self, value: Decimal | int) -> str:
+        """`value` percent (1.5 is `1.5%`), at most two decimals: a share is read, not paid."""
+        exact = Decimal(value)
+        if not exact.is_finite():
+            return "∞%"
+        return _trimmed(round(exact, 2) or Decimal(0)).translate(self._separators) + "%"
+
+    def clock(self, moment: datetime, zone: tzinfo) -> str:
+        """The time of day in the person's `zone`, with its name: `10.05 WIB`. `moment` is aware."""
+        return self._moment(moment, zone, _CLOCK[self.locale])
+
+    def date_time(self, moment: datetime, zone: tzinfo) -> str:
+        """Date and time in the person's `zone`, with its name: `17 Agu 2026 10.05 WIB`. `moment` is aware."""
+        return self._moment(moment, zone, _DATE_TIME[self.locale])
+
+    def duration(self, length: timedelta) -> str:
+        """A length of time in its largest fitting unit, rounded down: `5 menit`, `90 minutes`; at least a minute."""
+        length = max(abs(length), timedelta(minutes=1))
+        for name, unit in _UNITS[:-1]:
+            if length >= _LEAST_OF_A_UNIT * unit:
+                return format_unit(length // unit, f"duration-{name}", locale=self.locale)
+        return format_unit(length // _UNITS[-1][1], "duration-minute", locale=self.locale)
+
+    def _whole(self, value: int) -> str:
+        return f"{value:,}".translate(self._separators)
+
+    def _moment(self, moment: datetime, zone: tzinfo, pattern: str) -> str:
+        if moment.tzinfo is None:
+            raise ValueError("a moment needs its zone")
+        local = moment.astimezone(zone)
+        return f"{format_datetime(local, pattern, locale=self.locale)} {zone_name(local, zone)}"
+
+
+def _trimmed(value: Decimal) -> str:
+    """All digits of `value`, thousands grouped, without trailing zeros after the point."""
+    text = f"{value:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def zone_name(local: datetime, zone: tzinfo) -> str:
+    """What people call `zone` at that moment: WIB, WITA, WIT; elsewhere the difference from UTC."""
+    known = INDONESIAN_ZONES.get(getattr(zone, "key", ""))
+    offset = local.utcoffset() or timedelta()
+    if known or not offset:
+        return known or "UTC"
+    hours, minutes = divmod(abs(offset) // timedelta(minutes=1), 60)
+    return f"UTC{'-' if offset < timedelta() else '+'}{hours}" + (f":{minutes:02}" if minutes else "")
