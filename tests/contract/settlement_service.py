@@ -1,0 +1,88 @@
+"""The sandbox's settlement service on a loopback port, with a clock that the test moves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import uvicorn
+
+from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app, server_config
+from bot.settlement import RetryPolicy, SettlementClient, Timeouts
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+BEGINNING = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Clock:
+    """The service's time; it passes only by `sleep`."""
+
+    now: datetime = BEGINNING
+
+    def read(self) -> datetime:
+        return self.now
+
+    def seconds(self) -> float:
+        return (self.now - BEGINNING).total_seconds()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(0)
+        self.now += timedelta(seconds=seconds)
+
+
+@dataclass(slots=True)
+class SandboxService:
+    """A running service, its clock, and its back room."""
+
+    url: str
+    clock: Clock
+    back_room: httpx.AsyncClient
+
+    def client(self, api_key: str = SANDBOX_API_KEY, **options: Any) -> SettlementClient:
+        """A client that tries once unless told otherwise."""
+        options.setdefault("retry", RetryPolicy(attempts=1))
+        options.setdefault("timeouts", Timeouts(connect=2, read=2, write=2, pool=2, total=3))
+        return SettlementClient(self.url, api_key, sleep=self.clock.sleep, **options)
+
+    async def control(self, verb: str, where: str, /, **body: object) -> dict[str, Any]:
+        """Ask the sandbox's own endpoints."""
+        answer = await self.back_room.request(verb, f"{self.url}/control{where}", json=body)
+        answer.raise_for_status()
+        told: dict[str, Any] = answer.json()
+        return told
+
+    async def fault(self, name: str, **more: object) -> None:
+        """Let something go wrong with the next POST."""
+        await self.control("POST", "/faults", **{"fault": name, "method": "POST", "times": 1} | more)
+
+    async def asked(self, method: str, path: str) -> list[dict[str, Any]]:
+        """What the service's log says of requests to a path, newest first."""
+        recent = (await self.control("GET", "/requests"))["recent"]
+        return [entry for entry in recent if (entry["method"], entry["path"]) == (method, path)]
+
+    async def orders_made(self) -> int:
+        """How many orders there are, of anybody."""
+        return len((await self.control("GET", "/orders"))["orders"])
+
+
+@contextlib.asynccontextmanager
+async def sandbox_service(profile: str) -> AsyncIterator[SandboxService]:
+    """A service in one of the two profiles, without any order."""
+    clock = Clock()
+    app = create_app(SettlementSandboxSettings(profile=profile, clock=clock.read))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(server_config(app, "127.0.0.1", 0))
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        async with httpx.AsyncClient() as back_room:
+            yield SandboxService(url, clock, back_room)
+        server.should_exit = True
+        await serving
