@@ -9,15 +9,17 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 from bot.sandbox.service.errors import ControlRefusal
-from bot.sandbox.service.profile import CodeStyle, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
+
+    from bot.sandbox.service.profile import Profile
 
 Row = dict[str, object]
 
 _BCA: Final = "014"
 _KINDS: Final = ("bank", "ewallet")
+_CAP: Final = "maxAmountTransfer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class MethodsList:
         """The method with exactly this code and this name (settlement API, 4.5, rule 3), by the current list."""
         for row in self.current(profile):
             if row["bankCode"] == code and row["bankName"] == name:
-                return PayoutMethod(code, name, str(row["kind"]), _cap(row.get("maxAmountTransfer")))
+                return PayoutMethod(code, name, str(row["kind"]), _cap(row.get(_CAP)))
         return None
 
     def first(self, profile: Profile) -> PayoutMethod:
@@ -94,11 +96,8 @@ class MethodsList:
 
     def current(self, profile: Profile) -> list[Row]:
         """The list as it really is, past any cache."""
-        rows = _bca_first(self._rows) if profile.bca_first else self._rows
-        if self._as_given:
-            return [dict(row) for row in rows]
-        coded = _with_codes(rows, profile.ewallet_codes)
-        return [_with_cap(row, place, mixed=profile.mixed_caps) for place, row in enumerate(coded)]
+        rows = [dict(row) if self._as_given else _written(row, profile) for row in self._rows]
+        return _bca_first(rows) if profile.bca_first else rows
 
 
 def _shipped() -> list[Row]:
@@ -123,30 +122,18 @@ def _bca_first(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: (row["bankCode"] != _BCA, str(row["bankName"])))
 
 
-def _with_codes(rows: Sequence[Row], style: CodeStyle) -> list[Row]:
-    wallets = [row for row in rows if row["kind"] == "ewallet"]
-    # Every other e-wallet by its number, so that both sorts are always in the list.
-    numeric = wallets[::2] if style is CodeStyle.MIXED else []
-    return [_coded(row, numeric=any(row is wallet for wallet in numeric)) for row in rows]
-
-
-def _coded(row: Mapping[str, object], *, numeric: bool) -> Row:
+def _written(row: Row, profile: Profile) -> Row:
     shown = {name: value for name, value in row.items() if name != "numericCode"}
-    return shown | {"bankCode": row["numericCode"]} if numeric else shown
+    if profile.numeric_ewallet_codes and "numericCode" in row:
+        shown["bankCode"] = row["numericCode"]
+    return _with_mixed_cap(shown) if profile.mixed_caps else shown | {_CAP: _cap(row[_CAP])}
 
 
-def _with_cap(row: Row, place: int, *, mixed: bool) -> Row:
-    cap = _cap(row["maxAmountTransfer"])
-    if not mixed:
-        return row | {"maxAmountTransfer": cap}
-    ways: tuple[Row, ...] = (
-        {"maxAmountTransfer": str(cap)},
-        {"maxAmountTransfer": cap},
-        {"maxAmountTransfer": None},
-        {},
-    )
-    bare = {name: value for name, value in row.items() if name != "maxAmountTransfer"}
-    return bare | ways[place % len(ways)]
+def _with_mixed_cap(row: Row) -> Row:
+    """The cap in one of the four ways that were seen, always the same for the same name."""
+    cap = _cap(row[_CAP])
+    ways: tuple[Row, ...] = ({_CAP: str(cap)}, {_CAP: cap}, {_CAP: None}, {})
+    return {name: value for name, value in row.items() if name != _CAP} | ways[len(str(row["bankName"])) % len(ways)]
 
 
 def _cap(value: object) -> int | None:

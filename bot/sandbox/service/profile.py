@@ -8,16 +8,8 @@ and no other module asks which profile it is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from bot.sandbox.service.errors import ControlRefusal
-
-
-class CodeStyle(Enum):
-    """How the methods list writes the codes of e-wallets."""
-
-    SLUGS = "slugs"
-    MIXED = "slugs and numbers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +50,7 @@ class Profile:
     methods_cache_seconds: int
     bca_first: bool
     mixed_caps: bool
-    ewallet_codes: CodeStyle
+    numeric_ewallet_codes: bool
     stats_keys: tuple[str, ...]
 
 
@@ -90,7 +82,7 @@ DOCUMENTED = Profile(
     methods_cache_seconds=0,
     bca_first=False,
     mixed_caps=False,
-    ewallet_codes=CodeStyle.SLUGS,
+    numeric_ewallet_codes=False,
     stats_keys=("fetchedAt", "totalOrders", "completedOrders", "totalVolumeIdr"),
 )
 
@@ -121,7 +113,7 @@ LIVE = Profile(
     methods_cache_seconds=600,
     bca_first=True,
     mixed_caps=True,
-    ewallet_codes=CodeStyle.MIXED,
+    numeric_ewallet_codes=True,
     stats_keys=("totalOrders", "totalVolumeIdr", "totalVolumeSats", "tagline", "updatedAt"),
 )
 
