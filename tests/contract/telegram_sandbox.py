@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -47,12 +48,20 @@ class Running:
 
     async def says(self, person: int, text: str, chat: int | None = None, **more: Any) -> dict[str, Any]:
         order = {"from": person, "text": text, **more}
-        return await self.posts(f"/sandbox/chats/{chat or person}/send", order, "message")
+        message: dict[str, Any] = await self.posts(f"/sandbox/chats/{chat or person}/send", order, "message")
+        return message
 
     async def posts(self, path: str, order: dict[str, Any], field: str | None = None) -> Any:
         answer = await self.people.post(path, json=order)
         assert answer.is_success, answer.text
         return answer.json()[field] if field else answer.json()
+
+    async def hears(self, **params: Any) -> list[dict[str, Any]]:
+        """What the bot gets from getUpdates."""
+        answer = await self.calls("getUpdates", **params)
+        assert answer.is_success, answer.text
+        updates: list[dict[str, Any]] = answer.json()["result"]
+        return updates
 
     async def presses(self, person: int, message_id: int, data: str, **more: Any) -> dict[str, Any]:
         order = {"from": person, "message_id": message_id, "data": data, "timeout": 0, **more}
@@ -72,13 +81,11 @@ class Running:
 @asynccontextmanager
 async def serving(app: Any) -> AsyncIterator[str]:
     """Serve an application on loopback; yields its address."""
+    listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(server_config(app, "127.0.0.1", 0))
-    task = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.001)
-    port = server.servers[0].sockets[0].getsockname()[1]
+    task = asyncio.create_task(server.serve([listener]))
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
         await task
@@ -86,9 +93,7 @@ async def serving(app: Any) -> AsyncIterator[str]:
 
 def new_bot(url: str, token: str) -> Bot:
     requests = [HTTPXRequest(httpx_kwargs={"trust_env": False}) for _ in range(2)]
-    return Bot(
-        token, f"{url}/bot", f"{url}/file/bot", request=requests[0], get_updates_request=requests[1]
-    )
+    return Bot(token, f"{url}/bot", f"{url}/file/bot", request=requests[0], get_updates_request=requests[1])
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.sandbox.bot_api import detect, html, utf16
 from bot.sandbox.bot_api.errors import BadRequest
+from bot.sandbox.bot_api.html_tags import MarkupError
 from bot.sandbox.bot_api.links import LinkError, checked_link
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _EXPLICIT = frozenset(
 )
 _FIELDS = ("url", "user", "language", "custom_emoji_id", "unix_time", "date_time_format")
 _NO_DETECTION_IN = frozenset({"code", "pre", "text_link", "text_mention"})
+_OUTER_FIRST = ("blockquote", "expandable_blockquote", "pre", "code", "text_link", "text_mention")
 _SPACES = " \t\n\r\v\f\u00a0\u200b\u2060"
 
 
@@ -80,7 +82,7 @@ def _parsed(text: str, mode: str, find_user: Callable[[int], JsonObject | None])
         raise BadRequest("unsupported parse_mode")
     try:
         return html.parse(text, find_user)
-    except html.MarkupError as error:
+    except MarkupError as error:
         raise BadRequest(f"can't parse entities: {error}") from error
 
 
@@ -143,8 +145,13 @@ def _with_detected(given: Formatted) -> Formatted:
     kept = [entity for entity in given.entities if not _hidden(entity, opaque)]
     taken = [_span(entity) for entity in kept if entity["type"] in _NO_DETECTION_IN]
     everything = kept + detect.find(given.text, taken)
-    everything.sort(key=lambda entity: (entity["offset"], -entity["length"]))
+    everything.sort(key=lambda entity: (entity["offset"], -entity["length"], _order(entity["type"])))
     return Formatted(given.text, everything)
+
+
+def _order(kind: str) -> int:
+    """Where two entities cover the same text, the outer one comes first."""
+    return _OUTER_FIRST.index(kind) if kind in _OUTER_FIRST else len(_OUTER_FIRST)
 
 
 def _span(entity: JsonObject) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class EventLog:
             return []
         if not self._events or after + 1 < self._events[0]["seq"]:
             return [{"seq": self.seq, "type": "reset"}]
-        behind = self.seq - after
-        return list(self._events)[-behind:]
+        newest_first = islice(reversed(self._events), self.seq - after)
+        return list(newest_first)[::-1]
 
     def forget(self) -> None:
         """Make every reader start anew."""

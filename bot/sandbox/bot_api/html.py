@@ -7,31 +7,16 @@ a stray `<` is an error and a stray `&` is text. Offsets in refusals are bytes, 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.sandbox.bot_api import utf16
-from bot.sandbox.bot_api.links import LinkError, checked_link, mentioned_user
+from bot.sandbox.bot_api.html_tags import TAGS, EntityList, MarkupError, OpenTag
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bot.sandbox.bot_api.model import JsonObject
 
-_SIMPLE = {
-    "b": "bold",
-    "strong": "bold",
-    "i": "italic",
-    "em": "italic",
-    "u": "underline",
-    "ins": "underline",
-    "s": "strikethrough",
-    "strike": "strikethrough",
-    "del": "strikethrough",
-    "tg-spoiler": "spoiler",
-    "span": "spoiler",
-}
-_TAGS = frozenset({*_SIMPLE, "a", "code", "pre", "blockquote", "tg-emoji", "tg-time"})
 _NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"'}
 _REFERENCE = re.compile(r"&(?:#x(?P<hex>[0-9a-fA-F]+)|#(?P<dec>[0-9]+)|(?P<name>[a-zA-Z]+));?")
 _PLAIN = re.compile(r"[^<&]+")
@@ -39,21 +24,7 @@ _START = re.compile(r"<([^\s>]*)")
 _END = re.compile(r"</([^\s>]*)\s*")
 _ATTRIBUTE = re.compile(r"([^\s=>/\"']*)\s*(=?)\s*")
 _TOKEN = re.compile(r"[A-Za-z0-9.\-]*")
-_TIME_FORMAT = re.compile(r"[rR]|[tTdDwW]*")
 _LAST_CODE_POINT = 0x10FFFF
-
-
-class MarkupError(ValueError):
-    """Text that can't be parsed; the message is Telegram's."""
-
-
-@dataclass
-class _OpenTag:
-    name: str
-    argument: str
-    unix_time: str
-    offset: int
-    out_index: int
 
 
 def parse(text: str, find_user: Callable[[int], JsonObject | None]) -> tuple[str, list[JsonObject]]:
@@ -68,12 +39,11 @@ def parse(text: str, find_user: Callable[[int], JsonObject | None]) -> tuple[str
 class _Reader:
     def __init__(self, text: str, find_user: Callable[[int], JsonObject | None]) -> None:
         self._text = text
-        self._find_user = find_user
         self._at = 0
         self._out: list[str] = []
         self._length = 0
-        self._open: list[_OpenTag] = []
-        self._entities: list[JsonObject] = []
+        self._open: list[OpenTag] = []
+        self._entities = EntityList(find_user)
 
     def read(self) -> tuple[str, list[JsonObject]]:
         while self._at < len(self._text):
@@ -86,10 +56,7 @@ class _Reader:
                 self._emit(self._match(_PLAIN)[0])
         if self._open:
             raise MarkupError(f'Can\'t find end tag corresponding to start tag "{self._open[-1].name}"')
-        for entity in self._entities:
-            if entity["type"] == "code":
-                entity.pop("language", None)
-        return "".join(self._out), self._entities
+        return "".join(self._out), self._entities.finished()
 
     def _emit(self, piece: str) -> None:
         self._out.append(piece)
@@ -126,9 +93,9 @@ class _Reader:
         offset = self._byte(begin)
         if self._at >= len(self._text):
             raise MarkupError(f"Unclosed start tag at byte offset {offset}")
-        if name not in _TAGS:
+        if name not in TAGS:
             raise MarkupError(f'Unsupported start tag "{name}" at byte offset {offset}')
-        tag = _OpenTag(name, "", "", self._length, len(self._out))
+        tag = OpenTag(name, self._length, len(self._out))
         while self._more_attributes(name, offset):
             self._attribute(tag, offset)
         if name == "span" and tag.argument != "spoiler":
@@ -145,22 +112,12 @@ class _Reader:
             return False
         return True
 
-    def _attribute(self, tag: _OpenTag, offset: int) -> None:
+    def _attribute(self, tag: OpenTag, offset: int) -> None:
         attribute, equals = self._match(_ATTRIBUTE).groups()
         if not attribute:
             raise MarkupError(f'Empty attribute name in the tag "{tag.name}" at byte offset {offset}')
         value = self._value(tag.name, offset) if equals else ""
-        match tag.name, attribute:
-            case ("a", "href") | ("tg-emoji", "emoji-id") | ("tg-time", "format"):
-                tag.argument = value
-            case "tg-time", "unix":
-                tag.unix_time = value
-            case "code", "class" if value.startswith("language-"):
-                tag.argument = value.removeprefix("language-")
-            case "span", "class" if value.startswith("tg-"):
-                tag.argument = value.removeprefix("tg-")
-            case "blockquote", "expandable":
-                tag.argument = "1"
+        tag.take(attribute, value)
 
     def _value(self, name: str, offset: int) -> str:
         if self._at >= len(self._text):
@@ -191,54 +148,8 @@ class _Reader:
         if name and name != tag.name:
             raise MarkupError(f'Unmatched end tag at byte offset {offset}, expected "</{tag.name}>", found "</{name}>"')
         if self._length > tag.offset:
-            self._close(tag)
+            self._entities.close(tag, self._length, "".join(self._out[tag.out_index :]))
         self._open.pop()
-
-    def _close(self, tag: _OpenTag) -> None:
-        details = self._details(tag)
-        if details is not None:
-            self._entities.append({"offset": tag.offset, "length": self._length - tag.offset, **details})
-
-    def _details(self, tag: _OpenTag) -> JsonObject | None:
-        if tag.name in _SIMPLE:
-            return {"type": _SIMPLE[tag.name]}
-        match tag.name:
-            case "blockquote":
-                return {"type": "expandable_blockquote" if tag.argument else "blockquote"}
-            case "a":
-                return self._link(tag)
-            case "tg-emoji":
-                return _custom_emoji(tag.argument)
-            case "tg-time":
-                return _date_time(tag)
-            case _:
-                return self._code(tag)
-
-    def _link(self, tag: _OpenTag) -> JsonObject | None:
-        url = tag.argument or "".join(self._out[tag.out_index :])
-        user_id = mentioned_user(url)
-        if user_id is not None:
-            user = self._find_user(user_id)
-            return None if user is None else {"type": "text_mention", "user": user}
-        try:
-            return {"type": "text_link", "url": checked_link(url)}
-        except LinkError:
-            return None
-
-    def _code(self, tag: _OpenTag) -> JsonObject | None:
-        """`<pre><code class="language-…">`, in either order, is one block with a language."""
-        inner = self._entities[-1] if self._entities else None
-        same = inner is not None and (inner["offset"], inner["length"]) == (
-            tag.offset,
-            self._length - tag.offset,
-        )
-        if inner is not None and same and tag.name == "pre" and inner["type"] == "code" and "language" in inner:
-            inner["type"] = "pre"
-            return None
-        if inner is not None and same and tag.name == "code" and inner["type"] == "pre" and tag.argument:
-            inner["language"] = tag.argument
-            return None
-        return {"type": tag.name, **({"language": tag.argument} if tag.argument else {})}
 
 
 def _character(found: re.Match[str]) -> str | None:
@@ -247,18 +158,3 @@ def _character(found: re.Match[str]) -> str | None:
     code = int(found["hex"], 16) if found["hex"] else int(found["dec"])
     surrogate = 0xD800 <= code <= 0xDFFF  # noqa: PLR2004  the range Unicode reserves
     return None if not code or code > _LAST_CODE_POINT or surrogate else chr(code)
-
-
-def _custom_emoji(identifier: str) -> JsonObject:
-    if not identifier.isdigit() or not int(identifier):
-        raise MarkupError("Invalid custom emoji identifier specified")
-    return {"type": "custom_emoji", "custom_emoji_id": identifier}
-
-
-def _date_time(tag: _OpenTag) -> JsonObject | None:
-    if not _TIME_FORMAT.fullmatch(tag.argument):
-        raise MarkupError("Invalid date format used")
-    if not tag.unix_time.isdigit() or not int(tag.unix_time):
-        return None
-    entity: JsonObject = {"type": "date_time", "unix_time": int(tag.unix_time)}
-    return {**entity, "date_time_format": tag.argument} if tag.argument else entity

@@ -43,8 +43,7 @@ def checked_link(link: str) -> str:
 
 def _checked_authority(authority: str, *, explicit: bool) -> str:
     user, at, place = authority.rpartition("@")
-    host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
-    host = host if colon else place
+    host, colon, port = place.partition(":") if not place.startswith("[") else (place, "", "")
     if ":" in user and not explicit:
         raise LinkError("Wrong HTTP URL")
     if colon and not (port.isascii() and port.isdigit() and 0 < int(port) <= _MAX_PORT):
