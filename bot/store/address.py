@@ -1,5 +1,6 @@
 """Which database `DATABASE_URL` means, told once and the same for the store, the migrations and the leader."""
 
+import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +19,17 @@ class Address:
 
     url: URL
     path: Path | None = None
+    is_temporary: bool = False
 
     @property
     def is_sqlite(self) -> bool:
         """Whether it is a file of ours."""
         return self.path is not None
+
+    def forget(self) -> None:
+        """Delete a temporary database, with its folder; any other is left alone."""
+        if self.path is not None and self.is_temporary:
+            shutil.rmtree(self.path.parent, ignore_errors=True)
 
     def __repr__(self) -> str:
         """Without the password."""
@@ -33,7 +40,7 @@ def address(database_url: str) -> Address:
     """The database that `database_url` means: `sqlite:///path`, a plain path, `postgresql://` or `postgres://`.
 
     `:memory:` is a file of its own in a new folder under the system's temporary one: several connections
-    are needed, and a test should meet the same locks as the real thing.
+    are needed, and a test should meet the same locks as the real thing. Closing the store deletes it.
 
     Raises:
         UnusableUrl: it is none of these.
@@ -55,11 +62,10 @@ def address(database_url: str) -> Address:
 def _sqlite(name: str) -> Address:
     if not name:
         raise UnusableUrl("the database URL is empty")
-    if name == MEMORY:
-        path = Path(tempfile.mkdtemp(prefix="kirim-store-")) / "memory.db"
-    else:
-        path = Path(name).expanduser().resolve()
-    return Address(URL.create("sqlite+aiosqlite", database=str(path)), path)
+    temporary = name == MEMORY
+    folder = Path(tempfile.mkdtemp(prefix="kirim-store-")) if temporary else Path()
+    path = folder / "memory.db" if temporary else Path(name).expanduser().resolve()
+    return Address(URL.create("sqlite+aiosqlite", database=str(path)), path, temporary)
 
 
 def _with_ssl(url: URL) -> URL:

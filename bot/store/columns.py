@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from sqlalchemy import BigInteger, Dialect, Integer, Text
+from sqlalchemy import BigInteger, ColumnElement, Dialect, Integer, Text, literal_column
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
@@ -12,6 +12,15 @@ BigId = BigInteger().with_variant(Integer(), "sqlite")
 """64 bits. Only a column spelled INTEGER is SQLite's own row id, and that needs no index of its own."""
 
 POSTGRESQL = "postgresql"
+
+
+def constant(value: str) -> ColumnElement[str]:
+    """A word of ours, written into the statement itself.
+
+    A partial index is only used where its condition is there in so many words, and PostgreSQL plans badly for a
+    status that it can't see.
+    """
+    return literal_column(f"'{value}'", Text)
 
 
 class Instant(TypeDecorator[datetime]):

@@ -6,6 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from bot.store.address import Address
+from bot.store.one_trip import connect
 
 READERS = 4
 """SQLite's readers: they never wait for the writer, nor it for them (write-ahead log)."""
@@ -47,7 +48,9 @@ def _postgresql(address: Address) -> AsyncEngine:
         max_overflow=0,
         pool_timeout=PATIENCE_SECONDS,
         # Compiling a plan for the processor takes longer than any query here.
-        connect_args={"server_settings": {"jit": "off", "application_name": "kirim"}},
+        connect_args={
+            "server_settings": {"jit": "off", "plan_cache_mode": "force_custom_plan", "application_name": "kirim"}
+        },
     )
 
 
@@ -57,13 +60,18 @@ def _sqlite(
     if address.path is not None:
         address.path.parent.mkdir(parents=True, exist_ok=True)
     engine = create_async_engine(
-        address.url, hide_parameters=True, pool_size=connections, max_overflow=0, pool_timeout=PATIENCE_SECONDS
+        address.url,
+        hide_parameters=True,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=PATIENCE_SECONDS,
+        # Without an isolation level of its own, or the driver would begin by itself, before a write only, and so
+        # read and write in two transactions.
+        connect_args={"async_creator_fn": connect, "isolation_level": None, "cached_statements": 256},
     )
 
     @event.listens_for(engine.sync_engine, "connect")
     def set_up(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-        # The driver would begin by itself, before a write only, and so read and write in two transactions.
-        connection.isolation_level = None
         cursor = connection.cursor()
         for setting in settings:
             cursor.execute(setting)

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.actions.ports import OrderEvent
 from bot.domain.order import Order, Phase
 from bot.store import writing
+from bot.store.columns import constant
 from bot.store.order_rows import COLUMNS, to_order, to_row
 from bot.store.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_EXPIRE, order_events, orders
 
@@ -38,7 +39,7 @@ UNCLAIMED_LIKE = ALL.where(
     orders.c.method_code == bindparam("code"),
     orders.c.created_at >= bindparam("since"),
     orders.c.reference != bindparam("but"),
-    orders.c.phase != Phase.REFUSED.value,
+    orders.c.phase != constant(Phase.REFUSED),
 ).order_by(*OLDEST_FIRST)
 SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
 

@@ -87,6 +87,7 @@ class SqlStore:
         """Close every connection. Nothing may be under way."""
         await self._writer.dispose()
         await self._reader.dispose()
+        self._address.forget()
 
 
 @contextmanager

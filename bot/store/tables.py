@@ -15,13 +15,12 @@ from sqlalchemy import (
     UniqueConstraint,
     and_,
     false,
-    literal_column,
 )
 
 from bot.actions.ports import NewsStatus
 from bot.domain.draft import DraftStatus
 from bot.domain.order import Phase
-from bot.store.columns import BigId, ExactDecimal, Instant, Json
+from bot.store.columns import BigId, ExactDecimal, Instant, Json, constant
 
 metadata = MetaData(
     naming_convention={
@@ -31,11 +30,6 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-
-
-def _constant(value: str) -> ColumnElement[str]:
-    """Written into the statement: a partial index is only used where its condition is there in so many words."""
-    return literal_column(f"'{value}'", Text)
 
 
 people = Table(
@@ -68,7 +62,8 @@ Index(
     sqlite_where=IS_UNFINISHED,
     postgresql_where=IS_UNFINISHED,
 )
-Index("ix_inbox_finished_at", inbox.c.finished_at)
+IS_FINISHED = inbox.c.finished_at.is_not(None)
+Index("ix_inbox_finished_at", inbox.c.finished_at, sqlite_where=IS_FINISHED, postgresql_where=IS_FINISHED)
 
 drafts = Table(
     "drafts",
@@ -95,7 +90,7 @@ drafts = Table(
 
 def is_open(draft: FromClause) -> ColumnElement[bool]:
     """The condition of the partial indexes of drafts, in so many words."""
-    return draft.c.status == _constant(DraftStatus.OPEN)
+    return draft.c.status == constant(DraftStatus.OPEN)
 
 
 IS_OPEN_DRAFT = is_open(drafts)
@@ -156,7 +151,7 @@ IS_CLAIMED = orders.c.service_id.is_not(None)
 IS_UNCLAIMED = orders.c.service_id.is_(None)
 IS_LOOKED_AFTER = orders.c.next_look_at.is_not(None)
 MAY_EXPIRE = and_(
-    orders.c.phase == _constant(Phase.OPEN),
+    orders.c.phase == constant(Phase.OPEN),
     orders.c.expiry_told.is_(false()),
     orders.c.is_paid.is_(false()),
 )
@@ -181,7 +176,14 @@ Index(
     sqlite_where=IS_UNCLAIMED,
     postgresql_where=IS_UNCLAIMED,
 )
-Index("ix_orders_expiring", orders.c.expires_at, sqlite_where=MAY_EXPIRE, postgresql_where=MAY_EXPIRE)
+# The phase comes first although it is the same in every row of it: SQLite would rather take the index by phase.
+Index(
+    "ix_orders_expiring",
+    orders.c.phase,
+    orders.c.expires_at,
+    sqlite_where=MAY_EXPIRE,
+    postgresql_where=MAY_EXPIRE,
+)
 Index("ix_orders_person_id_created_at", orders.c.person_id, orders.c.created_at)
 Index("ix_orders_phase_created_at", orders.c.phase, orders.c.created_at)
 
@@ -218,13 +220,31 @@ outbox = Table(
     # An id is never given again after its row was forgotten: a late answer must not hit another row.
     sqlite_autoincrement=True,
 )
-IS_TO_TELL = outbox.c.status.in_([_constant(NewsStatus.WAITING), _constant(NewsStatus.SENDING)])
-# What is still to tell is a few rows among many told: the sender's index holds only those.
+
+
+def to_tell(news: FromClause) -> ColumnElement[bool]:
+    """The condition of what is neither told nor given up, in so many words."""
+    return news.c.status.in_([constant(NewsStatus.WAITING), constant(NewsStatus.SENDING)])
+
+
+IS_WAITING = outbox.c.status == constant(NewsStatus.WAITING)
+# What is still to tell is a few rows among many told, so the sender's indexes hold only those: one to find what
+# is due in the order it fell due, one to see that nothing in the same chat comes before it.
+Index(
+    "ix_outbox_waiting",
+    outbox.c.due_at,
+    outbox.c.id,
+    sqlite_where=IS_WAITING,
+    postgresql_where=IS_WAITING,
+)
 Index(
     "ix_outbox_to_tell",
     outbox.c.chat_id,
     outbox.c.id,
-    sqlite_where=IS_TO_TELL,
-    postgresql_where=IS_TO_TELL,
+    sqlite_where=to_tell(outbox),
+    postgresql_where=to_tell(outbox),
 )
-Index("ix_outbox_told_at", outbox.c.told_at)
+IS_TOLD = outbox.c.told_at.is_not(None)
+IS_GIVEN_UP = outbox.c.status == constant(NewsStatus.UNDELIVERABLE)
+Index("ix_outbox_told_at", outbox.c.told_at, sqlite_where=IS_TOLD, postgresql_where=IS_TOLD)
+Index("ix_outbox_given_up", outbox.c.created_at, sqlite_where=IS_GIVEN_UP, postgresql_where=IS_GIVEN_UP)

@@ -53,7 +53,7 @@ def _people_and_inbox() -> None:
         sa.PrimaryKeyConstraint("update_id", name="pk_inbox"),
     )
     _index("ix_inbox_unfinished", "inbox", ["chat_id", "update_id"], "finished_at IS NULL")
-    _index("ix_inbox_finished_at", "inbox", ["finished_at"])
+    _index("ix_inbox_finished_at", "inbox", ["finished_at"], "finished_at IS NOT NULL")
 
 
 def _drafts() -> None:
@@ -128,7 +128,7 @@ def _order_indexes() -> None:
     _index("uq_orders_service_id", "orders", ["service_id"], "service_id IS NOT NULL", unique=True)
     _index("ix_orders_due", "orders", ["next_look_at"], "next_look_at IS NOT NULL")
     _index("ix_orders_unclaimed", "orders", ["method_code", "created_at"], "service_id IS NULL")
-    _index("ix_orders_expiring", "orders", ["expires_at"], may_expire)
+    _index("ix_orders_expiring", "orders", ["phase", "expires_at"], may_expire)
     _index("ix_orders_person_id_created_at", "orders", ["person_id", "created_at"])
     _index("ix_orders_phase_created_at", "orders", ["phase", "created_at"])
 
@@ -170,5 +170,7 @@ def _outbox() -> None:
         sa.UniqueConstraint("subject", "kind", "chat_id", name="uq_outbox_subject_kind_chat_id"),
         sqlite_autoincrement=True,
     )
+    _index("ix_outbox_waiting", "outbox", ["due_at", "id"], "status = 'waiting'")
     _index("ix_outbox_to_tell", "outbox", ["chat_id", "id"], "status IN ('waiting', 'sending')")
-    _index("ix_outbox_told_at", "outbox", ["told_at"])
+    _index("ix_outbox_told_at", "outbox", ["told_at"], "told_at IS NOT NULL")
+    _index("ix_outbox_given_up", "outbox", ["created_at"], "status = 'undeliverable'")
