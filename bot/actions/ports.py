@@ -367,3 +367,34 @@ class Store(Protocol):
     def reading(self) -> AbstractAsyncContextManager[Transaction]:
         """For reads only: takes no write lock."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The news reached its chat, or nothing needed to be sent."""
+
+    message_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TellLater:
+    """Not told yet: again in `after` seconds. `maybe_told` where the request may have arrived."""
+
+    after: float
+    maybe_told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Untellable:
+    """It will never be told: the chat can't be reached (`whole_chat`) or the message itself is refused."""
+
+    reason: str
+    whole_chat: bool = False
+
+
+class Teller(Protocol):
+    """Turns one piece of news into a message in its reader's language, and sends, edits or deletes."""
+
+    async def tell(self, news: News) -> Told | TellLater | Untellable:
+        """One attempt; never raises for anything that Telegram may answer."""
+        ...

@@ -92,6 +92,13 @@ def with_method(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:
     return replace(draft, method=method, number=None, doubtful_number=None)
 
 
+def with_number(draft: OrderDraft, number: str) -> OrderDraft:
+    """The draft with a number; another number has another holder, who is asked for again."""
+    if number == draft.number:
+        return replace(draft, doubtful_number=None)
+    return replace(draft, number=number, doubtful_number=None, holder=None, holder_asked=False)
+
+
 def without_method(draft: OrderDraft) -> OrderDraft:
     """The draft after its destination has vanished from the live list."""
     return replace(draft, method=None, number=None, doubtful_number=None, ask=Ask.DESTINATION)

@@ -47,6 +47,8 @@ class Notice(StrEnum):
     SENT = "sent"
     FAILED = "failed"
     EXPIRED = "expired"
+    DRAFT_LAPSED = "draft_lapsed"  # a draft that nobody finished was put away
+    STAFF_HELP = "staff_help"  # a person asks for a person
     STAFF_BAD_INVOICE = "staff_bad_invoice"
     STAFF_KEY_REFUSED = "staff_key_refused"
     STAFF_KEY_WORKS = "staff_key_works"

@@ -1,0 +1,46 @@
+"""News of an order as rows of the outbox: written in the transaction that saves what is news."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from bot.actions.ports import News
+from bot.domain.order import Notice, Order
+
+
+def subject_of(order: Order) -> str:
+    """What all news of one order is filed under."""
+    return f"order:{order.reference}"
+
+
+def reference_in(subject: str) -> str:
+    """The order's reference in a subject made by `subject_of`."""
+    return subject.removeprefix("order:")
+
+
+def news_of(order: Order, notices: Iterable[Notice], now: datetime) -> list[News]:
+    """Rows for the person of `order`. A card's edits are told apart by the order's version: each is due once."""
+    return [
+        News(
+            chat_id=order.chat_id,
+            subject=subject_of(order),
+            kind=f"{notice}:{order.version}" if notice is Notice.CARD_EDIT else str(notice),
+            due_at=now,
+            created_at=now,
+        )
+        for notice in notices
+    ]
+
+
+def staff_news(chat_ids: Iterable[int], notice: Notice, subject: str, now: datetime, **payload: object) -> list[News]:
+    """Rows that tell each of the operators. `payload` holds masked facts only."""
+    return [
+        News(
+            chat_id=chat_id,
+            subject=subject,
+            kind=str(notice),
+            payload=payload,
+            due_at=now,
+            created_at=now,
+        )
+        for chat_id in sorted(chat_ids)
+    ]

@@ -1,0 +1,89 @@
+"""What the service says of an order, and what the clock says of it: each change and its news in one transaction."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+
+from bot.actions.news import news_of
+from bot.actions.orders import Orders
+from bot.actions.ports import OrderEvent
+from bot.domain.follow import next_look
+from bot.domain.order import Order, OrderReport, Phase, advance, expire
+
+log = structlog.get_logger(__name__)
+
+TRIES = 3
+
+
+class Observer:
+    """Moves orders on. Two observers of one order can't both tell the same news: the version decides."""
+
+    def __init__(self, orders: Orders) -> None:
+        self._orders = orders
+        self._store = orders.store
+        self._clock = orders.clock
+
+    async def observe(self, reference: str, report: OrderReport) -> Order | None:
+        """Take in one report of the service; the order as it is now, or None where it is nobody's."""
+        for _ in range(TRIES):
+            now = self._clock.now()
+            async with self._store.transaction() as tx:
+                before = await tx.orders.get(reference)
+                if before is None or before.phase is not Phase.OPEN or before.service_id != report.service_id:
+                    return before
+                after, news = advance(before, report, now)
+                after = replace(after, next_look_at=next_look(after, now, self._orders.rules.poll_interval))
+                saved = await tx.orders.save(_closed_if_unwatched(after))
+                if saved is None:
+                    continue
+                if saved.state != before.state:
+                    await tx.orders.add_event(
+                        OrderEvent(reference=reference, at=now, phase=saved.phase, state=saved.state)
+                    )
+                await tx.outbox.add(news_of(saved, news, now))
+            if news:
+                self._orders.on_news()
+            return saved
+        log.warning("order_changed_under_us", order=reference)
+        return None
+
+    async def put_off(self, reference: str) -> None:
+        """A look that brought nothing: the next comes at its usual time."""
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            order = await tx.orders.get(reference)
+            if order is None or order.phase is not Phase.OPEN:
+                return
+            look = next_look(order, now, self._orders.rules.poll_interval)
+            await tx.orders.save(_closed_if_unwatched(replace(order, looked_at=now, next_look_at=look)))
+
+    async def expire_due(self) -> int:
+        """Tell the expiries that have come by our own clock; how many."""
+        now = self._clock.now()
+        async with self._store.reading() as tx:
+            due = await tx.orders.expiring(now)
+        for order in due:
+            await self._expire(order.reference, now)
+        return len(due)
+
+    async def _expire(self, reference: str, now: datetime) -> None:
+        async with self._store.transaction() as tx:
+            order = await tx.orders.get(reference)
+            if order is None or order.phase is not Phase.OPEN:
+                return
+            after, news = expire(order, now)
+            saved = await tx.orders.save(after) if news else None
+            if saved is None:
+                return
+            await tx.orders.add_event(
+                OrderEvent(reference=reference, at=now, phase=saved.phase, state=saved.state, note="expired")
+            )
+            await tx.outbox.add(news_of(saved, news, now))
+        self._orders.on_news()
+
+
+def _closed_if_unwatched(order: Order) -> Order:
+    if order.phase is Phase.OPEN and order.next_look_at is None:
+        return replace(order, phase=Phase.DONE)
+    return order

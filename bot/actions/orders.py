@@ -1,0 +1,316 @@
+"""Placing an order exactly once: the intent is committed first, the service is asked once, the answer is settled.
+
+Whatever happens between two lines here, the row says what is known: an intent whose answer never came is looked
+for by `actions/reconcile.py`, and only the person can decide that it is tried again.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import structlog
+
+from bot.actions.market import Market
+from bot.actions.news import news_of, staff_news, subject_of
+from bot.actions.ports import (
+    Clock,
+    KeyRefused,
+    NotMade,
+    OrderEvent,
+    OutcomeUnknown,
+    Placed,
+    Refused,
+    Settlement,
+    Store,
+    Transaction,
+    Wish,
+)
+from bot.actions.verdict import judge
+from bot.domain.draft import DraftStatus, OrderDraft
+from bot.domain.errors import Rejection
+from bot.domain.follow import next_look
+from bot.domain.money import MAX_SATS
+from bot.domain.order import LOOKED_FOR, Notice, Order, Phase, new_reference
+from bot.domain.payout import display_name
+from bot.domain.quote import Estimate, estimate
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The settings that orders are placed and followed by."""
+
+    network: str = "bc"
+    min_order_idr: int = 20_000
+    drift_percent: Decimal = Decimal(1)
+    reconcile_for: timedelta = timedelta(seconds=60)
+    poll_interval: timedelta = timedelta(seconds=5)
+    operator_ids: frozenset[int] = frozenset()
+
+
+class MethodVanished(Exception):
+    """The draft's destination is no longer in the live list."""
+
+
+class DraftMoved(Exception):
+    """The draft was changed or closed since the screen with this button was shown."""
+
+
+class Orders:
+    """The use cases around one order. `on_news` is called whenever the outbox has got something to tell."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        settlement: Settlement,
+        market: Market,
+        clock: Clock,
+        rules: Rules,
+        on_news: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.store = store
+        self.market = market
+        self.clock = clock
+        self.rules = rules
+        self.on_news = on_news
+        self._settlement = settlement
+        self._posting: dict[str, asyncio.Task[None]] = {}
+
+    async def review(self, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
+        """The draft with the quote its review shows, and what it comes to.
+
+        Raises `Rejection` for sums outside the limits, `SettlementFailure` where there is no quote to be had.
+        """
+        if draft.amount is None:
+            raise DraftMoved
+        quote = await self.market.quote()
+        worth = estimate(draft.amount, quote)
+        self.check_limits(draft, worth)
+        return replace(draft, quote=quote), worth
+
+    def check_limits(self, draft: OrderDraft, worth: Estimate) -> None:
+        """Raise `Rejection` for a sum below the minimum or above the destination's cap, naming what would be fine."""
+        if worth.idr < self.rules.min_order_idr:
+            raise Rejection("amount.below_minimum", minimum=self.rules.min_order_idr)
+        cap = draft.method.cap if draft.method else None
+        if cap is not None and worth.idr > cap:
+            raise Rejection("amount.above_cap", cap=cap, name=display_name(draft.method) if draft.method else "")
+        if worth.sats > MAX_SATS:
+            raise Rejection("amount.too_large_sats", maximum=MAX_SATS)
+
+    async def place(self, draft: OrderDraft) -> Order:
+        """Place what `draft` says, once: the order that is being placed, or was placed by an earlier tap.
+
+        Raises `MethodVanished`, `DraftMoved`, `Rejection`, and `SettlementFailure` where the list can't be read;
+        nothing has been intended then.
+        """
+        if draft.status is DraftStatus.PLACED:
+            return await self._placed_before(draft)
+        if not draft.is_complete or draft.quote is None or draft.amount is None:
+            raise DraftMoved
+        methods = await self.market.methods(fresh=True)
+        current = next((m for m in methods if (m.code, m.name) == _pair(draft)), None)
+        if current is None:
+            raise MethodVanished
+        self.check_limits(replace(draft, method=current), estimate(draft.amount, draft.quote))
+        order = self._intent(draft)
+        async with self.store.transaction() as tx:
+            placed_draft = await tx.drafts.save(replace(draft, status=DraftStatus.PLACED))
+            if placed_draft is not None:
+                await self._add_intent(tx, order)
+        if placed_draft is None:
+            return await self._placed_before(draft)
+        self._post(order)
+        return order
+
+    async def try_again(self, reference: str) -> Order | None:
+        """A new attempt at an order that was not found in time: only ever the person's decision.
+
+        The old intent's invoice is never shown from here on. None where the order has been found meanwhile, or
+        the decision has been taken before.
+        """
+        async with self.store.transaction() as tx:
+            lost = await tx.orders.get(reference)
+            if lost is None or lost.phase is not Phase.UNRESOLVED:
+                return None
+            if await tx.orders.save(replace(lost, phase=Phase.UNSHOWN)) is None:
+                return None
+            again = replace(
+                lost,
+                reference=new_reference(),
+                attempt=lost.attempt + 1,
+                phase=Phase.INTENDED,
+                created_at=self.clock.now(),
+                version=0,
+            )
+            await self._add_intent(tx, again)
+        self._post(again)
+        return again
+
+    async def drop(self, reference: str) -> bool:
+        """The person no longer wants an order that nothing has been shown of; whether that was so."""
+        async with self.store.transaction() as tx:
+            order = await tx.orders.get(reference)
+            if order is None or order.phase not in {Phase.UNRESOLVED, Phase.HELD}:
+                return False
+            saved = await tx.orders.save(replace(order, phase=Phase.UNSHOWN))
+            if saved:
+                await _note(tx, saved, self.clock.now(), "dropped by the person")
+            return saved is not None
+
+    async def accept_price(self, reference: str) -> Order | None:
+        """Show the invoice of an order whose price had moved; None where there's nothing to accept any more."""
+        now = self.clock.now()
+        async with self.store.transaction() as tx:
+            held = await tx.orders.get(reference)
+            if held is None or held.phase is not Phase.HELD or held.is_expired(now):
+                return None
+            opened = replace(held, phase=Phase.OPEN)
+            opened = replace(opened, next_look_at=next_look(opened, now, self.rules.poll_interval))
+            saved = await tx.orders.save(opened)
+            if saved:
+                await tx.outbox.add(news_of(saved, (Notice.INVOICE, Notice.CARD), now))
+        self.on_news()
+        return saved
+
+    async def settle(self, reference: str, placed: Placed) -> Order | None:
+        """Record the service's order for our intent and queue what may be shown of it, in one transaction.
+
+        None where the intent has been given up, or another has settled it: then nothing is shown.
+        """
+        now = self.clock.now()
+        async with self.store.transaction() as tx:
+            intent = await tx.orders.get(reference)
+            if intent is None or intent.phase not in LOOKED_FOR:
+                return None
+            if await tx.orders.by_service_id([placed.service_id]):
+                return None
+            verdict = judge(intent, placed, network=self.rules.network, drift_percent=self.rules.drift_percent, now=now)
+            look = next_look(verdict.order, now, self.rules.poll_interval)
+            saved = await tx.orders.save(replace(verdict.order, next_look_at=look))
+            if saved is None:
+                return None
+            await self._tell(tx, saved, verdict.notices, now)
+            if verdict.complaint:
+                await self._warn_staff(tx, saved, verdict.complaint, now)
+        self.on_news()
+        return saved
+
+    async def close(self, within: float) -> None:
+        """Give the requests under way `within` seconds to end; the outcome of those left is unknown."""
+        if self._posting:
+            await asyncio.wait(list(self._posting.values()), timeout=within)
+        for task in list(self._posting.values()):
+            task.cancel()
+
+    async def settled(self) -> None:
+        """Wait for the requests under way."""
+        while self._posting:
+            await asyncio.wait(list(self._posting.values()))
+
+    def is_posting(self, reference: str) -> bool:
+        """Whether this process is asking the service for this order just now."""
+        return reference in self._posting
+
+    def _intent(self, draft: OrderDraft) -> Order:
+        if draft.method is None or draft.number is None or draft.amount is None or draft.quote is None:
+            raise DraftMoved
+        worth = estimate(draft.amount, draft.quote)
+        return Order(
+            reference=new_reference(),
+            person_id=draft.person_id,
+            chat_id=draft.chat_id,
+            draft_id=draft.id,
+            attempt=1,
+            method=draft.method,
+            number=draft.number,
+            holder=draft.holder,
+            given=draft.amount,
+            channel=draft.channel,
+            expected_sats=worth.sats,
+            expected_idr=worth.idr,
+            phase=Phase.INTENDED,
+            created_at=self.clock.now(),
+        )
+
+    async def _add_intent(self, tx: Transaction, order: Order) -> None:
+        if not await tx.orders.add(order):
+            raise DraftMoved
+        await _note(tx, order, order.created_at, "intended")
+
+    async def _placed_before(self, draft: OrderDraft) -> Order:
+        async with self.store.reading() as tx:
+            order = await tx.orders.of_draft(draft.id)
+        if order is None:
+            raise DraftMoved
+        return order
+
+    def _post(self, order: Order) -> None:
+        # The chat must not wait for the service: the answer comes back as news.
+        task = asyncio.create_task(self._carry_out(order))
+        self._posting[order.reference] = task
+        task.add_done_callback(lambda done: self._posted(order.reference, done))
+
+    def _posted(self, reference: str, task: asyncio.Task[None]) -> None:
+        self._posting.pop(reference, None)
+        if not task.cancelled() and (error := task.exception()):
+            # The row still says "intended": the reconciler looks for what came of it.
+            log.error("answer_not_kept", order=reference, why=type(error).__name__)
+
+    async def _carry_out(self, order: Order) -> None:
+        wish = Wish(
+            method=order.method, number=order.number, holder=order.holder, given=order.given, channel=order.channel
+        )
+        try:
+            placed = await self._settlement.place(wish)
+        except OutcomeUnknown:
+            await self._change(order.reference, Phase.UNKNOWN, Notice.CHECKING)
+        except Refused as refusal:
+            await self._change(order.reference, Phase.REFUSED, Notice.REFUSED, refusal.reason)
+        except (NotMade, KeyRefused) as failure:
+            log.warning("order_not_made", order=order.reference, why=type(failure).__name__)
+            await self._change(order.reference, Phase.REFUSED, Notice.REFUSED)
+        else:
+            await self.settle(order.reference, placed)
+
+    async def _change(self, reference: str, phase: Phase, notice: Notice, refusal: str | None = None) -> None:
+        now = self.clock.now()
+        async with self.store.transaction() as tx:
+            order = await tx.orders.get(reference)
+            if order is None or order.phase is not Phase.INTENDED:
+                return
+            saved = await tx.orders.save(replace(order, phase=phase, refusal=refusal))
+            if saved:
+                await self._tell(tx, saved, (notice,), now)
+        self.on_news()
+
+    async def _tell(self, tx: Transaction, order: Order, notices: tuple[Notice, ...], now: datetime) -> None:
+        await _note(tx, order, now)
+        await tx.outbox.add(news_of(order, notices, now))
+
+    async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
+        log.error("invoice_not_shown", order=order.reference, why=complaint)
+        await tx.outbox.add(
+            staff_news(
+                self.rules.operator_ids,
+                Notice.STAFF_BAD_INVOICE,
+                subject_of(order),
+                now,
+                reference=order.reference,
+                complaint=complaint,
+            )
+        )
+
+
+async def _note(tx: Transaction, order: Order, at: datetime, note: str = "") -> None:
+    await tx.orders.add_event(
+        OrderEvent(reference=order.reference, at=at, phase=order.phase, state=order.state, note=note)
+    )
+
+
+def _pair(draft: OrderDraft) -> tuple[str, str] | None:
+    return (draft.method.code, draft.method.name) if draft.method else None

@@ -1,0 +1,102 @@
+"""Telling the news: in order within a chat, chats beside each other, and every piece until it is told.
+
+A row is marked before its request and after it. What a crash leaves in between may have been told: it is told
+again, marked as a repetition, because unheard news about money is worse than news heard twice.
+"""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+
+from bot.actions.ports import Clock, News, Store, Teller, TellLater, Told, Untellable
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE = 48
+REPEAT_AFTER = timedelta(seconds=15)
+"""A message that may have arrived is given this long before it is repeated: the way is just now bad."""
+
+MAX_WAIT = timedelta(minutes=15)
+
+
+class OutboxDelivery:
+    """Hands the heads of all chats to the teller and keeps what became of them.
+
+    `on_room` is called when a chat's head is done with, so that the next one can be looked for.
+    """
+
+    def __init__(self, store: Store, teller: Teller, clock: Clock, on_room: Callable[[], None] = lambda: None) -> None:
+        self._store = store
+        self._teller = teller
+        self._clock = clock
+        self._on_room = on_room
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._under_way: dict[int, asyncio.Task[None]] = {}
+
+    async def recover(self) -> int:
+        """Take up what a crash or a lost database left in the middle of a request; how many rows."""
+        async with self._store.transaction() as tx:
+            left = [news for news in await tx.outbox.left_sending() if news.id not in self._under_way]
+            for news in left:
+                await tx.outbox.retry(news.id, self._clock.now(), maybe_told=True)
+        return len(left)
+
+    async def start_due(self) -> int:
+        """Start telling all heads that are due; how many. No chat waits for another's answer."""
+        async with self._store.reading() as tx:
+            heads = await tx.outbox.heads(self._clock.now())
+        fresh = [news for news in heads if news.id not in self._under_way]
+        for news in fresh:
+            task = asyncio.create_task(self._deliver(news), name=f"news-{news.id}")
+            self._under_way[news.id] = task
+            task.add_done_callback(partial(self._done, news.id))
+        return len(fresh)
+
+    async def next_due(self) -> datetime | None:
+        """When the next piece of news falls due."""
+        async with self._store.reading() as tx:
+            return await tx.outbox.next_due()
+
+    async def settle(self) -> None:
+        """Wait for all that is being told."""
+        while self._under_way:
+            await asyncio.wait(list(self._under_way.values()))
+
+    def _done(self, news_id: int, task: asyncio.Task[None]) -> None:
+        self._under_way.pop(news_id, None)
+        if not task.cancelled() and (error := task.exception()):
+            # The row stays marked as being sent; `recover` takes it up as perhaps told.
+            log.error("news_not_kept", news=news_id, why=type(error).__name__)
+        self._on_room()
+
+    async def _deliver(self, news: News) -> None:
+        async with self._slots:
+            async with self._store.transaction() as tx:
+                if not await tx.outbox.start(news.id):
+                    return
+            outcome = await self._teller.tell(news)
+            await self._keep(news, outcome)
+
+    async def _keep(self, news: News, outcome: Told | TellLater | Untellable) -> None:
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            match outcome:
+                case Told(message_id):
+                    await tx.outbox.told(news.id, message_id, now)
+                case TellLater(after, maybe_told):
+                    wait = min(max(timedelta(seconds=after), _back_off(news.attempts)), MAX_WAIT)
+                    due = now + (max(wait, REPEAT_AFTER) if maybe_told else wait)
+                    await tx.outbox.retry(news.id, due, maybe_told=maybe_told)
+                case Untellable(reason, whole_chat=True):
+                    count = await tx.outbox.give_up_chat(news.chat_id, reason)
+                    log.warning("chat_unreachable", news=news.kind, rows=count, why=reason)
+                case Untellable(reason):
+                    await tx.outbox.give_up(news.id, reason)
+                    log.error("news_undeliverable", news=news.kind, subject=news.subject, why=reason)
+
+
+def _back_off(attempts: int) -> timedelta:
+    return timedelta(seconds=min(2**attempts, 300) / 2)

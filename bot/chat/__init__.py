@@ -1,0 +1,1 @@
+"""Everything Telegram: what people meet, and how it gets to them."""

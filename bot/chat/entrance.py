@@ -1,0 +1,189 @@
+"""How an update comes in: who is it, which draft is open, then through the handlers.
+
+Order of the handlers: group 0 takes what works at any point of any conversation (orders' buttons, commands that ask
+no questions, groups); group 1 is the conversation, and what is said outside one.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from typing import Any
+
+import structlog
+from telegram import BotCommand, BotCommandScopeAllPrivateChats, Chat, Update, User
+from telegram.ext import (
+    Application,
+    ApplicationHandlerStop,
+    CallbackQueryHandler,
+    ChatMemberHandler,
+    CommandHandler,
+    MessageHandler,
+    filters,
+)
+
+from bot.actions.ports import Person
+from bot.chat import data, presses
+from bot.chat.desk import VISIT, Desk, Visit
+from bot.chat.flow import PRIVATE, Context, around_the_conversation, conversation
+from bot.chat.screen import Button, Screen
+from bot.chat.screens import rate, start, status
+from bot.chat.words import translator_for
+from bot.i18n import choose
+
+log = structlog.get_logger(__name__)
+
+COMMANDS = ("send", "rate", "status", "cancel", "language", "help", "start")
+Show = Callable[[Visit], Awaitable[Screen]]
+
+
+def register(application: Application) -> None:  # type: ignore[type-arg]
+    """Put every handler in its place."""
+    application.add_handler(MessageHandler(filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, _in_a_group))
+    application.add_handler(ChatMemberHandler(_membership, ChatMemberHandler.MY_CHAT_MEMBER))
+    application.add_handler(CallbackQueryHandler(presses.order_pressed, pattern=data.ORDER_PATTERN))
+    application.add_handler(CallbackQueryHandler(_language_chosen, pattern=data.LANGUAGE_PATTERN))
+    for command, show in _shows().items():
+        application.add_handler(CommandHandler(command, _at_any_point(show), filters=PRIVATE))
+    application.add_handler(conversation(), group=1)
+    for handler in around_the_conversation():
+        application.add_handler(handler, group=1)
+    application.add_error_handler(_apologise)
+
+
+def processor(application: Application, desk: Desk) -> Callable[[Update], Awaitable[None]]:  # type: ignore[type-arg]
+    """What the lanes hand each update to."""
+
+    async def process(update: Update) -> None:
+        visit = await _visit(desk, update)
+        if visit is None:
+            return
+        token = VISIT.set(visit)
+        try:
+            await application.process_update(update)
+            await visit.acknowledge()
+        finally:
+            VISIT.reset(token)
+
+    return process
+
+
+async def set_commands(application: Application, desk: Desk) -> None:  # type: ignore[type-arg]
+    """The bot's command list, in both languages; the default locale's is everybody else's."""
+    scope = BotCommandScopeAllPrivateChats()
+    for locale, code in (*((locale, locale) for locale in ("en", "id")), (desk.default_locale, None)):
+        t = desk.translations.get(locale)
+        commands = [BotCommand(name, t.plain(f"command.{name}")) for name in COMMANDS]
+        await application.bot.set_my_commands(commands, scope=scope, language_code=code)
+
+
+async def _visit(desk: Desk, update: Update) -> Visit | None:
+    user, chat = update.effective_user, update.effective_chat
+    if user is None or chat is None or user.is_bot:
+        return None
+    person = await _person(desk, user, chat)
+    async with desk.store.reading() as tx:
+        draft = await tx.drafts.open_of(chat.id)
+    query = update.callback_query
+    message = query.message if query else None
+    return Visit(
+        desk=desk,
+        person=person,
+        t=translator_for(desk.translations, person, desk.default_locale),
+        update_id=update.update_id,
+        draft=draft,
+        message_id=message.message_id if message else None,
+        query_id=query.id if query else None,
+    )
+
+
+async def _person(desk: Desk, user: User, chat: Chat) -> Person:
+    async with desk.store.reading() as tx:
+        known = await tx.people.get(user.id)
+    language = user.language_code
+    if known is not None and known.language_code == language and known.blocked_at is None:
+        return known
+    person = known or Person(id=user.id, created_at=desk.clock.now())
+    person = replace(person, language_code=language, blocked_at=None)
+    if chat.type == Chat.PRIVATE:
+        async with desk.store.transaction() as tx:
+            await tx.people.save(person)
+    return person
+
+
+def _shows() -> dict[str, Show]:
+    async def help_text(visit: Visit) -> Screen:
+        return start.help_screen(visit.t)
+
+    async def language(visit: Visit) -> Screen:
+        return start.language_screen(visit.t)
+
+    return {
+        "start": start.show,
+        "rate": rate.show,
+        "status": status.show,
+        "help": help_text,
+        "language": language,
+    }
+
+
+def _at_any_point(show: Show) -> Callable[[Update, Context], Coroutine[Any, Any, None]]:
+    async def handle(_: Update, __: Context) -> None:
+        visit = VISIT.get()
+        await visit.say(_with_way_back(visit, await show(visit)))
+        raise ApplicationHandlerStop
+
+    return handle
+
+
+def _with_way_back(visit: Visit, screen: Screen) -> Screen:
+    """In the middle of a draft, the way on is back into it rather than a new one."""
+    if visit.draft is None or visit.draft.method is None:
+        return screen
+    go_on = Button(visit.t.plain("draft.continue"), data=data.for_draft(visit.draft, "show"), style="primary")
+    rows = tuple(row for row in screen.keyboard if not any(button.data == data.NEW for button in row))
+    return replace(screen, keyboard=((go_on,), *rows))
+
+
+async def _language_chosen(update: Update, _: Context) -> None:
+    visit = VISIT.get()
+    query = update.callback_query
+    locale = choose((query.data or "").removeprefix("lang:") if query else None, None, "en")
+    visit.person = replace(visit.person, locale=locale)
+    async with visit.desk.store.transaction() as tx:
+        await tx.people.save(visit.person)
+    visit.t = visit.desk.translations.get(locale)
+    await visit.acknowledge(visit.t.plain("language.changed"))
+    await visit.show(_with_way_back(visit, await start.show(visit)))
+    raise ApplicationHandlerStop
+
+
+async def _in_a_group(update: Update, context: Context) -> None:
+    """A payment is nobody else's business: in a group the bot offers the private chat, when it is spoken to."""
+    visit = VISIT.get()
+    message, chat = update.effective_message, update.effective_chat
+    name = context.bot.username
+    text = (message.text or "") if message else ""
+    if chat is not None and (text.startswith("/") or f"@{name}" in text):
+        button = Button(visit.t.plain("group.open"), url=f"https://t.me/{name}?start=group")
+        await visit.desk.messenger.send_text(
+            chat.id, visit.t("group.text"), ((button,),), lane="talk", reply_to=message.message_id if message else None
+        )
+    raise ApplicationHandlerStop
+
+
+async def _membership(update: Update, _: Context) -> None:
+    change = update.my_chat_member
+    visit = VISIT.get()
+    if change is not None and change.chat.type == Chat.PRIVATE and change.new_chat_member.status == "kicked":
+        async with visit.desk.store.transaction() as tx:
+            await tx.people.save(replace(visit.person, blocked_at=visit.desk.clock.now()))
+    raise ApplicationHandlerStop
+
+
+async def _apologise(_: object, context: Context) -> None:
+    """Something of ours broke: the person is told, the log gets the kind of error, and the chat goes on."""
+    error = context.error
+    log.error("update_failed", why=type(error).__name__, exc_info=error)
+    visit = VISIT.get(None)
+    if visit is not None:
+        await visit.acknowledge()
+        await visit.say(Screen(visit.t("talk.broken")))

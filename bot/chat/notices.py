@@ -1,0 +1,191 @@
+"""News -> message: each kind of news in its reader's language, sent, edited or taken down.
+
+What a notice shows is read from the order as it is when it is told, so that none is stale when it arrives.
+"""
+
+from collections.abc import Awaitable, Callable
+from zoneinfo import ZoneInfo
+
+from bot.actions.help import Help
+from bot.actions.news import reference_in, subject_of
+from bot.actions.ports import Clock, News, Person, Store, TellLater, Told, Untellable
+from bot.chat import data, words
+from bot.chat.messenger import (
+    Delivered,
+    Gone,
+    Invalid,
+    Messenger,
+    Moved,
+    NotModified,
+    Outcome,
+    TryLater,
+    Unreachable,
+)
+from bot.chat.screen import Button, Keyboard, Screen
+from bot.chat.screens import card, outcome, pay, staff_notes
+from bot.chat.screens.parts import new_row
+from bot.domain.draft import DraftStatus
+from bot.domain.order import Notice, Order, Phase
+from bot.i18n import Translations, Translator
+from bot.invoices import qr
+
+TellOrder = Callable[[News, Order, Translator, ZoneInfo], Awaitable[Told | TellLater | Untellable]]
+
+LOUD = frozenset({Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED})
+"""These ring; the rest arrives silently, or only changes the card."""
+
+
+class ChatTeller:
+    """Tells news in Telegram (the `Teller` of the outbox)."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        messenger: Messenger,
+        translations: Translations,
+        clock: Clock,
+        help_desk: Help,
+        default_locale: str,
+    ) -> None:
+        self._store = store
+        self._messenger = messenger
+        self._translations = translations
+        self._clock = clock
+        self._help = help_desk
+        self._default_locale = default_locale
+        self._special: dict[str, TellOrder] = {
+            Notice.INVOICE: self._tell_invoice,
+            Notice.CARD: self._tell_card,
+            Notice.CARD_EDIT: self._edit_card,
+            Notice.TAKE_DOWN: self._take_down,
+            Notice.UNRESOLVED: self._tell_unresolved,
+        }
+
+    async def tell(self, news: News) -> Told | TellLater | Untellable:
+        """One attempt at one piece of news."""
+        kind = news.kind.partition(":")[0]
+        reader = await self._reader(news.chat_id)
+        t = words.translator_for(self._translations, reader, self._default_locale)
+        zone = ZoneInfo(reader.time_zone if reader else "Asia/Jakarta")
+        if kind == Notice.DRAFT_LAPSED:
+            return await self._tell_lapse(news, t)
+        if kind.startswith("staff_"):
+            return await self._tell_staff(news, kind, t)
+        async with self._store.reading() as tx:
+            order = await tx.orders.get(reference_in(news.subject))
+        if order is None:
+            return Untellable("the order is gone")
+        handler = self._special.get(kind)
+        if handler is not None:
+            return await handler(news, order, t, zone)
+        screen = outcome.screen(Notice(kind), t, order, self._clock.now(), zone, help_offered=self._help.is_offered)
+        return await self._send(news, t, screen, silent=Notice(kind) not in LOUD)
+
+    async def _reader(self, chat_id: int) -> Person | None:
+        async with self._store.reading() as tx:
+            return await tx.people.get(chat_id)
+
+    async def _send(self, news: News, t: Translator, screen: Screen, *, silent: bool) -> Told | TellLater | Untellable:
+        text = f"{screen.text}\n\n{t('news.again')}" if news.maybe_told else screen.text
+        return _kept(await self._messenger.send_text(news.chat_id, text, screen.keyboard, lane="money", silent=silent))
+
+    async def _tell_invoice(
+        self, news: News, order: Order, t: Translator, zone: ZoneInfo
+    ) -> Told | TellLater | Untellable:
+        now = self._clock.now()
+        if not order.awaits_payment(now):
+            return Told()
+        payment = pay.payment(t, order, now, zone)
+        picture = await qr.render_png_off_loop(payment.payload)
+        sent = await self._messenger.send_photo(
+            news.chat_id, picture, payment.caption, payment.keyboard, lane="money", silent=False
+        )
+        if payment.follow_up and isinstance(sent, Delivered):
+            await self._messenger.send_text(news.chat_id, payment.follow_up, (), lane="money", silent=True)
+        return _kept(sent)
+
+    async def _tell_card(
+        self, news: News, order: Order, t: Translator, zone: ZoneInfo
+    ) -> Told | TellLater | Untellable:
+        screen = self._card(order, t, zone)
+        return _kept(
+            await self._messenger.send_text(news.chat_id, screen.text, screen.keyboard, lane="money", silent=True)
+        )
+
+    async def _edit_card(
+        self, news: News, order: Order, t: Translator, zone: ZoneInfo
+    ) -> Told | TellLater | Untellable:
+        async with self._store.reading() as tx:
+            message_id = await tx.outbox.message_of(subject_of(order), Notice.CARD, news.chat_id)
+        screen = self._card(order, t, zone)
+        if message_id is not None:
+            edited = await self._messenger.edit_text(
+                news.chat_id, message_id, screen.text, screen.keyboard, lane="money"
+            )
+            if not isinstance(edited, Gone | Invalid):
+                return _kept(edited)
+        # Editing has failed for good: a new card takes its place.
+        sent = await self._messenger.send_text(news.chat_id, screen.text, screen.keyboard, lane="money", silent=True)
+        if isinstance(sent, Delivered):
+            async with self._store.transaction() as tx:
+                await tx.outbox.replace_message(subject_of(order), Notice.CARD, news.chat_id, sent.message_id)
+        return _kept(sent)
+
+    async def _take_down(
+        self, news: News, order: Order, t: Translator, zone: ZoneInfo
+    ) -> Told | TellLater | Untellable:
+        del t, zone
+        async with self._store.reading() as tx:
+            message_id = await tx.outbox.message_of(subject_of(order), Notice.INVOICE, news.chat_id)
+        if message_id is None:
+            return Told()
+        gone = await self._messenger.delete(news.chat_id, message_id, lane="money")
+        return Told() if isinstance(gone, Gone | Invalid) else _kept(gone)
+
+    async def _tell_unresolved(
+        self, news: News, order: Order, t: Translator, zone: ZoneInfo
+    ) -> Told | TellLater | Untellable:
+        if order.phase is not Phase.UNRESOLVED:
+            return Told()
+        screen = outcome.screen(
+            Notice.UNRESOLVED, t, order, self._clock.now(), zone, help_offered=self._help.is_offered
+        )
+        return await self._send(news, t, screen, silent=False)
+
+    async def _tell_lapse(self, news: News, t: Translator) -> Told | TellLater | Untellable:
+        async with self._store.reading() as tx:
+            draft = await tx.drafts.get(news.subject.removeprefix("draft:"))
+        if draft is None or draft.status is not DraftStatus.LAPSED:
+            return Told()
+        again: Keyboard = (
+            (Button(t.plain("draft.continue"), data=data.for_draft(draft, "takeup"), style="primary"),),
+            new_row(t),
+        )
+        return await self._send(news, t, Screen(t("draft.lapsed"), again), silent=True)
+
+    async def _tell_staff(self, news: News, kind: str, t: Translator) -> Told | TellLater | Untellable:
+        async with self._store.reading() as tx:
+            order = await tx.orders.get(reference_in(news.subject))
+        screen = staff_notes.screen(Notice(kind), t, order, news.payload)
+        return await self._send(news, t, screen, silent=False)
+
+    def _card(self, order: Order, t: Translator, zone: ZoneInfo) -> Screen:
+        return card.screen(t, order, self._clock.now(), zone, help_offered=self._help.is_offered)
+
+
+def _kept(outcome_of: Outcome) -> Told | TellLater | Untellable:
+    """What the outbox keeps of a messenger's outcome."""
+    match outcome_of:
+        case Delivered(message_id):
+            return Told(message_id)
+        case NotModified() | Gone():
+            return Told()
+        case TryLater(after, maybe_told):
+            return TellLater(after, maybe_told)
+        case Unreachable(reason):
+            return Untellable(reason, whole_chat=True)
+        case Moved():
+            return Untellable("the chat has moved", whole_chat=True)
+        case Invalid(description):
+            return Untellable(description)

@@ -1,0 +1,61 @@
+"""How much: in rupiah, thousands, millions, sats or bitcoin; what could mean two things is asked back."""
+
+from dataclasses import replace
+
+from bot.chat import data, words
+from bot.chat.desk import Pressed, Said, Visit
+from bot.chat.screen import Button, Keyboard, Screen
+from bot.chat.screens.parts import leave_row
+from bot.domain.draft import OrderDraft, missing
+from bot.domain.errors import Rejection
+from bot.domain.money import Ambiguous, Amount, parse_amount
+from bot.domain.payout import display_name
+from bot.domain.quote import estimate
+from bot.i18n import Translator
+
+COMMON = (50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000)
+
+
+def screen(t: Translator, draft: OrderDraft, minimum: int) -> Screen:
+    """The question; common sums are one tap."""
+    cap = draft.method.cap if draft.method else None
+    sums = [Amount("IDR", idr) for idr in COMMON if idr >= minimum and (cap is None or idr <= cap)]
+    name = display_name(draft.method) if draft.method else ""
+    return Screen(t("amount.ask", name=name), (*_choices(t, draft, sums, 3), leave_row(t, draft)))
+
+
+def readings(t: Translator, draft: OrderDraft, text: str, ambiguous: Ambiguous) -> Screen:
+    """What was typed can be read in more than one way: each reading is a button."""
+    return Screen(
+        t("amount.which", text=text[:40]), (*_choices(t, draft, list(ambiguous.readings), 2), leave_row(t, draft))
+    )
+
+
+async def show(visit: Visit, draft: OrderDraft) -> Screen:
+    """The question."""
+    return screen(visit.t, draft, visit.desk.orders.rules.min_order_idr)
+
+
+async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
+    """A typed sum, or one of the buttons; refused outside the limits, with the number that would be fine."""
+    if isinstance(said, Pressed):
+        wanted: Amount | Ambiguous = _of_button(said)
+    else:
+        wanted = parse_amount(said.text)
+    if isinstance(wanted, Ambiguous):
+        return readings(visit.t, draft, said.text if not isinstance(said, Pressed) else "", wanted)
+    draft = replace(draft, amount=wanted)
+    visit.desk.orders.check_limits(draft, estimate(wanted, await visit.desk.market.quote()))
+    return replace(draft, ask=missing(draft))
+
+
+def _of_button(said: Pressed) -> Amount:
+    currency, _, value = said.argument.partition("/")
+    if said.action != "sum" or currency not in {"IDR", "SAT"} or not value.isdigit():
+        raise Rejection("stale.button")
+    return Amount("SAT" if currency == "SAT" else "IDR", int(value))
+
+
+def _choices(t: Translator, draft: OrderDraft, sums: list[Amount], columns: int) -> Keyboard:
+    buttons = [Button(words.amount(t, a), data=data.for_draft(draft, "sum", f"{a.currency}/{a.value}")) for a in sums]
+    return tuple(tuple(buttons[i : i + columns]) for i in range(0, len(buttons), columns))

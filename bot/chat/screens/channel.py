@@ -1,0 +1,41 @@
+"""How to pay: Lightning, and the tokens that the service takes just now."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.chat import data, words
+from bot.chat.desk import Pressed, Said, Visit
+from bot.chat.screen import Button, Screen
+from bot.chat.screens.parts import leave_row
+from bot.domain.draft import OrderDraft, missing
+from bot.domain.errors import Rejection
+from bot.i18n import Translator
+
+
+def screen(t: Translator, draft: OrderDraft, channels: Sequence[str]) -> Screen:
+    """The ways to pay, the chosen one marked."""
+    rows = tuple(
+        (
+            Button(
+                ("● " if name == draft.channel else "") + words.channel(t, name),
+                data=data.for_draft(draft, "pay", name),
+            ),
+        )
+        for name in channels
+    )
+    return Screen(t("channel.ask"), (*rows, leave_row(t, draft)))
+
+
+async def show(visit: Visit, draft: OrderDraft) -> Screen:
+    """The choice, as `deposit/rails` has it now."""
+    return screen(visit.t, draft, await visit.desk.market.channels())
+
+
+async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
+    """One of the ways on offer."""
+    if not isinstance(said, Pressed):
+        raise Rejection("channel.press")
+    if said.action != "pay" or said.argument not in await visit.desk.market.channels():
+        raise Rejection("channel.gone")
+    draft = replace(draft, channel=said.argument)
+    return replace(draft, ask=missing(draft))

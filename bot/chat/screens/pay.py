@@ -1,0 +1,99 @@
+"""What to pay, and how: the QR, the invoice's text or the deposit's parts, the locked figures, the expiry."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from html import unescape
+
+from bot.chat import words
+from bot.chat.screen import Button, Keyboard
+from bot.domain.order import Order
+from bot.i18n import Html, Translator
+from bot.invoices import erc681, qr
+
+CAPTION = 1024
+"""Telegram's limit of a caption, in UTF-16 units after its markup is taken out."""
+
+TAG = re.compile(r"<[^>]*>")
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A picture to scan with what belongs under it; what doesn't fit there follows as a message."""
+
+    payload: str
+    caption: str
+    keyboard: Keyboard
+    follow_up: str | None = None
+
+
+def payment(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Payment:
+    """How `order` is paid. The order has been judged payable (`actions/verdict.py`)."""
+    if order.bolt11 is not None:
+        return _lightning(t, order, order.bolt11, now, zone)
+    return _deposit(t, order)
+
+
+def _figures(t: Translator, order: Order) -> dict[str, object]:
+    return {
+        "sats": t.sats(order.sats or 0),
+        "rate": t.rate(order.btc_idr) if order.btc_idr else "-",
+        "line": words.order_line(t, order),
+    }
+
+
+def _lightning(t: Translator, order: Order, bolt11: str, now: datetime, zone: tzinfo) -> Payment:
+    expires = order.expires_at or now
+    head = t(
+        "pay.lightning",
+        **_figures(t, order),
+        at=words.moment(t, expires, zone),
+        minutes=max(int((expires - now).total_seconds()) // 60, 1),
+    )
+    short = t("pay.short", **_figures(t, order))
+    text = t("pay.invoice_text", invoice=bolt11)
+    payload = qr.invoice_qr_payload(bolt11)
+    # The card below has all the figures, so a long invoice may take their place here.
+    for caption in (f"{head}\n\n{text}", f"{short}\n\n{text}"):
+        if length(caption) <= CAPTION:
+            return Payment(payload, caption, ())
+    return Payment(payload, head, (), follow_up=text)
+
+
+def length(html: str) -> int:
+    """A text's length as Telegram counts it: UTF-16 units, without the markup."""
+    return len(unescape(TAG.sub("", html)).encode("utf-16-le")) // 2
+
+
+def _deposit(t: Translator, order: Order) -> Payment:
+    deposit = order.deposit
+    if deposit is None or order.sats is None:
+        raise ValueError("an order without an invoice and without a deposit can't be paid")
+    token = erc681.check_deposit(
+        channel=order.channel,
+        chain_id=deposit.chain_id,
+        token_address=deposit.token_address,
+        decimals=deposit.decimals,
+        to_address=deposit.to_address,
+    )
+    amount = erc681.amount_text(token, order.sats)
+    caption = t(
+        "pay.deposit",
+        **_figures(t, order),
+        amount=amount,
+        symbol=token.symbol,
+        network=token.chain_name,
+        chain_id=Html(str(token.chain_id)),
+        contract=token.address,
+        address=deposit.to_address,
+    )
+    return Payment(
+        payload=erc681.transfer_uri(token, deposit.to_address, order.sats),
+        caption=caption,
+        keyboard=(
+            (
+                Button(t.plain("pay.copy_address"), copy=deposit.to_address),
+                Button(t.plain("pay.copy_amount"), copy=amount),
+            ),
+        ),
+    )

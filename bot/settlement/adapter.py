@@ -1,0 +1,163 @@
+"""The service as the use cases see it: wire models become the domain's, foreign errors become the port's, once.
+
+Polling reads are sent once (`retry=False`): the poller has its own budget and its own next time.
+"""
+
+from datetime import timedelta
+
+from bot.actions import ports
+from bot.domain.order import Deposit, OrderReport
+from bot.domain.payout import PayoutMethod
+from bot.domain.quote import Quote
+from bot.invoices.erc681 import KNOWN_TOKENS
+from bot.settlement import errors, wire
+from bot.settlement.client import SettlementClient
+
+ROWS = 100
+
+
+class SettlementAdapter:
+    """Implements `bot.actions.ports.Settlement` on a `SettlementClient`."""
+
+    def __init__(self, client: SettlementClient) -> None:
+        self._client = client
+
+    async def quote(self) -> Quote:
+        """The cached rate (settlement API, 4.1), its time by our own clock, so that its age is right."""
+        try:
+            quote = await self._client.quote()
+        except errors.SettlementError as error:
+            raise _read_failure(error) from error
+        offset = self._client.clock_offset or timedelta(0)
+        return Quote(quote.btc_idr, quote.fetched_at - offset, quote.usdc_idr, quote.source or "")
+
+    async def payout_methods(self) -> tuple[PayoutMethod, ...]:
+        """The live list (4.2)."""
+        try:
+            listed = await self._client.payout_methods()
+        except errors.SettlementError as error:
+            raise _read_failure(error) from error
+        return tuple(
+            PayoutMethod(code=row.bank_code, name=row.bank_name, kind=row.kind, cap=row.max_amount_transfer)
+            for row in listed.methods
+        )
+
+    async def deposit_channels(self) -> frozenset[str]:
+        """The EVM channels on offer (4.3); none while the backend is not configured for them."""
+        try:
+            rails = await self._client.deposit_rails()
+        except errors.SettlementError as error:
+            raise _read_failure(error) from error
+        on_offer = {"cbbtc": rails.base_cbbtc, "btcb": rails.bsc_btcb}
+        return frozenset(name for name, rail in on_offer.items() if rails.configured and rail is not None)
+
+    async def place(self, wish: ports.Wish) -> ports.Placed:
+        """Create an order (4.5), once."""
+        body = wire.OrderInput(
+            sat_amount=wish.given.value if wish.given.currency == "SAT" else None,
+            idr_amount=wish.given.value if wish.given.currency == "IDR" else None,
+            deposit_channel=wish.channel,
+            partner_bank_code=wish.method.code,
+            partner_bank_name=wish.method.name,
+            recipient_details=wish.number,
+            bank_account_name=wish.holder,
+        )
+        try:
+            created = await self._client.create_order(body)
+        except errors.SettlementError as error:
+            raise _placing_failure(error) from error
+        return _placed(created)
+
+    async def look_up(self, service_id: str) -> OrderReport:
+        """One order (4.6), asked for once."""
+        try:
+            order = await self._client.order(service_id, retry=False)
+        except errors.SettlementError as error:
+            raise _read_failure(error) from error
+        return _report(order)
+
+    async def newest(self, limit: int = ROWS) -> ports.Newest:
+        """The newest orders (4.7), asked for once."""
+        try:
+            listed = await self._client.orders(limit, retry=False)
+        except errors.SettlementError as error:
+            raise _read_failure(error) from error
+        return ports.Newest(tuple(map(_report, listed.orders)), listed.fetched_at)
+
+
+def _placed(created: wire.CreatedOrder) -> ports.Placed:
+    deposit = created.deposit
+    return ports.Placed(
+        service_id=created.order_id,
+        sats=created.sat_amount,
+        idr=created.idr_amount,
+        btc_idr=created.btc_idr,
+        bolt11=created.bolt11,
+        deposit=None
+        if deposit is None
+        else Deposit(
+            channel=deposit.channel,
+            chain_id=deposit.chain_id,
+            chain_name=deposit.chain_name or "",
+            token_symbol=deposit.token_symbol or "",
+            token_address=deposit.token_address,
+            to_address=deposit.to_address,
+            decimals=deposit.decimals,
+        ),
+        expires_at=created.invoice_expires_at,
+    )
+
+
+def _report(order: wire.Order) -> OrderReport:
+    return OrderReport(
+        service_id=order.id,
+        state=order.state,
+        sats=order.sat_amount,
+        idr=order.idr_amount,
+        btc_idr=order.btc_idr,
+        bolt11=order.invoice_bolt11,
+        channel=order.deposit_channel,
+        bank_code=order.partner_payout_bank_code,
+        bank_name=order.partner_payout_bank_name,
+        recipient=order.payout_recipient,
+        created_at=order.created_at,
+        paid_at=order.invoice_paid_at,
+        completed_at=order.completed_at,
+        deposit=_deposit(order),
+    )
+
+
+def _deposit(order: wire.Order) -> Deposit | None:
+    """A record names chain, contract and address only (2.7); the rest is what we know of that token."""
+    token = KNOWN_TOKENS.get(order.deposit_channel or "")
+    if token is None or not order.deposit_to_address or not order.deposit_token_address:
+        return None
+    return Deposit(
+        channel=token.channel,
+        chain_id=order.deposit_chain_id or 0,
+        chain_name=token.chain_name,
+        token_symbol=token.symbol,
+        token_address=order.deposit_token_address,
+        to_address=order.deposit_to_address,
+        decimals=token.decimals,
+    )
+
+
+def _placing_failure(error: errors.SettlementError) -> ports.SettlementFailure:
+    if isinstance(error, errors.ValidationRejected):
+        return ports.Refused(error.error or "")
+    if isinstance(error, errors.KeyRefused):
+        return ports.KeyRefused()
+    return ports.OutcomeUnknown() if error.outcome_unknown else ports.OutOfReach()
+
+
+def _read_failure(error: errors.SettlementError) -> ports.SettlementFailure:
+    match error:
+        case errors.KeyRefused():
+            return ports.KeyRefused()
+        case errors.NotFound():
+            return ports.OrderNotFound()
+        case errors.RateLimited():
+            return ports.SlowDown(error.retry_after)
+        case _:
+            return ports.ServiceDown()

@@ -1,0 +1,50 @@
+"""The loop that every worker is: do, wait for the next time or a nudge, and outlive a failure."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+LONGEST_PAUSE = 30.0
+
+
+class Nudge:
+    """Wakes a loop before its time; nudges given meanwhile count once."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def __call__(self) -> None:
+        """Wake the loop."""
+        self._event.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Wait for a nudge, `seconds` at the most."""
+        try:
+            async with asyncio.timeout(max(seconds, 0)):
+                await self._event.wait()
+        except TimeoutError:
+            return
+        finally:
+            self._event.clear()
+
+
+async def run_forever(name: str, once: Callable[[], Awaitable[float]], nudge: Nudge) -> None:
+    """Call `once` again and again; it says in how many seconds at the latest it wants to be called next.
+
+    A failure (the database is away, say) is logged by its kind and tried again, later and later.
+    """
+    failures = 0
+    while True:
+        try:
+            pause = await once()
+            failures = 0
+        except Exception as error:
+            failures += 1
+            pause = min(2.0**failures / 2, LONGEST_PAUSE)
+            log.exception("worker_failed", worker=name, why=type(error).__name__, again_in=pause)
+            await asyncio.sleep(pause)
+            continue
+        await nudge.wait(pause)

@@ -1,0 +1,133 @@
+"""Watches the orders under way, by the document's rules (settlement API, 6.3) and within the request budget.
+
+One order is looked up by id. Of many, one list call a tick shows the newest hundred at once, due or not; what is due
+and not on it is looked up by id, paid orders first. What doesn't fit into the budget is due again in the next tick.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+import structlog
+
+from bot.actions.alarms import KeyAlarm
+from bot.actions.observe import Observer
+from bot.actions.ports import Clock, KeyRefused, Settlement, SettlementFailure, SlowDown, Store
+from bot.domain.order import Order, OrderReport, Phase
+from bot.workers.budget import Budget
+
+log = structlog.get_logger(__name__)
+
+LIST_SIZE = 100
+LIST_WORTH = 3
+"""From this many due orders on, one list call is tried before asking for each."""
+
+AT_ONCE = 20
+LONGEST_REST = 300.0
+LONGEST_PAUSE = 1.0
+"""An order falls due at any moment; looking into our own table for it is cheap."""
+
+
+class Poller:
+    """One `tick` at a time. `interval` is the polling interval of an order."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        settlement: Settlement,
+        observer: Observer,
+        alarm: KeyAlarm,
+        clock: Clock,
+        budget: Budget,
+        interval: timedelta,
+    ) -> None:
+        self._store = store
+        self._settlement = settlement
+        self._observer = observer
+        self._alarm = alarm
+        self._clock = clock
+        self._budget = budget
+        self._interval = interval.total_seconds()
+        self._rest = 0.0
+
+    async def tick(self) -> float:
+        """Look at what is due; in how many seconds to come again."""
+        room = max(self._budget.room_within(self._interval), 1)
+        async with self._store.reading() as tx:
+            due = await tx.orders.due(self._clock.now(), limit=room + LIST_SIZE)
+        if not due:
+            return min(self._interval, LONGEST_PAUSE)
+        try:
+            answered = await self._look(due, room)
+        except KeyRefused:
+            await self._alarm.refused()
+            return self._longer_rest(self._interval)
+        except SlowDown as slow:
+            return self._longer_rest(slow.retry_after or self._interval)
+        if answered:
+            self._rest = 0.0
+            await self._alarm.works()
+        return 0.0 if len(due) > room else min(self._interval, LONGEST_PAUSE)
+
+    async def _look(self, due: Sequence[Order], room: int) -> bool:
+        """Whether the service has answered anything at all."""
+        rest, listed = list(due), False
+        if len(rest) >= LIST_WORTH:
+            reports = await self._list()
+            listed = bool(reports)
+            rest = await self._take_in(rest, reports)
+        return await self._look_at_each(rest[:room]) or listed
+
+    async def _list(self) -> Mapping[str, OrderReport]:
+        await self._budget.take()
+        try:
+            newest = await self._settlement.newest(LIST_SIZE)
+        except (KeyRefused, SlowDown):
+            raise
+        except SettlementFailure as failure:
+            log.info("list_brought_nothing", why=type(failure).__name__)
+            return {}
+        return {report.service_id: report for report in newest.reports}
+
+    async def _take_in(self, due: list[Order], reports: Mapping[str, OrderReport]) -> list[Order]:
+        """Observe what the list says of our orders, due or changed; those due that it doesn't show."""
+        async with self._store.reading() as tx:
+            ours = await tx.orders.by_service_id(reports.keys())
+        due_ids = {order.service_id for order in due}
+        for service_id, order in ours.items():
+            report = reports[service_id]
+            if order.phase is Phase.OPEN and (service_id in due_ids or report.state != order.state):
+                await self._observer.observe(order.reference, report)
+        return [order for order in due if order.service_id not in reports]
+
+    async def _look_at_each(self, orders: Sequence[Order]) -> bool:
+        gate, stop = asyncio.Semaphore(AT_ONCE), asyncio.Event()
+        results = await asyncio.gather(*(self._look_at(order, gate, stop) for order in orders), return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+        return any(result is True for result in results)
+
+    async def _look_at(self, order: Order, gate: asyncio.Semaphore, stop: asyncio.Event) -> bool:
+        async with gate:
+            if stop.is_set():
+                return False
+            await self._budget.take()
+            try:
+                report = await self._settlement.look_up(order.service_id or "")
+            except (KeyRefused, SlowDown):
+                # Not one more request: each would be refused, too.
+                stop.set()
+                raise
+            except SettlementFailure as failure:
+                log.info("look_brought_nothing", order=order.reference, why=type(failure).__name__)
+                await self._observer.put_off(order.reference)
+                return False
+            await self._observer.observe(order.reference, report)
+            return True
+
+    def _longer_rest(self, at_least: float) -> float:
+        """Stop hammering: rest longer and longer while it goes on."""
+        self._rest = min(max(self._rest * 2, at_least), LONGEST_REST)
+        return self._rest

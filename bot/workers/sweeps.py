@@ -1,0 +1,78 @@
+"""What the clock brings about by itself: expiries, drafts put away, rows forgotten, requests found half done."""
+
+from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from typing import Any
+
+from bot.actions.drafts import Drafts
+from bot.actions.observe import Observer
+from bot.actions.outbox import OutboxDelivery
+from bot.actions.ports import Clock, Store
+from bot.actions.reconcile import Reconciler
+
+EVERY_SECOND = 1.0
+EVERY_MINUTE = 60.0
+KEEP_UPDATES = timedelta(hours=48)
+"""Telegram keeps updates for 24 hours; an id older than twice that can't come again."""
+
+KEEP_NEWS = timedelta(days=30)
+
+RunInLane = Callable[[int, Callable[[], Coroutine[Any, Any, object]]], None]
+
+
+class Sweeps:
+    """Small jobs, each to be run by a loop of its own."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        observer: Observer,
+        drafts: Drafts,
+        reconciler: Reconciler,
+        delivery: OutboxDelivery,
+        run_in_lane: RunInLane,
+        on_news: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._observer = observer
+        self._drafts = drafts
+        self._reconciler = reconciler
+        self._delivery = delivery
+        self._run_in_lane = run_in_lane
+        self._on_news = on_news
+
+    async def expiries(self) -> float:
+        """Tell the expiries that have come."""
+        await self._observer.expire_due()
+        return EVERY_SECOND
+
+    async def lapses(self) -> float:
+        """Put idle drafts away, each in its chat's own queue, so that it can't overtake an answer."""
+        for draft in await self._drafts.lapsed():
+            self._run_in_lane(draft.chat_id, self._lapsing(draft.id))
+        return EVERY_SECOND * 5
+
+    async def reconciling(self) -> float:
+        """Look for orders with an unknown outcome: often while there are any."""
+        looked_for = await self._reconciler.run_once()
+        return EVERY_SECOND * (2 if looked_for else 1)
+
+    async def housekeeping(self) -> float:
+        """Forget what is done with, and take up news whose request nobody finished."""
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            await tx.inbox.forget_finished(now - KEEP_UPDATES)
+            await tx.outbox.forget_told(now - KEEP_NEWS)
+        if await self._delivery.recover():
+            self._on_news()
+        return EVERY_MINUTE
+
+    def _lapsing(self, draft_id: str) -> Callable[[], Coroutine[Any, Any, object]]:
+        async def lapse() -> None:
+            if await self._drafts.lapse(draft_id):
+                self._on_news()
+
+        return lapse
