@@ -1,0 +1,159 @@
+"""Sentences from the catalogues: escaped, filled, plural, and never missing without a trace."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from structlog.testing import capture_logs
+
+from bot.domain.errors import Rejection, Remark
+from bot.i18n import Catalogue, Html, MissingArgument, Translations, UnknownKey, choose, find_locales
+
+ENGLISH = Catalogue(
+    "en",
+    {
+        "greeting": ("Hello, <b>{name}</b>!",),
+        "sum": ("{amount:rupiah} or {sats:sats}, {count} left, {share:percent}",),
+        "orders": ("{count} order", "{count} orders of {name}"),
+        "only.english": ("Only here",),
+    },
+    "(n != 1)",
+)
+INDONESIAN = Catalogue(
+    "id",
+    {
+        "greeting": ("Halo, <b>{name}</b>!",),
+        "sum": ("{amount:rupiah} atau {sats:sats}, sisa {count}, {share:percent}",),
+        "orders": ("{count} pesanan {name}",),
+    },
+    "0",
+)
+CATALOGUES = {"en": ENGLISH, "id": INDONESIAN}
+STRICT = Translations(CATALOGUES, strict=True)
+LENIENT = Translations(CATALOGUES)
+
+
+def test_a_sentence_comes_in_its_readers_language() -> None:
+    assert STRICT.get("en")("greeting", name="Emma") == "Hello, <b>Emma</b>!"
+    assert STRICT.get("id")("greeting", name="Sari") == "Halo, <b>Sari</b>!"
+
+
+@given(st.text())
+def test_no_text_from_outside_becomes_markup(name: str) -> None:
+    inside = STRICT.get("en")("greeting", name=name).removeprefix("Hello, <b>").removesuffix("</b>!")
+    assert not set(inside) & set("<>\"'")
+
+
+def test_a_placeholder_within_an_argument_stays_as_it_was_typed() -> None:
+    assert STRICT.get("en")("greeting", name="{name}") == "Hello, <b>{name}</b>!"
+
+
+def test_markup_is_kept_where_it_says_that_it_is_markup() -> None:
+    t = STRICT.get("en")
+    assert t("greeting", name=Html("<i>Emma</i>")) == "Hello, <b><i>Emma</i></b>!"
+    assert t("greeting", name=t("only.english")) == "Hello, <b>Only here</b>!"
+    assert t("greeting", name=t("greeting", name="<")) == "Hello, <b>Hello, <b>&lt;</b>!</b>!"
+
+
+def test_plain_text_for_buttons_is_not_escaped() -> None:
+    assert STRICT.get("en").plain("greeting", name="A & B") == "Hello, <b>A & B</b>!"
+
+
+def test_numbers_are_written_as_their_reader_writes_them() -> None:
+    arguments = {"amount": 1_500_000, "sats": 29_412, "count": 1234, "share": Decimal("1.5")}
+    assert STRICT.get("en")("sum", **arguments) == "Rp1,500,000 or 29,412 sats, 1,234 left, 1.5%"
+    assert STRICT.get("id")("sum", **arguments) == "Rp1.500.000 atau 29.412 sat, sisa 1.234, 1,5%"
+
+
+def test_a_sum_that_is_already_written_is_left_alone() -> None:
+    arguments = {"amount": "Rp5", "sats": "7 sats", "count": "8", "share": "9%"}
+    assert STRICT.get("en")("sum", **arguments) == "Rp5 or 7 sats, 8 left, 9%"
+
+
+def test_each_language_has_its_own_plurals() -> None:
+    english, indonesian = STRICT.get("en"), STRICT.get("id")
+    assert [english.n("orders", count, name="Emma") for count in (1, 2)] == ["1 order", "2 orders of Emma"]
+    assert [english.n("orders", count, name="Emma") for count in (0, 1000)] == [
+        "0 orders of Emma",
+        "1,000 orders of Emma",
+    ]
+    assert [indonesian.n("orders", count, name="Sari") for count in (1, 2)] == ["1 pesanan Sari", "2 pesanan Sari"]
+
+
+def test_an_unknown_key_is_an_error_in_tests() -> None:
+    with pytest.raises(UnknownKey, match=r"id has no only\.english"):
+        STRICT.get("id")("only.english")
+
+
+def test_an_unknown_key_is_logged_and_read_in_english_by_people() -> None:
+    with capture_logs() as logs:
+        assert LENIENT.get("id")("only.english") == "Only here"
+        assert LENIENT.get("id")("nowhere.at_all") == "nowhere.at_all"
+    assert [entry["event"] for entry in logs] == ["translation_fault"] * 2
+
+
+def test_an_english_plural_read_by_an_indonesian_keeps_english_rules() -> None:
+    only_english = Translations({"en": ENGLISH, "id": Catalogue("id", {}, "0")})
+    assert [only_english.get("id").n("orders", count, name="Sari") for count in (1, 2)] == [
+        "1 order",
+        "2 orders of Sari",
+    ]
+
+
+def test_a_missing_argument_is_an_error_in_tests_and_a_gap_for_people() -> None:
+    with pytest.raises(MissingArgument, match="greeting needs name"):
+        STRICT.get("en")("greeting")
+    with capture_logs() as logs:
+        assert LENIENT.get("en")("greeting") == "Hello, <b>…</b>!"
+    assert logs == [{"event": "translation_fault", "fault": "greeting needs name", "log_level": "error"}]
+
+
+def test_a_rejection_and_a_remark_are_told_alike() -> None:
+    t = Translations.load(strict=True).get("en")
+    told = "BCA numbers usually have 10 digits; this has 9."
+    arguments = {"method": "BCA", "expected": 10, "actual": 9}
+    assert t.tell(Rejection("number.unusual_length", **arguments)) == told
+    assert t.tell(Remark("number.unusual_length", arguments)) == told
+
+
+@pytest.mark.parametrize(
+    ("chosen", "telegram", "default", "expected"),
+    [
+        ("id", "en", "en", "id"),
+        (None, "en", "id", "en"),
+        (None, "en-GB", "id", "en"),
+        (None, "id-ID", "en", "id"),
+        (None, "ID_id", "en", "id"),
+        (None, "in", "en", "id"),
+        (None, "ms", "en", "en"),
+        (None, "de", "id", "id"),
+        (None, None, "id", "id"),
+        ("", "", "en", "en"),
+        ("fr", "id", "en", "id"),
+    ],
+)
+def test_a_person_is_spoken_to_in_the_language_they_chose_or_else_in_their_apps(
+    chosen: str | None, telegram: str | None, default: str, expected: str
+) -> None:
+    assert choose(chosen, telegram, default) == expected
+
+
+def test_a_locale_that_nobody_speaks_is_answered_in_english() -> None:
+    assert STRICT.get("xx").locale == "en"
+
+
+def test_an_installation_without_catalogues_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("bot.i18n.catalogues.files", lambda _: tmp_path)
+    monkeypatch.setattr("bot.i18n.catalogues.__file__", str(tmp_path / "site" / "bot" / "i18n" / "catalogues.py"))
+    with pytest.raises(FileNotFoundError, match="locales"):
+        find_locales()
+
+
+def test_the_catalogues_of_an_installed_package_are_found_within_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "locales").mkdir()
+    monkeypatch.setattr("bot.i18n.catalogues.files", lambda _: tmp_path)
+    assert find_locales() == tmp_path / "locales"

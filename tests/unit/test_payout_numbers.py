@@ -1,0 +1,172 @@
+"""Account and mobile numbers, and holders' names, as people paste them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.errors import Rejection, Remark
+from bot.domain.payout import LONGEST_HOLDER, CleanNumber, PayoutMethod, clean_holder, clean_number
+
+BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
+HSBC = PayoutMethod("087", "BANK HSBC INDONESIA", "bank")
+GOPAY = PayoutMethod("1011", "GOPAY", "ewallet", 20_000_000)
+
+
+def reason(method: PayoutMethod, text: str) -> tuple[str, dict[str, object]]:
+    with pytest.raises(Rejection) as refused:
+        clean_number(method, text)
+    return refused.value.key, dict(refused.value.arguments)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1234567890",
+        "123-456 7890",
+        " 123.456.7890 ",
+        "123\u00a0456\u202f7890",
+        "123\u2013456\u20147890",
+        "\u200e1234567890\u202c",
+        "\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19\uff10",
+        "\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669\u0660",
+    ],
+)
+def test_an_account_number_is_cleaned_to_its_digits(text: str) -> None:
+    assert clean_number(BCA, text) == CleanNumber("1234567890")
+
+
+def test_leading_zeros_of_an_account_number_are_kept() -> None:
+    assert clean_number(BCA, "0012345678").number == "0012345678"
+
+
+def test_an_unusual_length_is_a_question_that_says_what_is_usual() -> None:
+    question = Remark("number.unusual_length", {"method": "BCA", "expected": 10, "actual": 9})
+    assert clean_number(BCA, "123456789") == CleanNumber("123456789", question)
+
+
+def test_where_no_length_is_known_only_what_the_service_calls_untypical_is_a_question() -> None:
+    assert clean_number(HSBC, "1234567890123456").remark is None
+    question = Remark("number.rare_length", {"shortest": 10, "longest": 16, "actual": 9})
+    assert clean_number(HSBC, "123456789").remark == question
+
+
+def test_what_no_bank_would_number_its_accounts_with_is_refused() -> None:
+    assert reason(BCA, "1234") == ("number.too_short", {"shortest": 5, "actual": 4})
+    assert reason(BCA, "1" * 21) == ("number.too_long", {"longest": 20, "actual": 21})
+    assert reason(BCA, "12345abc") == ("number.not_digits", {})
+    assert reason(BCA, "1234567890/9876543210") == ("number.not_digits", {})
+    assert reason(BCA, "\U0001f44d") == ("number.missing", {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "081234567890",
+        "0812-3456-7890",
+        "62812 3456 7890",
+        "+62 812-3456-7890",
+        "+62-812-3456-7890",
+        "812 3456 7890",
+        "+62 0812 3456 7890",
+        "+62 (0)812 3456 7890",
+        "0062 812 3456 7890",
+        "\u202a+62 812\u20113456\u20117890\u202c",
+        "\uff10\uff18\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19\uff10",
+        "\u0660\u0668\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669\u0660",
+    ],
+)
+def test_a_mobile_number_becomes_one_local_form(text: str) -> None:
+    assert clean_number(GOPAY, text) == CleanNumber("081234567890")
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "arguments"),
+    [
+        ("021 555 1234", "number.landline", {}),
+        ("+62 21 555 1234", "number.landline", {}),
+        ("+60 12 345 6789", "number.foreign", {"code": "+60"}),
+        ("0060 12 345 6789", "number.foreign", {"code": "+60"}),
+        ("+1 415 555 2671", "number.foreign", {"code": "+1"}),
+        ("1234567890", "number.not_mobile", {}),
+        ("0800 123 4567", "number.not_mobile", {}),
+        ("+999 123 456 789", "number.not_mobile", {}),
+        ("0812ABC4567", "number.not_digits", {}),
+        ("081234567890 / 081345678901", "number.not_digits", {}),
+        ("081234567", "number.too_short", {"shortest": 10, "actual": 9}),
+        ("0812345678901234", "number.too_long", {"longest": 15, "actual": 16}),
+        ("gopay", "number.missing", {}),
+    ],
+)
+def test_what_no_ewallet_takes_is_refused_with_its_reason(text: str, key: str, arguments: dict[str, object]) -> None:
+    assert reason(GOPAY, text) == (key, arguments)
+
+
+def test_a_mobile_number_beyond_the_known_plan_is_a_question_for_the_service_may_take_it() -> None:
+    question = Remark("number.unusual_mobile", {"actual": 14})
+    assert clean_number(GOPAY, "08123456789012") == CleanNumber("08123456789012", question)
+
+
+@given(method=st.sampled_from([BCA, HSBC, GOPAY]), text=st.text(max_size=100))
+def test_any_text_is_either_digits_or_refused(method: PayoutMethod, text: str) -> None:
+    try:
+        cleaned = clean_number(method, text)
+    except Rejection as refused:
+        assert refused.key.startswith("number.")  # noqa: PT017  most texts are refused, some are numbers
+        return
+    assert cleaned.number.isascii()
+    assert cleaned.number.isdecimal()
+
+
+@given(method=st.sampled_from([BCA, HSBC, GOPAY]), digits=st.from_regex(r"08[1-9][0-9]{7,11}", fullmatch=True))
+def test_a_clean_number_stays_as_it_is(method: PayoutMethod, digits: str) -> None:
+    try:
+        once = clean_number(method, digits)
+    except Rejection:
+        return
+    assert clean_number(method, once.number) == once
+
+
+def test_a_rejection_never_carries_what_was_typed() -> None:
+    with pytest.raises(Rejection) as refused:
+        clean_number(GOPAY, "+60 12 345 6789")
+    assert "345" not in f"{refused.value!r} {refused.value} {dict(refused.value.arguments)}"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("  Sari   Dewi ", "Sari Dewi"),
+        ("Sari\u00a0Dewi\u200b", "Sari Dewi"),
+        ("\uff33\uff21\uff32\uff29", "SARI"),
+        ("PT. Maju & Jaya (Persero)", "PT. Maju & Jaya (Persero)"),
+        ("Nur'aini D/O Ali-Hasan", "Nur'aini D/O Ali-Hasan"),
+        ("Jose\u0301", "José"),
+        ("", None),
+        ("  \u200b ", None),
+    ],
+)
+def test_a_holders_name_is_one_tidy_line(text: str, name: str | None) -> None:
+    assert clean_holder(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("Sari\nDewi", "holder.one_line"),
+        ("Sari\x00Dewi", "holder.one_line"),
+        ("S" * (LONGEST_HOLDER + 1), "holder.too_long"),
+        ("1234567890", "holder.not_a_name"),
+        ("\U0001f496\U0001f496", "holder.not_a_name"),
+        ("-", "holder.not_a_name"),
+        ("Sari \U0001f496", "holder.symbols"),
+        ("<b>Sari</b>", "holder.symbols"),
+    ],
+)
+def test_what_no_bank_prints_is_no_holders_name(text: str, key: str) -> None:
+    with pytest.raises(Rejection) as refused:
+        clean_holder(text)
+    assert refused.value.key == key
+
+
+def test_a_name_of_sixty_characters_is_taken() -> None:
+    assert clean_holder("S" * LONGEST_HOLDER) == "S" * LONGEST_HOLDER
