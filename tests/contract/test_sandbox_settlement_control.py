@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -59,6 +60,18 @@ async def test_speed_can_be_taken_away_and_given_back_while_orders_are_under_way
         assert (await world.read(made["orderId"]))["state"] == "LN_INVOICE_PAID"
         await world.control("settings", speedSeconds=0)
         assert (await world.read(made["orderId"]))["state"] == "COMPLETED"
+
+
+async def test_orders_move_by_themselves_also_while_nobody_asks() -> None:
+    async with World() as world:
+        made = await world.place()
+        await world.control("pay", bolt11=made["bolt11"])
+        world.clock.pass_seconds(3600)
+        book = world.app.state.service.book
+        assert book.find(made["orderId"]).state == "LN_INVOICE_PAID"
+        async with world.app.router.lifespan_context(world.app):
+            await asyncio.sleep(0)
+            assert book.find(made["orderId"]).state == "COMPLETED"
 
 
 @pytest.mark.parametrize(

@@ -66,11 +66,6 @@ class OrderBook:
         where = f"WHERE state IN ({_UNPAID}) AND deposit_seen = 0 AND expires_at <= ? LIMIT ?"
         return self._all(f"{_SELECT} {where}", to_milliseconds(now), _AT_ONCE)
 
-    def next_due(self) -> datetime | None:
-        """When something happens next by itself."""
-        row = self._db.execute("SELECT MIN(due_at) AS first FROM orders WHERE due_at IS NOT NULL").fetchone()
-        return None if row["first"] is None else from_milliseconds(row["first"])
-
     def overdue_start_now(self, now: datetime) -> None:
         """After a stop, steps that were missed happen from now on, in order and at the usual pace."""
         at = to_milliseconds(now)
