@@ -1,0 +1,91 @@
+"""Which sentences the code speaks of: the keys it names, those it builds, and what it fills them with."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+BOT = Path(__file__).resolve().parents[1] / "bot"
+SPEAKERS = frozenset({"t", "n", "plain", "translator", "Rejection", "Remark"})
+"""Names of what takes a key first, as `visit.t(…)`, `t.n(…)` and `Rejection(…)` do."""
+
+UNFORMATTED = frozenset({"Button", "acknowledge", "plain", "BotCommand"})
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """One key that code passes to a speaker; `arguments` is None where they can't be told from the source."""
+
+    key: str
+    arguments: frozenset[str] | None
+    place: str
+
+
+def spoken() -> list[Spoken]:
+    """Every key that is passed literally to a speaker anywhere in the bot."""
+    return [each for path, tree in _sources() for node in ast.walk(tree) for each in _in_call(node, path)]
+
+
+def literals() -> set[str]:
+    """Every string in the bot: a key may be named in a table and spoken elsewhere."""
+    constants = (node for node in _nodes() if isinstance(node, ast.Constant))
+    return {node.value for node in constants if isinstance(node.value, str)}
+
+
+def beginnings() -> set[str]:
+    """The fixed beginnings of keys that are built: `f"channel.{name}"` gives `channel.`."""
+    joined = (node.values[0] for node in _nodes() if isinstance(node, ast.JoinedStr) and node.values)
+    starts = {str(first.value) for first in joined if isinstance(first, ast.Constant)}
+    return {start for start in starts if "." in start and " " not in start}
+
+
+def shown_without_markup() -> set[str]:
+    """The keys of what Telegram shows as plain text: labels of buttons, answers to presses."""
+    calls = (node for node in _nodes() if isinstance(node, ast.Call) and _name(node) in UNFORMATTED and node.args)
+    return {key for call in calls for key in (*_keys(call.args[0]), *_inner_keys(call.args[0]))}
+
+
+def _inner_keys(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Call) and _name(node) in SPEAKERS and node.args:
+        yield from _keys(node.args[0])
+
+
+def _nodes() -> Iterator[ast.AST]:
+    for _, tree in _sources():
+        yield from ast.walk(tree)
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _sources() -> Iterator[tuple[Path, ast.Module]]:
+    for path in sorted(BOT.rglob("*.py")):
+        if "sandbox" not in path.parts:
+            yield path, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _in_call(node: ast.AST, path: Path) -> Iterator[Spoken]:
+    if not isinstance(node, ast.Call) or not node.args:
+        return
+    name = _name(node)
+    if name not in SPEAKERS:
+        return
+    for key in _keys(node.args[0]):
+        yield Spoken(key, _arguments(node, name), f"{path.relative_to(BOT.parent)}:{node.lineno}")
+
+
+def _keys(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    if isinstance(node, ast.IfExp):
+        yield from _keys(node.body)
+        yield from _keys(node.orelse)
+
+
+def _arguments(call: ast.Call, name: str) -> frozenset[str] | None:
+    names = [keyword.arg for keyword in call.keywords]
+    if None in names or name == "Remark":
+        return None
+    counted = {"count"} if name == "n" else set()
+    return frozenset({each for each in names if each} | counted)

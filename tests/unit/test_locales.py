@@ -1,0 +1,150 @@
+"""The catalogues agree with one another, with Telegram's HTML, and with the code that speaks them."""
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.pofile import read_po
+
+from bot.i18n import LOCALES, find_locales
+from bot.i18n.translator import PLACEHOLDER
+from tests.sentences_in_code import beginnings, literals, shown_without_markup, spoken
+
+FORMATTING = ("b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "code", "pre", "blockquote")
+TELEGRAM_TAGS = frozenset({*FORMATTING, "a", "span", "tg-spoiler", "tg-emoji", "tg-time"})
+STYLES = {None, "rupiah", "sats", "percent"}
+KEY = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+ENTITY = re.compile(r"&(?!(?:lt|gt|amp|quot|#\d+|#x[0-9a-f]+);)")
+
+
+def _read(locale: str) -> Catalog:
+    with (find_locales() / locale / "LC_MESSAGES" / "kirim.po").open("rb") as file:
+        return read_po(file, locale=locale, abort_invalid=True)
+
+
+def _key(message: Message) -> str:
+    return message.id if isinstance(message.id, str) else message.id[0]
+
+
+def _forms(message: Message) -> tuple[str, ...]:
+    return (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
+
+
+CATALOGS = {locale: _read(locale) for locale in LOCALES}
+SENTENCES = {locale: {_key(each): each for each in catalog if each.id} for locale, catalog in CATALOGS.items()}
+ENGLISH = SENTENCES["en"]
+EVERY_SENTENCE = [(locale, key) for locale, sentences in SENTENCES.items() for key in sentences]
+OTHER_SENTENCES = [(locale, key) for locale, key in EVERY_SENTENCE if locale != "en" and key in ENGLISH]
+
+
+class _Tags(HTMLParser):
+    """Collects the tags of a sentence, and what is wrong with them."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self.found, self.open, self.faults = Counter[str](), list[str](), list[str]()
+        self.feed(sentence)
+        self.close()
+        self.faults += [f"<{tag}> is left open" for tag in self.open]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found[f"{tag} {sorted(name for name, _ in attrs)}"] += 1
+        self.open.append(tag)
+        if tag not in TELEGRAM_TAGS:
+            self.faults.append(f"Telegram has no <{tag}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"</{tag}> closes nothing")
+
+    def handle_data(self, data: str) -> None:
+        if "<" in data or ">" in data:
+            self.faults.append("a bare < or >")
+
+
+def _placeholders(form: str) -> set[tuple[str, str | None]]:
+    return {(match["name"], match["style"]) for match in PLACEHOLDER.finditer(form)}
+
+
+def _every_placeholder(message: Message) -> set[tuple[str, str | None]]:
+    return set[tuple[str, str | None]]().union(*(_placeholders(form) for form in _forms(message)))
+
+
+def test_every_language_has_every_sentence() -> None:
+    assert {locale: sorted(ENGLISH.keys() ^ sentences.keys()) for locale, sentences in SENTENCES.items()} == {
+        locale: [] for locale in LOCALES
+    }
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_entries_are_sorted_unique_and_named_as_keys(locale: str) -> None:
+    source = (find_locales() / locale / "LC_MESSAGES" / "kirim.po").read_text(encoding="utf-8")
+    keys = [key for key in re.findall(r'^msgid "(.*)"$', source, re.MULTILINE) if key]
+    assert keys == sorted(set(keys))
+    assert [key for key in keys if not KEY.fullmatch(key)] == []
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_nothing_is_empty_fuzzy_or_obsolete(locale: str) -> None:
+    sentences = SENTENCES[locale]
+    assert [key for key, message in sentences.items() if not all(form.strip() for form in _forms(message))] == []
+    assert [key for key, message in sentences.items() if message.fuzzy or not _forms(message)] == []
+    assert list(CATALOGS[locale].obsolete) == []
+
+
+def test_each_language_has_as_many_plural_forms_as_it_needs() -> None:
+    assert {locale: catalog.num_plurals for locale, catalog in CATALOGS.items()} == {"en": 2, "id": 1}
+    for locale, key in EVERY_SENTENCE:
+        message = SENTENCES[locale][key]
+        expected = CATALOGS[locale].num_plurals if message.pluralizable else 1
+        assert len(_forms(message)) == expected, f"{locale} {key}"
+
+
+@pytest.mark.parametrize(("locale", "key"), OTHER_SENTENCES)
+def test_a_sentence_has_the_same_placeholders_and_markup_in_every_language(locale: str, key: str) -> None:
+    ours, english = SENTENCES[locale][key], ENGLISH[key]
+    assert ours.pluralizable == english.pluralizable
+    assert _every_placeholder(ours) == _every_placeholder(english)
+    assert _Tags(_forms(ours)[-1]).found == _Tags(_forms(english)[-1]).found
+
+
+@pytest.mark.parametrize(("locale", "key"), EVERY_SENTENCE)
+def test_a_sentence_is_markup_that_telegram_takes(locale: str, key: str) -> None:
+    for form in _forms(SENTENCES[locale][key]):
+        assert _Tags(form).faults == []
+        assert not ENTITY.search(form), "a bare ampersand"
+        assert not re.search(r"[{}]", PLACEHOLDER.sub("", form)), "a brace that is no placeholder"
+        assert {style for _, style in _placeholders(form)} <= STYLES
+        assert form == form.strip()
+
+
+def test_every_key_that_the_code_speaks_exists() -> None:
+    assert sorted({f"{each.key} at {each.place}" for each in spoken() if each.key not in ENGLISH}) == []
+
+
+def test_every_sentence_gets_all_that_it_has_to_be_filled_with() -> None:
+    short = []
+    for each in spoken():
+        if each.key in ENGLISH and each.arguments is not None:
+            missing = {name for name, _ in _every_placeholder(ENGLISH[each.key])} - each.arguments
+            short += [f"{each.key} at {each.place} lacks {name}" for name in sorted(missing)]
+    assert short == []
+
+
+def test_every_sentence_is_spoken_somewhere() -> None:
+    named, built = literals(), tuple(beginnings())
+    assert [key for key in ENGLISH if key not in named and not key.startswith(built)] == []
+
+
+def test_every_beginning_of_a_built_key_that_is_spoken_leads_to_a_sentence() -> None:
+    groups = {key.split(".")[0] for key in ENGLISH}
+    dangling = [start for start in beginnings() if start.split(".")[0] in groups]
+    assert [start for start in dangling if not any(key.startswith(start) for key in ENGLISH)] == []
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_labels_and_alerts_have_no_markup_for_telegram_shows_them_as_they_are(locale: str) -> None:
+    plain = [SENTENCES[locale][key] for key in shown_without_markup() if key in SENTENCES[locale]]
+    assert [_key(each) for each in plain if any(re.search(r"[<>&]", form) for form in _forms(each))] == []
