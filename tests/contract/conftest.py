@@ -1,0 +1,106 @@
+"""The databases that the store's tests run on: SQLite always, PostgreSQL where there is one.
+
+Each test has an empty database with its tables. On SQLite it is a copy of a migrated file, on PostgreSQL a database
+made for this run alone, emptied before each test.
+"""
+
+import asyncio
+import os
+import secrets
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import asyncpg  # type: ignore[import-untyped]  # it ships none
+import pytest
+from sqlalchemy import make_url
+
+from bot.store import SqlStore, migrate
+from bot.store.tables import metadata
+
+BOTH = ("sqlite", "postgresql")
+NO_POSTGRESQL = "TEST_POSTGRES_URL isn't set, so there is no PostgreSQL to test on"
+
+
+def run_on(url: str, *statements: str) -> None:
+    """Execute on a PostgreSQL database, outside the store."""
+
+    async def execute() -> None:
+        connection = await asyncpg.connect(url)
+        try:
+            for statement in statements:
+                await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    asyncio.run(execute())
+
+
+@contextmanager
+def new_database(server: str) -> Iterator[str]:
+    """An empty PostgreSQL database for as long as the block lasts; its URL."""
+    name = f"kirim_test_{secrets.token_hex(4)}"
+    plain = server.replace("postgres://", "postgresql://", 1)
+    run_on(plain, f"CREATE DATABASE {name}")
+    try:
+        yield make_url(plain).set(database=name).render_as_string(hide_password=False)
+    finally:
+        run_on(plain, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def server() -> str:
+    """The URL of a PostgreSQL database whose user may create others."""
+    return os.environ.get("TEST_POSTGRES_URL") or pytest.skip(NO_POSTGRESQL)
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("store") / "template.db"
+    asyncio.run(migrate.upgrade(str(path)))
+    return path
+
+
+@pytest.fixture(scope="session")
+def migrated_database(server: str) -> Iterator[str]:
+    with new_database(server) as url:
+        asyncio.run(migrate.upgrade(url))
+        yield url
+
+
+@pytest.fixture(params=BOTH)
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database with its tables, all of them empty."""
+    if request.param == "sqlite":
+        path = tmp_path / "kirim.db"
+        shutil.copy(request.getfixturevalue("migrated_file"), path)
+        return f"sqlite:///{path}"
+    url: str = request.getfixturevalue("migrated_database")
+    run_on(url, f"TRUNCATE {', '.join(metadata.tables)} RESTART IDENTITY")
+    return url
+
+
+@pytest.fixture(params=BOTH)
+def bare_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a database without any tables."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'new' / 'kirim.db'}"
+        return
+    with new_database(request.getfixturevalue("server")) as url:
+        yield url
+
+
+@pytest.fixture
+async def store(database: str) -> AsyncIterator[SqlStore]:
+    store = SqlStore(database)
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def other_store(database: str) -> AsyncIterator[SqlStore]:
+    """Another process's store, as far as the database can tell."""
+    other = SqlStore(database)
+    yield other
+    await other.close()

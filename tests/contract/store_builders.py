@@ -1,0 +1,62 @@
+"""Orders, drafts and news for the store's tests: whole ones, of which a test names only what it is about."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from bot.actions.ports import InboxItem, News
+from bot.domain.draft import Ask, OrderDraft
+from bot.domain.money import Amount
+from bot.domain.order import Order, Phase
+from bot.domain.payout import PayoutMethod
+
+NOW = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+BCA = PayoutMethod("014", "BANK BCA", "bank", 250_000_000)
+OVO = PayoutMethod("ovo", "OVO", "ewallet", None)
+
+
+def an_order(reference: str = "R2345AB", **changes: Any) -> Order:
+    """An intent of Emma's to send Rp250,000 to BCA."""
+    known: dict[str, Any] = {
+        "reference": reference,
+        "person_id": 1001,
+        "chat_id": 1001,
+        "draft_id": f"draft of {reference}",
+        "attempt": 1,
+        "method": BCA,
+        "number": "8620123456",
+        "holder": "SARI DEWI",
+        "given": Amount("IDR", 250_000),
+        "channel": "lightning",
+        "expected_sats": 15_000,
+        "expected_idr": 250_000,
+        "phase": Phase.INTENDED,
+        "created_at": NOW,
+        "btc_idr": Decimal("1666666666.6600"),
+    }
+    return Order(**{**known, **changes})
+
+
+def a_draft(draft_id: str = "d1", **changes: Any) -> OrderDraft:
+    """An open draft of Emma's that asks for the destination."""
+    known: dict[str, Any] = {
+        "id": draft_id,
+        "chat_id": 1001,
+        "person_id": 1001,
+        "ask": Ask.DESTINATION,
+        "expires_at": NOW + timedelta(minutes=30),
+    }
+    return OrderDraft(**{**known, **changes})
+
+
+def some_news(subject: str = "order:R2345AB", kind: str = "paid", **changes: Any) -> News:
+    """News for Emma, due now."""
+    known: dict[str, Any] = {"chat_id": 1001, "due_at": NOW, "created_at": NOW}
+    return News(**{**known, "subject": subject, "kind": kind, **changes})
+
+
+def an_update(update_id: int, **changes: Any) -> InboxItem:
+    """An update from Emma's chat."""
+    known: dict[str, Any] = {"chat_id": 1001, "body": '{"text": "halo"}', "received_at": NOW}
+    return InboxItem(**{**known, "update_id": update_id, **changes})
