@@ -1,6 +1,7 @@
 """Which sentences the code speaks of: the keys it names, those it builds, and what it fills them with."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +37,7 @@ def beginnings() -> set[str]:
     """The fixed beginnings of keys that are built: `f"channel.{name}"` gives `channel.`."""
     joined = (node.values[0] for node in _nodes() if isinstance(node, ast.JoinedStr) and node.values)
     starts = {str(first.value) for first in joined if isinstance(first, ast.Constant)}
-    return {start for start in starts if "." in start and " " not in start}
+    return {start for start in starts if re.fullmatch(r"[a-z_]+\.[a-z_.]*", start)}
 
 
 def shown_without_markup() -> set[str]:
