@@ -65,6 +65,13 @@ class OutboxDelivery:
         while self._under_way:
             await asyncio.wait(list(self._under_way.values()))
 
+    async def close(self, within: float) -> None:
+        """Give what is being told `within` seconds; the rest is taken up as perhaps told at the next start."""
+        if self._under_way:
+            await asyncio.wait(list(self._under_way.values()), timeout=within)
+        for task in list(self._under_way.values()):
+            task.cancel()
+
     def _done(self, news_id: int, task: asyncio.Task[None]) -> None:
         self._under_way.pop(news_id, None)
         if not task.cancelled() and (error := task.exception()):

@@ -104,6 +104,10 @@ class Newest:
     served_at: datetime | None
 
 
+class StoreDown(Exception):
+    """The database failed: nothing of the transaction was kept, and it may be tried again."""
+
+
 class Settlement(Protocol):
     """The settlement service. Every method raises `SettlementFailure`; only `place` raises `NotMade` or unknown."""
 
@@ -350,11 +354,16 @@ class Outbox(Protocol):
 class Transaction(Protocol):
     """The repositories within one transaction."""
 
-    people: People
-    inbox: Inbox
-    drafts: Drafts
-    orders: Orders
-    outbox: Outbox
+    @property
+    def people(self) -> People: ...
+    @property
+    def inbox(self) -> Inbox: ...
+    @property
+    def drafts(self) -> Drafts: ...
+    @property
+    def orders(self) -> Orders: ...
+    @property
+    def outbox(self) -> Outbox: ...
 
 
 class Store(Protocol):

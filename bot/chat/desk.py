@@ -67,6 +67,7 @@ class Visit:
     message_id: int | None = None
     query_id: str | None = None
     notice: Html | None = None
+    failure: Exception | None = None
 
     @property
     def chat_id(self) -> int:

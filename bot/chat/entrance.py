@@ -20,7 +20,7 @@ from telegram.ext import (
     filters,
 )
 
-from bot.actions.ports import Person
+from bot.actions.ports import Person, StoreDown
 from bot.chat import data, presses
 from bot.chat.desk import VISIT, Desk, Visit
 from bot.chat.flow import PRIVATE, Context, around_the_conversation, conversation
@@ -59,6 +59,8 @@ def processor(application: Application, desk: Desk) -> Callable[[Update], Awaita
         token = VISIT.set(visit)
         try:
             await application.process_update(update)
+            if visit.failure is not None:
+                raise visit.failure
             await visit.acknowledge()
         finally:
             VISIT.reset(token)
@@ -181,9 +183,12 @@ async def _membership(update: Update, _: Context) -> None:
 
 async def _apologise(_: object, context: Context) -> None:
     """Something of ours broke: the person is told, the log gets the kind of error, and the chat goes on."""
-    error = context.error
+    error, visit = context.error, VISIT.get(None)
+    if isinstance(error, StoreDown) and visit is not None:
+        # The lane tries the same update again; the person need not hear of it.
+        visit.failure = error
+        return
     log.error("update_failed", why=type(error).__name__, exc_info=error)
-    visit = VISIT.get(None)
     if visit is not None:
         await visit.acknowledge()
         await visit.say(Screen(visit.t("talk.broken")))

@@ -10,6 +10,8 @@
 
 from sqlalchemy.exc import DBAPIError
 
+from bot.actions.ports import StoreDown
+
 
 class StoreError(Exception):
     """The database can't be used, or not as asked."""
@@ -19,7 +21,7 @@ class UnusableUrl(StoreError):
     """The URL names no database that we can use. The text never repeats it: it may hold a password."""
 
 
-class StoreFailure(StoreError):
+class StoreFailure(StoreError, StoreDown):
     """The database refused or lost a statement; the transaction around it is undone."""
 
 

@@ -1,8 +1,7 @@
 """What the clock brings about by itself: expiries, drafts put away, rows forgotten, requests found half done."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
 
 from bot.actions.drafts import Drafts
 from bot.actions.observe import Observer
@@ -17,7 +16,7 @@ KEEP_UPDATES = timedelta(hours=48)
 
 KEEP_NEWS = timedelta(days=30)
 
-RunInLane = Callable[[int, Callable[[], Coroutine[Any, Any, object]]], None]
+RunInLane = Callable[[int, Callable[[], Awaitable[None]]], object]
 
 
 class Sweeps:
@@ -70,7 +69,7 @@ class Sweeps:
             self._on_news()
         return EVERY_MINUTE
 
-    def _lapsing(self, draft_id: str) -> Callable[[], Coroutine[Any, Any, object]]:
+    def _lapsing(self, draft_id: str) -> Callable[[], Awaitable[None]]:
         async def lapse() -> None:
             if await self._drafts.lapse(draft_id):
                 self._on_news()

@@ -67,7 +67,10 @@ function connect(store, places, stage, guide) {
   store.on("person", () => {
     // Every word of a chat follows the person's language; that and new people are drawn from the beginning.
     if (cast() !== first) location.reload();
-    places.forEach(({ pane }) => pane.refreshFoot());
+    for (const { id, pane, sync } of places) {
+      pane.refreshFoot();
+      sync?.(store.people.get(id));
+    }
   });
 }
 

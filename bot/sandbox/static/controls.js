@@ -16,8 +16,8 @@ export class Controls {
     this.choices = [
       new Choice("Speed", "between states, once paid", "speedSeconds", SPEEDS, this),
       new Choice("Locked price", "against the quote", "lockedPricePercent", LOCKED, this),
+      new Choice("Invoices last", "until they expire", "invoiceExpirySeconds", LIFETIMES, this),
       new Choice("New invoices", "what is wrong with them", "wrongInvoice", INVOICES, this),
-      new Choice("Invoices live", "until they expire", "invoiceExpirySeconds", LIFETIMES, this),
       new Choice("Behaves as", "the document, or the live service", "profile", PROFILES, this),
     ];
     this.faults = el("div", { class: "faults", role: "group", "aria-label": "Faults" });

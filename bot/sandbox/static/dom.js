@@ -94,7 +94,7 @@ function copyBySelection(text) {
 }
 
 export function clock(unixSeconds) {
-  return new Date(unixSeconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return new Date(unixSeconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 }
 
 export function grouped(number) {

@@ -118,7 +118,7 @@ function command(covered, { actions }) {
 function dateTime(entity) {
   const moment = new Date(entity.unix_time * 1000);
   const shown = readersTime(moment, entity.date_time_format ?? "");
-  const outer = el("time", { datetime: moment.toISOString(), title: moment.toLocaleString() });
+  const outer = el("time", { class: "moment", datetime: moment.toISOString(), title: moment.toLocaleString() });
   if (!shown) return { outer, inner: outer };
   outer.append(shown);
   return { outer, inner: el("span") };

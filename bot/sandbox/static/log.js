@@ -14,10 +14,12 @@ export class MessageLog {
     this.jump = iconButton("down", view.words.newer, { class: "jump", hidden: true, onclick: () => this.toEnd() });
     this.jump.append(el("span", { class: "badge" }));
     this.node = el("div", { class: "log" }, this.list, this.jump);
-    this.list.addEventListener("scroll", () => this.atEnd() && this.seen());
-    // Pictures get their height late, and a phone's keyboard takes height away: stay at the end through both.
+    // Pictures get their height late, and a phone's keyboard takes height away: stay at the end through both,
+    // until somebody scrolls up to read.
     this.follow = true;
-    this.list.addEventListener("scroll", () => { this.follow = this.atEnd(); });
+    this.lastTop = 0;
+    this.list.addEventListener("scroll", () => this.scrolled());
+    this.list.addEventListener("load", () => this.follow && this.toEnd(), { capture: true });
     new ResizeObserver(() => this.follow && this.toEnd()).observe(this.list);
   }
 
@@ -30,7 +32,7 @@ export class MessageLog {
 
   add(message) {
     if (!this.list.querySelector("[data-message-id]")) this.list.replaceChildren();
-    const follow = this.atEnd() || message.from?.id === this.view.viewerId;
+    const follow = this.follow || message.from?.id === this.view.viewerId;
     const node = this.append(message);
     node.classList.add("arriving");
     if (follow) this.toEnd();
@@ -52,7 +54,6 @@ export class MessageLog {
   replace(message) {
     const old = this.find(message.message_id);
     if (!old) return;
-    const follow = this.atEnd();
     const node = renderMessage(message, this.view);
     node.dataset.date = message.date;
     if (old.classList.contains("grouped")) node.classList.add("grouped");
@@ -61,7 +62,7 @@ export class MessageLog {
     // Whoever works with the keyboard keeps their place when a card changes under them.
     if (focused >= 0) focusables(node)[focused]?.focus();
     node.classList.add("edited-now");
-    if (follow) this.toEnd();
+    if (this.follow) this.toEnd();
   }
 
   remove(messageId) {
@@ -70,6 +71,13 @@ export class MessageLog {
 
   find(messageId) {
     return this.list.querySelector(`[data-message-id="${messageId}"]`);
+  }
+
+  scrolled() {
+    const top = this.list.scrollTop;
+    if (this.atEnd()) this.seen();
+    else if (top < this.lastTop) this.follow = false;
+    this.lastTop = top;
   }
 
   atEnd() {
@@ -88,6 +96,7 @@ export class MessageLog {
   }
 
   seen() {
+    this.follow = true;
     this.unseen = 0;
     this.jump.hidden = true;
   }

@@ -18,7 +18,7 @@ export function renderMessage(message, view) {
   if (rows) body.append(inlineKeyboard(rows, (button, node) => view.actions.onButton(message, button, node)));
   const reply = iconButton("reply", view.words.reply, { class: "reply-to", onclick: () => view.actions.onReply(message) });
   return el("article", {
-    class: `message ${outgoing ? "outgoing" : "incoming"}${rows ? " with-keyboard" : ""}`,
+    class: ["message", outgoing ? "outgoing" : "incoming", rows && "with-keyboard", message.photo && "with-picture"].filter(Boolean).join(" "),
     "aria-label": `${senderName(message)}, ${clock(message.date)}`,
     ...identity(message),
   }, body, reply);
@@ -84,7 +84,7 @@ function picture(message, view) {
   const caption = plainText(message).split("\n")[0];
   const source = telegram.fileUrl(largest.file_id);
   const image = el("img", {
-    src: source, width: largest.width, height: largest.height, loading: "lazy", decoding: "async",
+    src: source, width: largest.width, height: largest.height, decoding: "async",
     alt: caption ? `${view.words.hidden}: ${caption}` : view.words.hidden, "data-testid": "photo",
   });
   return el("button", { type: "button", class: "picture", "aria-label": `Enlarge. ${image.alt}`, onclick: () => showPicture(source, image.alt) }, image);

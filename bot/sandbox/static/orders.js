@@ -1,7 +1,7 @@
 // The service's orders, newest first, each with what can be done to it by hand.
 
 import { service } from "./api.js";
-import { button, el, grouped, replaceChildren } from "./dom.js";
+import { button, clock, el, grouped, replaceChildren } from "./dom.js";
 import { rupiah } from "./money.js";
 
 const STEPS = ["created", "paid", "converting", "sending rupiah", "sent"];
@@ -52,8 +52,7 @@ export class OrderList {
     const where = [order.partnerPayoutBankName, ending(order.payoutRecipient)].filter(Boolean).join(" ");
     return el("div", { class: "order-facts" },
       el("strong", {}, rupiah(order.idrAmount)), el("span", { class: "order-where" }, where),
-      el("span", { class: "order-small" }, `${grouped(order.satAmount)} sats · `, el("code", { title: order.id }, `…${order.id.slice(-6)}`), " · ",
-        new Date(order.createdAt).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })));
+      el("span", { class: "order-small" }, `${grouped(order.satAmount)} sats · `, el("code", { title: order.id }, `…${order.id.slice(-6)}`), " · ", clock(Date.parse(order.createdAt) / 1000)));
   }
 
   buttons(order) {

@@ -26,8 +26,9 @@ export class Pane {
     this.view = { viewerId: speaker.id, isGroup: this.isGroup, words: this.words, actions: this.actions() };
     this.log = new MessageLog({ label: this.isGroup ? `Messages in ${chat.title}` : `Messages of ${speaker.first_name} with ${this.title}`, chatId: chat.id, view: this.view });
     this.composer = new Composer({ name: speaker.first_name, words: this.words, commands: () => commandsFor(store.commands, speaker, chat), onSend: (text, replyTo) => this.send(text, replyTo) });
+    this.log.node.append(this.toast);
     this.foot = el("div", { class: "foot" });
-    this.node = el("div", { class: "phone" }, this.header(), topics?.node, this.log.node, this.toast, this.foot);
+    this.node = el("div", { class: "phone" }, this.header(), topics?.node, this.log.node, this.foot);
     this.idle();
     this.refresh();
   }
@@ -76,9 +77,7 @@ export class Pane {
 
   emptyState() {
     if (this.isGroup) return el("p", { class: "empty" }, "Tickets and staff news appear here.");
-    const about = this.store.bot.description;
-    return el("div", { class: "empty" }, el("span", { class: "avatar bot large" }, icon("bolt")),
-      about && el("strong", {}, this.words.what), about && el("p", {}, about));
+    return el("div", { class: "empty" }, el("span", { class: "avatar bot large" }, icon("bolt")), el("strong", {}, this.title), el("p", {}, this.words.empty));
   }
 
   async send(text, replyTo) {

@@ -19,16 +19,18 @@ export function face(name, index) {
   return el("span", { class: `avatar face-${index % 5}`, "aria-hidden": "true" }, name.slice(0, 1));
 }
 
-// -> { id, name, chatId, node, pane, wallet }; all places look alike to the stage.
+// -> { id, name, chatId, role, node, pane, index, … }: to the stage all places look alike; senders have a wallet,
+// and sync(person) shows what was changed elsewhere.
 export function personPlace(store, person, index) {
   const chat = store.privateChat(person.id);
   const pane = new Pane({ store, chat, speaker: person });
   const wallet = person.role === "sender" ? new Wallet({ person, messages: () => store.history(chat.id) }) : null;
+  const controls = settings(person);
   const caption = el("header", { class: "caption" }, face(person.first_name, index),
-    el("div", {}, el("h2", {}, person.first_name), el("p", {}, roleName(person.role))), settings(person));
+    el("div", {}, el("h2", {}, person.first_name), el("p", {}, roleName(person.role))), controls.node);
   const node = el("section", { class: `place${wallet ? " with-wallet" : ""}`, "data-testid": `pane-${person.id}`, "aria-label": `${person.first_name}, ${roleName(person.role)}` },
     caption, el("div", { class: "devices" }, pane.node, wallet?.node));
-  return { id: person.id, name: person.first_name, chatId: chat.id, role: person.role, node, pane, wallet, index };
+  return { id: person.id, name: person.first_name, chatId: chat.id, role: person.role, node, pane, wallet, index, sync: controls.sync };
 }
 
 // What would be in the person's own Telegram settings.
@@ -36,7 +38,8 @@ function settings(person) {
   const language = el("select", { class: "quiet", "aria-label": `Language of ${person.first_name}`, onchange: () => telegram.changePerson(person.id, { language_code: language.value }) },
     [...new Set([...LANGUAGES, person.language_code])].map((code) => el("option", { value: code, selected: code === person.language_code }, languageName(code))));
   const block = el("input", { type: "checkbox", checked: person.blocked, onchange: () => telegram.changePerson(person.id, { blocked: block.checked }) });
-  return el("div", { class: "person-settings" }, language, el("label", { class: "block", title: `${person.first_name} blocks the bot` }, block, "blocked"));
+  const node = el("div", { class: "person-settings" }, language, el("label", { class: "block", title: `${person.first_name} blocks the bot` }, block, "blocked"));
+  return { node, sync: ({ blocked }) => { block.checked = blocked; } };
 }
 
 export function groupPlace(store, chat, index) {

@@ -1,13 +1,19 @@
 // Light or dark: as the system says, until somebody presses the button.
 
-import { iconButton } from "./dom.js";
+import { icon, iconButton } from "./dom.js";
 import { recall, remember } from "./prefs.js";
 
 const KEY = "theme";
 const SYSTEM_DARK = matchMedia("(prefers-color-scheme: dark)");
 
 export function themeButton() {
-  const toggle = iconButton("moon", "Switch between light and dark", { "data-testid": "theme", onclick: () => apply(isDark() ? "light" : "dark") });
+  const toggle = iconButton("moon", "Switch between light and dark", { "data-testid": "theme", onclick: () => {
+    apply(isDark() ? "light" : "dark");
+    draw();
+  } });
+  const draw = () => toggle.replaceChildren(icon(isDark() ? "sun" : "moon"));
+  SYSTEM_DARK.addEventListener("change", draw);
+  draw();
   return toggle;
 }
 

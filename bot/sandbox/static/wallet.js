@@ -1,7 +1,7 @@
 // The wallet beside each sender: scan or paste, look at what is asked, pay, pay late or let it expire.
 // Its money is pretend; what it does to the settlement sandbox is what a payment does to the real service.
 
-import { button, el, grouped, icon, replaceChildren } from "./dom.js";
+import { button, clock, el, grouped, icon, replaceChildren } from "./dom.js";
 import { remaining } from "./money.js";
 import { payableFrom } from "./payable.js";
 import { recall, remember } from "./prefs.js";
@@ -22,11 +22,10 @@ export class Wallet {
     this.person = person;
     this.messages = messages;
     this.key = `wallet.${person.id}`;
-    this.kept = recall(this.key, { balance: FIRST_BALANCE, payments: [] });
+    this.kept = recall(this.key, { balance: FIRST_BALANCE, payments: [], scanned: 0 });
     this.payable = null;
-    this.scanned = 0;
     this.balance = el("output", { class: "balance", "data-testid": "wallet-balance", "aria-label": "Balance" });
-    this.input = el("textarea", { rows: "2", class: "paste", "data-testid": "wallet-invoice", "aria-label": "Invoice", placeholder: "…or paste an invoice", spellcheck: "false", autocomplete: "off", oninput: () => this.pasted() });
+    this.input = el("textarea", { rows: "1", class: "paste", "data-testid": "wallet-invoice", "aria-label": "Invoice", placeholder: "…or paste an invoice", spellcheck: "false", autocomplete: "off", oninput: () => this.pasted() });
     this.scanButton = button("", { class: "scan", "data-testid": "wallet-scan", onclick: () => this.scan() }, icon("scan"), el("span", {}, "Scan the QR code"));
     this.card = el("div", { class: "bill", hidden: true });
     this.status = el("p", { class: "wallet-status", role: "status", "aria-live": "polite", "data-testid": "wallet-status" });
@@ -52,23 +51,23 @@ export class Wallet {
   draw() {
     replaceChildren(this.balance, el("span", {}, grouped(this.kept.balance)), el("small", {}, " sats"));
     replaceChildren(this.history, this.kept.payments.map((payment) => el("li", {},
-      el("span", {}, payment.amount), el("time", {}, new Date(payment.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })))));
+      el("span", {}, payment.amount), el("time", {}, clock(payment.at / 1000)))));
     this.drawBill();
   }
 
   // Called when the chat has changed: a new invoice there makes the scan button glow.
   noticed() {
     const newest = this.messages().findLast((message) => message.photo);
-    const fresh = Boolean(newest) && newest.message_id > this.scanned && newest.from?.is_bot && !this.payable;
-    this.scanButton.classList.toggle("fresh", fresh);
+    const fresh = newest?.from?.is_bot && newest.message_id > this.kept.scanned;
+    this.scanButton.classList.toggle("fresh", Boolean(fresh));
   }
 
   async scan() {
     this.scanButton.setAttribute("aria-busy", "true");
     const found = await scan(this.messages());
     this.scanButton.removeAttribute("aria-busy");
-    this.scanned = this.messages().at(-1)?.message_id ?? 0;
     if (!found) return this.say("There is nothing to pay in this chat yet.", "plain");
+    this.keep({ scanned: Math.max(this.kept.scanned, found.messageId) });
     this.input.value = found.text;
     this.take(found.text, found.how);
   }

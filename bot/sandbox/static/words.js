@@ -3,13 +3,13 @@
 const WORDS = {
   en: {
     message: "Message", menu: "Menu", start: "Start", edited: "edited", typing: "typing…", bot: "bot",
-    what: "What can this bot do?", copied: "Copied", notCopied: "Copying is not allowed here",
+    empty: "No messages yet. Press Start to say hello.", copied: "Copied", notCopied: "Copying is not allowed here",
     noAnswer: "The bot did not answer", blocked: "You blocked this bot", unblock: "Unblock", ok: "OK",
     reply: "Reply", hidden: "Photo", today: "Today", yesterday: "Yesterday", newer: "Newer messages", deleted: "Deleted message",
   },
   id: {
     message: "Pesan", menu: "Menu", start: "Mulai", edited: "diedit", typing: "sedang mengetik…", bot: "bot",
-    what: "Apa yang bisa dilakukan bot ini?", copied: "Disalin", notCopied: "Tidak bisa menyalin di sini",
+    empty: "Belum ada pesan. Tekan Mulai untuk menyapa.", copied: "Disalin", notCopied: "Tidak bisa menyalin di sini",
     noAnswer: "Bot tidak menjawab", blocked: "Anda memblokir bot ini", unblock: "Buka blokir", ok: "OK",
     reply: "Balas", hidden: "Foto", today: "Hari ini", yesterday: "Kemarin", newer: "Pesan baru", deleted: "Pesan dihapus",
   },

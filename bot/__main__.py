@@ -1,0 +1,128 @@
+"""The commands: `python -m bot run | sandbox | migrate | check | keys`."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from bot import config, logs
+
+BAD_SETTINGS = 2
+
+cli = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Kirim: send rupiah from a chat.", pretty_exceptions_enable=False
+)
+keys = typer.Typer(help="The sandbox service's API keys.", no_args_is_help=True)
+cli.add_typer(keys, name="keys")
+StateFolder = Annotated[Path, typer.Option("--state", help="Where the sandbox keeps its state.")]
+
+
+@cli.command()
+def run() -> None:
+    """Run the bot, by long polling."""
+    from bot import app  # noqa: PLC0415  a bad setting should be told without loading the whole house
+
+    settings = _settings()
+    logs.configure(settings.log_level, settings.log_format)
+    sys.exit(_until_stopped(lambda stop: app.run(settings, stop)))
+
+
+@cli.command()
+def sandbox(
+    *,
+    profile: Annotated[Literal["documented", "live"], typer.Option(help="How the service behaves.")] = "documented",
+    without_bot: Annotated[bool, typer.Option("--without-bot", help="Only the two servers.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what earlier sandboxes have kept.")] = False,
+    port: Annotated[int, typer.Option(help="Chat page and Bot API.")] = 8480,
+    service_port: Annotated[int, typer.Option(help="Settlement service.")] = 8481,
+    state: StateFolder = Path("data/sandbox"),
+) -> None:
+    """Run everything on this machine: service, Telegram with a chat page, and the bot."""
+    from bot.sandbox import run as sandbox_run  # noqa: PLC0415  see run
+
+    logs.configure("info", "console")
+    options = sandbox_run.SandboxOptions(
+        state=state,
+        profile=profile,
+        page_port=port,
+        service_port=service_port,
+        with_bot=not without_bot,
+        fresh=fresh,
+    )
+    sys.exit(_until_stopped(lambda stop: sandbox_run.run(options, stop)))
+
+
+@cli.command()
+def migrate() -> None:
+    """Bring the database up to date."""
+    from bot import app  # noqa: PLC0415  see run
+
+    settings = _settings()
+    logs.configure(settings.log_level, settings.log_format)
+    typer.echo(f"The database is at revision {asyncio.run(app.migrate(settings))}.")
+
+
+@cli.command()
+def check() -> None:
+    """Say of every setting, the database, Telegram and the service whether it works."""
+    from bot import checks  # noqa: PLC0415  see run
+
+    settings = _settings()
+    logs.configure("error", settings.log_format)
+    sys.exit(0 if asyncio.run(checks.run(settings, typer.echo)) else 1)
+
+
+@keys.command("issue")
+def issue_key(tenant: str, state: StateFolder = Path("data/sandbox")) -> None:
+    """Issue a key to a tenant; its secret is shown this once."""
+    from bot.sandbox import keys_cli  # noqa: PLC0415  see run
+
+    typer.echo(keys_cli.issue_key(state / "settlement.db", tenant))
+
+
+@keys.command("rotate")
+def rotate_key(key_id: str, state: StateFolder = Path("data/sandbox")) -> None:
+    """Replace a key by a new one."""
+    from bot.sandbox import keys_cli  # noqa: PLC0415  see run
+
+    typer.echo(keys_cli.rotate_key(state / "settlement.db", key_id))
+
+
+@keys.command("revoke")
+def revoke_key(key_id: str, state: StateFolder = Path("data/sandbox")) -> None:
+    """Make a key worthless."""
+    from bot.sandbox import keys_cli  # noqa: PLC0415  see run
+
+    keys_cli.revoke_key(state / "settlement.db", key_id)
+
+
+def _settings() -> config.Settings:
+    try:
+        return config.load()
+    except config.ConfigError as error:
+        typer.echo(str(error), err=True)
+        sys.exit(BAD_SETTINGS)
+
+
+def _until_stopped(start: Callable[[asyncio.Event], Coroutine[Any, Any, int | None]]) -> int:
+    async def main() -> int:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for signal_number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(signal_number, stop.set)
+        return await start(stop) or 0
+
+    return asyncio.run(main())
+
+
+def main() -> None:
+    """Entry point of the installed command."""
+    cli()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,298 @@
+"""The composition root: reads the settings, builds every part, and introduces them to one another."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import structlog
+from telegram.error import InvalidToken, TelegramError
+from telegram.ext import Application, ApplicationBuilder
+
+from bot.actions.alarms import KeyAlarm
+from bot.actions.drafts import Drafts
+from bot.actions.help import Help
+from bot.actions.market import Market
+from bot.actions.observe import Observer
+from bot.actions.orders import Orders, Rules
+from bot.actions.outbox import OutboxDelivery
+from bot.actions.reconcile import Reconciler
+from bot.chat import entrance
+from bot.chat.desk import Desk
+from bot.chat.failures import TokenRefused
+from bot.chat.lanes import Lanes
+from bot.chat.limits import SendLimiter
+from bot.chat.messenger import Messenger
+from bot.chat.notices import ChatTeller
+from bot.chat.transport import TelegramRequest
+from bot.chat.updates import Receiver, UpdateFeed
+from bot.config import Settings
+from bot.i18n import Translations
+from bot.settlement.adapter import SettlementAdapter
+from bot.settlement.client import SettlementClient
+from bot.store.store import SqlStore
+from bot.workers.budget import Budget
+from bot.workers.loop import Nudge, run_forever
+from bot.workers.outbox import OutboxWorker
+from bot.workers.poller import Poller
+from bot.workers.sweeps import Sweeps
+
+log = structlog.get_logger(__name__)
+
+BAD_TOKEN = 2
+CONNECT_WAITS = (0.5, 1.0, 2.0, 5.0, 10.0)
+FINISH_UPDATES = 1.5
+FINISH_POSTS = 1.5
+FINISH_NEWS = 1.0
+"""SIGTERM is to end within five seconds: what isn't done by then is taken up at the next start."""
+
+
+class SystemClock:
+    """The machine's time."""
+
+    def now(self) -> datetime:
+        """Aware, in UTC."""
+        return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """Every part, built and introduced; nothing has begun yet."""
+
+    settings: Settings
+    store: SqlStore
+    client: SettlementClient
+    application: Application  # type: ignore[type-arg]
+    desk: Desk
+    delivery: OutboxDelivery
+    poller: Poller
+    reconciler: Reconciler
+    nudge_outbox: Nudge
+    clock: SystemClock
+
+
+def build(settings: Settings) -> House:
+    """Build the parts; opens no connection and no file."""
+    clock = SystemClock()
+    store = SqlStore(settings.database_url)
+    client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
+    settlement = SettlementAdapter(client)
+    application = telegram_application(settings)
+    messenger = Messenger(application.bot)
+    translations = Translations.load()
+    nudge_outbox = Nudge()
+    market = Market(settlement, clock)
+    rules = rules_of(settings)
+    orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
+    observer = Observer(orders)
+    help_desk = Help(store, clock, settings.support_ids, settings.operator_ids)
+    desk = Desk(
+        store=store,
+        settlement=settlement,
+        market=market,
+        drafts=Drafts(store, clock),
+        orders=orders,
+        observer=observer,
+        help=help_desk,
+        messenger=messenger,
+        translations=translations,
+        clock=clock,
+        default_locale=settings.default_locale,
+    )
+    teller = ChatTeller(
+        store=store,
+        messenger=messenger,
+        translations=translations,
+        clock=clock,
+        help_desk=help_desk,
+        default_locale=settings.default_locale,
+    )
+    return House(
+        settings=settings,
+        store=store,
+        client=client,
+        application=application,
+        desk=desk,
+        delivery=OutboxDelivery(store, teller, clock, on_room=nudge_outbox),
+        poller=Poller(
+            store=store,
+            settlement=settlement,
+            observer=observer,
+            alarm=KeyAlarm(store, clock, settings.operator_ids),
+            clock=clock,
+            budget=Budget(settings.service_max_requests_per_second),
+            interval=rules.poll_interval,
+        ),
+        reconciler=Reconciler(orders, settlement),
+        nudge_outbox=nudge_outbox,
+        clock=clock,
+    )
+
+
+def rules_of(settings: Settings) -> Rules:
+    """The settings that orders go by."""
+    return Rules(
+        network=settings.invoice_network,
+        min_order_idr=settings.min_order_idr,
+        drift_percent=Decimal(str(settings.price_drift_percent)),
+        reconcile_for=timedelta(seconds=settings.reconcile_seconds),
+        poll_interval=timedelta(seconds=settings.poll_interval_seconds),
+        operator_ids=settings.operator_ids,
+    )
+
+
+def telegram_application(settings: Settings) -> Application:  # type: ignore[type-arg]
+    """PTB's application with our transport and our limiter, and without its updater: `chat/updates.py` receives."""
+    return (
+        ApplicationBuilder()
+        .token(settings.telegram_bot_token.get_secret_value())
+        .base_url(f"{settings.telegram_api_url}/bot")
+        .base_file_url(f"{settings.telegram_api_url}/file/bot")
+        .request(TelegramRequest())
+        .get_updates_request(TelegramRequest(connections=2))
+        .rate_limiter(SendLimiter())
+        .updater(None)
+        .build()
+    )
+
+
+async def migrate(settings: Settings) -> str:
+    """Bring the database up to date; its revision."""
+    store = SqlStore(settings.database_url)
+    try:
+        return await store.upgrade()
+    finally:
+        await store.close()
+
+
+async def run(settings: Settings, stop: asyncio.Event) -> int:
+    """Run the bot until `stop` is set; the process's exit code."""
+    house = build(settings)
+    log.info("starting", key_id=settings.key_id, service=settings.service_base_url)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(house.store.close)
+        stack.push_async_callback(house.client.aclose)
+        await house.store.upgrade()
+        leading = await _lead(house, stack, stop)
+        if leading is None:
+            return 0
+        if not await _connect(house, stack, stop):
+            return 0 if stop.is_set() else BAD_TOKEN
+        return await _serve(house, stop, leading)
+
+
+async def _lead(house: House, stack: AsyncExitStack, stop: asyncio.Event) -> asyncio.Event | None:
+    """Wait to be the one that acts; the event of losing that, or None where we are to stop before."""
+    entering = asyncio.create_task(
+        stack.enter_async_context(
+            house.store.lead(lambda: log.warning("standing_by", why="another process is the bot"))
+        )
+    )
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({entering, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if not entering.done():
+        entering.cancel()
+        return None
+    return (await entering).lost
+
+
+async def _connect(house: House, stack: AsyncExitStack, stop: asyncio.Event) -> bool:
+    """Meet Telegram, however long that takes; False where it refuses the token or we are to stop."""
+    waits = iter(CONNECT_WAITS)
+    while not stop.is_set():
+        try:
+            await house.application.initialize()
+            await house.application.bot.delete_webhook()
+        except InvalidToken:
+            log.error("bot_token_refused", hint="TELEGRAM_BOT_TOKEN is not a token that Telegram knows")  # noqa: TRY400
+            return False
+        except TelegramError as error:
+            wait = next(waits, CONNECT_WAITS[-1])
+            log.warning("telegram_unreachable", why=type(error).__name__, again_in=wait)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), wait)
+            continue
+        stack.push_async_callback(house.application.shutdown)
+        entrance.register(house.application)
+        return True
+    return False
+
+
+async def _serve(house: House, stop: asyncio.Event, lost: asyncio.Event) -> int:
+    bot = house.application.bot
+    lanes = Lanes(house.store, entrance.processor(house.application, house.desk), house.clock, bot)
+    feed = UpdateFeed(bot.base_url, TelegramRequest(connections=2))
+    receiver = Receiver(feed, house.store, lanes, house.clock)
+    await house.delivery.recover()
+    await lanes.replay()
+    workers = [asyncio.create_task(loop, name=name) for name, loop in _loops(house, lanes)]
+    receiving = asyncio.create_task(receiver.run(), name="receiver")
+    ends = [asyncio.create_task(event.wait()) for event in (stop, lost)]
+    log.info("running", bot=bot.username)
+    try:
+        await asyncio.wait({receiving, *ends}, return_when=asyncio.FIRST_COMPLETED)
+        if lost.is_set():
+            log.error("leadership_lost")
+        return _exit_code(receiving, lost)
+    finally:
+        await _wind_up(house, lanes, [receiving, *ends, *workers])
+
+
+def _exit_code(receiving: "asyncio.Task[Any]", lost: asyncio.Event) -> int:
+    if receiving.done() and isinstance(receiving.exception(), TokenRefused):
+        log.error("bot_token_refused")
+        return BAD_TOKEN
+    if receiving.done() and (error := receiving.exception()):
+        log.error("receiver_failed", why=type(error).__name__, exc_info=error)
+        return 1
+    return 1 if lost.is_set() else 0
+
+
+async def _wind_up(house: House, lanes: Lanes, tasks: "list[asyncio.Task[Any]]") -> None:
+    """Stop taking in, finish what is under way within a few seconds, leave the rest to the next start."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.gather(
+        lanes.drain(FINISH_UPDATES),
+        house.desk.orders.close(FINISH_POSTS),
+        house.delivery.close(FINISH_NEWS),
+    )
+    log.info("stopped")
+
+
+def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, None]]]:
+    sweeps = Sweeps(
+        store=house.store,
+        clock=house.clock,
+        observer=house.desk.observer,
+        drafts=house.desk.drafts,
+        reconciler=house.reconciler,
+        delivery=house.delivery,
+        run_in_lane=lanes.run_in_lane,
+        on_news=house.nudge_outbox,
+    )
+    ticks: list[tuple[str, Callable[[], Awaitable[float]], Nudge]] = [
+        ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
+        ("poller", house.poller.tick, Nudge()),
+        ("expiries", sweeps.expiries, Nudge()),
+        ("lapses", sweeps.lapses, Nudge()),
+        ("reconciler", sweeps.reconciling, Nudge()),
+        ("housekeeping", sweeps.housekeeping, Nudge()),
+        ("commands", _commands(house), Nudge()),
+    ]
+    return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]
+
+
+def _commands(house: House) -> Callable[[], Awaitable[float]]:
+    """Set the command list once a day: a failure to must not keep the bot from serving."""
+
+    async def once() -> float:
+        await entrance.set_commands(house.application, house.desk)
+        return timedelta(days=1).total_seconds()
+
+    return once

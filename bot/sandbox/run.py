@@ -1,0 +1,161 @@
+"""The whole sandbox in one command: the settlement service, Telegram with the chat page, and the bot beside them.
+
+Both servers speak real HTTP on loopback. The bot is an unmodified `python -m bot run` in a process of its own, told
+by its environment where to find them; if it dies, it is started again, as any service manager would do.
+"""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+import uvicorn
+
+from bot.sandbox import page, settlement, telegram, wire
+from bot.sandbox.bot_api.settings import SANDBOX_TOKEN
+
+log = structlog.get_logger(__name__)
+
+HOST = "127.0.0.1"
+BOT_STOPS_WITHIN = 6.0
+BOT_RESTS = 1.0
+OPERATORS, SUPPORTERS = "2001", "3001"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxOptions:
+    """How the sandbox is started. Port 0 takes any that is free."""
+
+    state: Path = Path("data/sandbox")
+    profile: str = "documented"
+    page_port: int = 8480
+    service_port: int = 8481
+    with_bot: bool = True
+    fresh: bool = False
+
+
+async def run(options: SandboxOptions, stop: asyncio.Event) -> None:
+    """Serve until `stop` is set."""
+    if options.fresh:
+        forget(options.state)
+    options.state.mkdir(parents=True, exist_ok=True)
+    async with servers(options) as addresses:
+        environment = bot_environment(options.state, addresses)
+        announce(options, addresses, environment)
+        if options.with_bot:
+            await _keep_bot_running(environment, stop)
+        else:
+            await stop.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the servers listen."""
+
+    page: str
+    service: str
+
+
+@asynccontextmanager
+async def servers(options: SandboxOptions) -> AsyncIterator[Addresses]:
+    """Both servers, started; they keep their state in `options.state`."""
+    service_app = settlement.create_app(
+        settlement.SettlementSandboxSettings(state_path=options.state / "settlement.db", profile=options.profile)
+    )
+    async with _serving(wire.server_config(service_app, HOST, options.service_port)) as service:
+        telegram_app = telegram.create_app(
+            telegram.TelegramSandboxSettings(state_path=options.state / "telegram.db"), page.routes(service)
+        )
+        async with _serving(wire.server_config(telegram_app, HOST, options.page_port)) as front:
+            yield Addresses(page=front, service=service)
+
+
+def bot_environment(state: Path, addresses: Addresses) -> dict[str, str]:
+    """The settings of a bot that lives in this sandbox: none of them opens anything elsewhere."""
+    return {
+        "TELEGRAM_BOT_TOKEN": SANDBOX_TOKEN,
+        "TELEGRAM_API_URL": addresses.page,
+        "SERVICE_API_KEY": settlement.SANDBOX_API_KEY,
+        "SERVICE_BASE_URL": addresses.service,
+        "DATABASE_URL": f"sqlite:///{(state / 'kirim.db').resolve()}",
+        "INVOICE_NETWORK": "bcrt",
+        "OPERATOR_IDS": OPERATORS,
+        "SUPPORT_IDS": SUPPORTERS,
+    }
+
+
+def announce(options: SandboxOptions, addresses: Addresses, environment: Mapping[str, str]) -> None:
+    """Print the one address to open; with `--without-bot`, also what a bot of one's own needs."""
+    out = sys.stdout
+    out.write(f"\n  Kirim's sandbox is ready ({options.profile} profile). Open this in a browser:\n\n")
+    out.write(f"      {addresses.page}\n\n")
+    if options.with_bot:
+        out.write("  Ctrl-C ends it. Everything is kept for the next start; `--fresh` begins anew.\n\n")
+    else:
+        out.write("  The bot isn't started. To start one yourself:\n\n")
+        out.writelines(f"      {name}={value} \\\n" for name, value in environment.items())
+        out.write("      python -m bot run\n\n")
+    out.flush()
+
+
+def forget(state: Path) -> None:
+    """Remove what an earlier sandbox has kept in `state`, and nothing else there."""
+    for name in ("settlement.db", "telegram.db", "kirim.db"):
+        for leftover in state.glob(f"{name}*"):
+            if leftover.is_dir():
+                shutil.rmtree(leftover)
+            else:
+                leftover.unlink()
+
+
+@asynccontextmanager
+async def _serving(config: uvicorn.Config) -> AsyncIterator[str]:
+    server = _Server(config)
+    sockets = [config.bind_socket()]
+    task = asyncio.create_task(server.serve(sockets=sockets))
+    try:
+        while not server.started:
+            if task.done():
+                await task
+                raise RuntimeError("a sandbox server ended before it began")
+            await asyncio.sleep(0.01)
+        port = sockets[0].getsockname()[1]
+        yield f"http://{HOST}:{port}"
+    finally:
+        server.should_exit = True
+        await task
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, leaving the signals to the sandbox, which has two servers and a bot to end."""
+
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        """Take no signal."""
+        return nullcontext()
+
+
+async def _keep_bot_running(environment: Mapping[str, str], stop: asyncio.Event) -> None:
+    while not stop.is_set():
+        bot = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot", "run", env={**os.environ, **environment}, cwd=Path.cwd()
+        )
+        stopped, died = asyncio.create_task(stop.wait()), asyncio.create_task(bot.wait())
+        await asyncio.wait({stopped, died}, return_when=asyncio.FIRST_COMPLETED)
+        if died.done():
+            stopped.cancel()
+            log.warning("bot_ended", code=bot.returncode, again_in=BOT_RESTS)
+            await asyncio.sleep(BOT_RESTS)
+            continue
+        bot.send_signal(signal.SIGTERM)
+        try:
+            async with asyncio.timeout(BOT_STOPS_WITHIN):
+                await died
+        except TimeoutError:
+            bot.kill()
+            await bot.wait()
