@@ -1,0 +1,86 @@
+"""The parts of the store that the inbox's users need, in memory: what is written is seen once it is committed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+from bot.actions.ports import InboxItem, Store
+
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class LoopClock:
+    """The event loop's time, as a date: it passes as the loop's does."""
+
+    def now(self) -> datetime:
+        return EPOCH + timedelta(seconds=asyncio.get_running_loop().time())
+
+
+class FakeInbox:
+    def __init__(self) -> None:
+        self.rows: dict[int, InboxItem] = {}
+        self.finished: dict[int, datetime] = {}
+
+    async def add(self, items: Sequence[InboxItem]) -> frozenset[int]:
+        fresh = frozenset(item.update_id for item in items if item.update_id not in self.rows)
+        self.rows |= {item.update_id: item for item in items if item.update_id in fresh}
+        return fresh
+
+    async def waiting(self, chat_id: int, *, after: int = 0, limit: int = 50) -> tuple[InboxItem, ...]:
+        mine = (self.rows[key] for key in sorted(self.unfinished()))
+        return tuple(item for item in mine if item.chat_id == chat_id and item.update_id > after)[:limit]
+
+    async def chats_waiting(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(self.rows[key].chat_id for key in sorted(self.unfinished())))
+
+    async def count_attempt(self, update_ids: Collection[int]) -> None:
+        for key in update_ids:
+            self.rows[key] = replace(self.rows[key], attempts=self.rows[key].attempts + 1)
+
+    async def finish(self, update_ids: Collection[int], at: datetime) -> None:
+        for key in update_ids:
+            self.finished.setdefault(key, at)
+
+    def unfinished(self) -> set[int]:
+        return set(self.rows) - set(self.finished)
+
+
+class FakeStore:
+    """`commits_take` seconds; `failures` are raised by the next transactions, those in `late_failures` after commit."""
+
+    def __init__(self, *, commits_take: float = 0.0) -> None:
+        self.inbox = FakeInbox()
+        self.commits_take = commits_take
+        self.failures: list[Exception] = []
+        self.late_failures: list[Exception] = []
+        self.reads = 0
+        self._turn = asyncio.Lock()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Any]:
+        async with self._turn:
+            if self.failures:
+                raise self.failures.pop(0)
+            before = dict(self.inbox.rows), dict(self.inbox.finished)
+            try:
+                yield self
+                await asyncio.sleep(self.commits_take)
+            except BaseException:
+                self.inbox.rows, self.inbox.finished = before
+                raise
+            if self.late_failures:
+                raise self.late_failures.pop(0)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Any]:
+        self.reads += 1
+        await asyncio.sleep(0)
+        yield self
+
+    @property
+    def port(self) -> Store:
+        """This, as far as the inbox's users are concerned."""
+        return cast("Store", self)
