@@ -40,7 +40,7 @@ export class Controls {
     const { methods } = await service.methods();
     const chosen = this.methods.value;
     replaceChildren(this.methods, methods.map((method) => el("option", { value: method.bankCode }, method.bankName)));
-    if (chosen) this.methods.value = chosen;
+    if (methods.some(({ bankCode }) => bankCode === chosen)) this.methods.value = chosen;
   }
 
   drawFaults(armed) {

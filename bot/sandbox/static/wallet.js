@@ -31,7 +31,7 @@ export class Wallet {
     this.status = el("p", { class: "wallet-status", role: "status", "aria-live": "polite", "data-testid": "wallet-status" });
     this.history = el("ul", { class: "payments", "aria-label": "Payments" });
     this.node = el("aside", { class: "wallet", "data-testid": `wallet-${person.id}`, "aria-label": `${person.first_name}’s wallet` },
-      this.head(), this.scanButton, this.input, this.status, this.card, this.history);
+      this.head(), this.scanButton, this.status, this.card, this.input, this.history);
     this.draw();
     setInterval(() => this.tick(), 1000);
   }
@@ -90,6 +90,7 @@ export class Wallet {
     }
     this.drawBill();
     this.noticed();
+    if (this.payable) this.actions.scrollIntoView({ block: "nearest" });
   }
 
   forget() {
@@ -106,7 +107,7 @@ export class Wallet {
     this.actions = el("div", { class: "bill-actions" });
     replaceChildren(this.card,
       el("strong", { class: "bill-amount", "data-testid": "wallet-amount" }, amount),
-      memo && el("p", { class: "memo", "data-testid": "wallet-memo" }, memo), el("p", { class: "note" }, note),
+      memo && el("p", { class: "memo", "data-testid": "wallet-memo", title: memo }, memo), el("p", { class: "note" }, note),
       warning && el("p", { class: "warning" }, warning), this.countdown, this.actions);
     this.phase = null;
     this.tick();
