@@ -92,7 +92,7 @@ async def serving(app: Any) -> AsyncIterator[str]:
 
 
 def new_bot(url: str, token: str) -> Bot:
-    requests = [HTTPXRequest(httpx_kwargs={"trust_env": False}) for _ in range(2)]
+    requests = [HTTPXRequest(httpx_kwargs={"trust_env": False, "verify": False}) for _ in range(2)]
     return Bot(token, f"{url}/bot", f"{url}/file/bot", request=requests[0], get_updates_request=requests[1])
 
 

@@ -1,0 +1,63 @@
+"""A sandbox can close a connection without an answer, and ends although somebody still waits for one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from bot.sandbox.wire import DroppedResponse, drop_connection
+from tests.contract.telegram_sandbox import serving
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+
+async def hello(_: Request) -> Response:
+    return PlainTextResponse("hello")
+
+
+async def dropped(_: Request) -> Response:
+    return DroppedResponse()
+
+
+async def for_ever(request: Request) -> Response:
+    while not await request.is_disconnected():
+        await request.receive()
+    return Response()
+
+
+APP = Starlette(
+    routes=[
+        Route("/hello", hello),
+        Route("/dropped", dropped, methods=["GET", "POST"]),
+        Route("/for-ever", for_ever),
+    ]
+)
+
+
+async def test_a_dropped_request_gets_no_answer_and_the_next_one_does() -> None:
+    async with serving(APP) as url, httpx.AsyncClient(base_url=url, trust_env=False) as client:
+        for ask in (client.get("/dropped"), client.post("/dropped", content=b"x" * 100_000)):
+            with pytest.raises(httpx.RemoteProtocolError):
+                await ask
+        assert (await client.get("/hello")).text == "hello"
+
+
+async def test_a_waiting_request_does_not_hold_the_server_open() -> None:
+    async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(5):
+        async with serving(APP) as url:
+            waiting = asyncio.create_task(client.get(f"{url}/for-ever", timeout=30))
+            await client.get(f"{url}/hello")
+        with pytest.raises((httpx.RemoteProtocolError, httpx.ReadError, httpx.ConnectError)):
+            await waiting
+
+
+async def test_a_server_that_can_not_drop_says_so() -> None:
+    with pytest.raises(RuntimeError, match="server_config"):
+        await drop_connection({"type": "http"})
