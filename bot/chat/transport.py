@@ -36,6 +36,7 @@ _BEFORE_SENDING: Final = (
     aiohttp.ConnectionTimeoutError,
     aiohttp.ServerFingerprintMismatch,
     aiohttp.InvalidURL,
+    aiohttp.NonHttpUrlClientError,
 )
 
 

@@ -81,7 +81,7 @@ class UpdateFeed:
         found: Any = await self._request.post(
             f"{self._url}?{urlencode(wishes)}", read_timeout=self._seconds + POLL_GRACE_SECONDS
         )
-        if not isinstance(found, list) or not all(isinstance(update.get("update_id"), int) for update in found):
+        if not isinstance(found, list) or not all(map(_is_update, found)):
             raise Unanswered("the answer to getUpdates is not a list of updates")
         return found
 
@@ -160,6 +160,10 @@ def chat_of(update: Json) -> int | None:
     known = (place or {}).get("chat") or body.get("from") or {}
     chat_id = known.get("id")
     return chat_id if isinstance(chat_id, int) else None
+
+
+def _is_update(found: object) -> bool:
+    return isinstance(found, dict) and isinstance(found.get("update_id"), int)
 
 
 def _text(update: Json) -> str:

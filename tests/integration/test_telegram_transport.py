@@ -1,0 +1,144 @@
+"""The transport against servers that misbehave below HTTP: what surely was not sent, and what may have been."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from bot.chat.failures import SlowDown, Unanswered, Unsent
+from bot.chat.transport import TelegramRequest
+from bot.chat.updates import UpdateFeed
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+SECRET = "424242:" + "s" * 35
+
+
+@asynccontextmanager
+async def server(handle: Handler) -> AsyncIterator[str]:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await handle(reader, writer)
+        finally:
+            writer.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with listening:
+        port = listening.sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}/bot{SECRET}"
+
+
+def answering(body: bytes, status: str = "200 OK", length: int | None = None) -> Handler:
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 {status}\r\nContent-Length: {length or len(body)}\r\n\r\n".encode() + body)
+        await writer.drain()
+
+    return handle
+
+
+async def hanging_up(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+
+
+async def resetting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    writer.transport.abort()
+
+
+async def silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+    await reader.read()
+
+
+async def call(address: str, **timeouts: float) -> object:
+    async with TelegramRequest(**timeouts) as request:  # type: ignore[arg-type]
+        return await request.post(f"{address}/sendMessage")
+
+
+@pytest.mark.parametrize(
+    "misbehaving",
+    [
+        hanging_up,
+        resetting,
+        answering(b'{"ok": true, "resu', length=400),
+        answering(b"<html>hotel wifi: please log in</html>"),
+        answering(b""),
+        answering(b'["not", "an", "object"]'),
+        answering(b'{"ok": true}'),
+        answering(b"oops", "500 Internal Server Error"),
+        answering(b"<html>bad gateway</html>", "502 Bad Gateway"),
+        answering(b'{"ok":false,"error_code":504,"description":"x"}', "504 Gateway Timeout"),
+        answering(b"nonsense", "not a status"),
+    ],
+)
+async def test_whatever_happens_after_the_request_was_written_may_have_arrived(misbehaving: Handler) -> None:
+    async with server(misbehaving) as address:
+        with pytest.raises(Unanswered) as failure:
+            await call(address)
+    assert SECRET not in f"{failure.value}"
+    assert failure.value.__cause__ is None
+
+
+async def test_silence_may_mean_that_it_arrived() -> None:
+    async with server(silent) as address:
+        with pytest.raises(Unanswered):
+            await call(address, read_timeout=0.1)
+
+
+@pytest.mark.parametrize(
+    "address", [f"http://127.0.0.1:1/bot{SECRET}", f"http://no-such-host.invalid/bot{SECRET}", f"nonsense:{SECRET}"]
+)
+async def test_a_server_that_is_not_there_got_nothing(address: str) -> None:
+    with pytest.raises(Unsent) as failure:
+        await call(address)
+    assert SECRET not in f"{failure.value}"
+    assert failure.value.__cause__ is None
+
+
+async def test_waiting_in_vain_for_a_free_connection_sent_nothing() -> None:
+    async with server(silent) as address, TelegramRequest(connections=1, read_timeout=2.0) as request:
+        first = asyncio.create_task(request.post(f"{address}/sendMessage"))
+        await asyncio.sleep(0.05)
+        with pytest.raises(Unsent):
+            await request.post(f"{address}/sendMessage", pool_timeout=0.05, connect_timeout=0.05)
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds"),
+    [(b'{"ok":false,"parameters":{"retry_after":13}}', 13.0), (b"<html>", 5.0), (b'{"parameters":{}}', 5.0)],
+)
+async def test_a_429_says_how_long_to_wait_or_a_little(body: bytes, seconds: float) -> None:
+    async with server(answering(body, "429 Too Many Requests")) as address:
+        with pytest.raises(SlowDown) as refused:
+            await call(address)
+    assert refused.value.seconds == seconds
+
+
+async def test_a_closed_request_opens_again() -> None:
+    async with server(answering(json.dumps({"ok": True, "result": 7}).encode())) as address:
+        request = TelegramRequest()
+        for _ in range(2):
+            async with request:
+                assert await request.post(f"{address}/getMe") == 7
+
+
+@pytest.mark.parametrize("result", [{"a": 1}, [{"no": "id"}], [{"update_id": "7"}], ["x"]])
+async def test_an_answer_to_a_poll_that_is_no_list_of_updates_acknowledges_nothing(result: object) -> None:
+    async with (
+        server(answering(json.dumps({"ok": True, "result": result}).encode())) as address,
+        TelegramRequest() as request,
+    ):
+        with pytest.raises(Unanswered):
+            await UpdateFeed(address, request, seconds=0).next(None)
+
+
+async def test_a_poll_ends_at_once_when_it_is_cancelled() -> None:
+    async with server(silent) as address, TelegramRequest() as request:
+        poll = asyncio.create_task(UpdateFeed(address, request).next(5))
+        await asyncio.sleep(0.05)
+        poll.cancel()
+        async with asyncio.timeout(1):
+            await asyncio.gather(poll, return_exceptions=True)
