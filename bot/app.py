@@ -225,8 +225,8 @@ async def _connect(house: House, stack: AsyncExitStack, stop: asyncio.Event) -> 
 async def _serve(house: House, stop: asyncio.Event, lost: asyncio.Event) -> int:
     bot = house.application.bot
     lanes = Lanes(house.store, entrance.processor(house.application, house.desk), house.clock, bot)
-    feed = UpdateFeed(bot.base_url, TelegramRequest(connections=2))
-    receiver = Receiver(feed, house.store, lanes, house.clock)
+    polls = TelegramRequest(connections=1)
+    receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, lanes, house.clock)
     await house.delivery.recover()
     await lanes.replay()
     workers = [asyncio.create_task(loop, name=name) for name, loop in _loops(house, lanes)]
@@ -240,6 +240,7 @@ async def _serve(house: House, stop: asyncio.Event, lost: asyncio.Event) -> int:
         return _exit_code(receiving, lost)
     finally:
         await _wind_up(house, lanes, [receiving, *ends, *workers])
+        await polls.shutdown()
 
 
 def _exit_code(receiving: "asyncio.Task[Any]", lost: asyncio.Event) -> int:

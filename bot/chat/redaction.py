@@ -10,7 +10,7 @@ import sys
 import traceback
 from types import TracebackType
 
-LIBRARIES = ("httpx", "httpcore", "aiohttp", "telegram", "asyncio", "urllib3")
+LIBRARIES = ("httpx", "httpcore", "aiohttp", "alembic", "telegram", "asyncio", "urllib3")
 
 _SECRETS = (
     # In an address, whatever its form; elsewhere only what is long enough not to be a time of day.

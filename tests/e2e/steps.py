@@ -1,0 +1,37 @@
+"""What the persons of several tests do: the way to a review, to an invoice, to the end."""
+
+from tests.e2e.world import Chatter, Json, World
+
+
+async def reaches_review(person: Chatter, *, bank: str = "bca", number: str = "1234567890", amount: str = "500rb") -> Json:
+    """From /send to the review, by typing, in English."""
+    await person.says("/send")
+    await person.sees("Where should it go")
+    await person.says(bank)
+    await person.sees("account number|mobile number")
+    await person.says(number)
+    await person.sees("Whose account")
+    await person.taps("Skip")
+    await person.sees("How much")
+    await person.says(amount)
+    return await person.sees("Please check")
+
+
+async def reaches_invoice(world: World, person: Chatter, **answers: str) -> tuple[Json, Json]:
+    """On to the invoice and the card; the card's message and the service's order."""
+    already = len(await world.service.orders())
+    await reaches_review(person, **answers)
+    await person.taps("Confirm")
+    await person.sees("lnbcrt")
+    card = await person.sees("Waiting for your payment, until")
+    orders = await world.service.has_orders(already + 1)
+    return card, orders[0]
+
+
+async def goes_through(world: World, order: Json) -> None:
+    """The service moves a paid order to its end."""
+    while True:
+        current = next(o for o in await world.service.orders() if o["id"] == order["id"])
+        if current["state"] in {"COMPLETED", "FAILED"}:
+            return
+        await world.service.does("advance", orderId=order["id"])

@@ -1,0 +1,286 @@
+"""A world for end-to-end tests: both sandbox servers over real HTTP, an unmodified bot in a process of its own.
+
+Persons are driven as persons act: they say things, tap what they see, and wait until they see something. Nothing here
+looks into the bot; what it did is read from the chats and from the service's own books.
+"""
+
+import asyncio
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
+
+PATIENCE = 20.0
+LOOK_EVERY = 0.03
+Json = dict[str, Any]
+
+
+class NotSeen(AssertionError):
+    """What a person waited for did not come."""
+
+
+class Chatter:
+    """One person in their private chat with the bot (or in a group, if `chat_id` says so)."""
+
+    def __init__(self, http: httpx.AsyncClient, person_id: int, chat_id: int | None = None) -> None:
+        self._http = http
+        self.id = person_id
+        self.chat_id = chat_id or person_id
+        self._known: set[tuple[int, str, str]] = set()
+
+    async def messages(self) -> list[Json]:
+        """All that stands in the chat, oldest first."""
+        answer = await self._http.get(f"/sandbox/chats/{self.chat_id}/messages", params={"limit": 500})
+        found: list[Json] = answer.raise_for_status().json()["messages"]
+        return found
+
+    async def says(self, text: str) -> Json:
+        """Write a message; what `sees` finds from here on is newer than this."""
+        await self._remember()
+        answer = await self._http.post(
+            f"/sandbox/chats/{self.chat_id}/send", json={"from": self.id, "text": text}
+        )
+        message: Json = answer.raise_for_status().json()["message"]
+        return message
+
+    async def taps(self, label: str, *, message: Json | None = None, wait: float = 10) -> Json:
+        """Press the newest button whose label contains `label`; the toast that came back."""
+        button_on, button = await self._find_button(label, message)
+        return await self.presses(button_on, button["callback_data"], wait=wait)
+
+    async def presses(self, message: Json, data: str, *, wait: float = 10, force: bool = False) -> Json:
+        """Press a button by its data, as a double tap or a stale message would."""
+        await self._remember()
+        answer = await self._http.post(
+            f"/sandbox/chats/{self.chat_id}/press",
+            json={"from": self.id, "message_id": message["message_id"], "data": data, "timeout": wait, "force": force},
+            timeout=wait + 10,
+        )
+        result: Json = answer.raise_for_status().json()
+        return result
+
+    async def sees(self, text: str, *, within: float = PATIENCE, anywhere: bool = False) -> Json:
+        """Wait for a message that contains `text` (a regular expression): new or edited since the last act."""
+        return await self.waits_for(
+            lambda message: re.search(text, words_of(message)) is not None, within=within, anywhere=anywhere, what=text
+        )
+
+    async def waits_for(
+        self, fits: Callable[[Json], bool], *, within: float = PATIENCE, anywhere: bool = False, what: str = "it"
+    ) -> Json:
+        """Wait for a message that `fits`."""
+        deadline = time.monotonic() + within
+        while True:
+            messages = await self.messages()
+            for message in reversed(messages):
+                if (anywhere or _shape(message) not in self._known) and fits(message):
+                    return message
+            if time.monotonic() > deadline:
+                raise NotSeen(f"{what!r} in:\n" + "\n---\n".join(words_of(m) for m in messages[-6:]))
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def count(self, text: str) -> int:
+        """How many messages contain `text` now."""
+        return sum(re.search(text, words_of(message)) is not None for message in await self.messages())
+
+    async def buttons(self) -> list[str]:
+        """The labels of the newest message that has any."""
+        for message in reversed(await self.messages()):
+            if labels := [button["text"] for button in _buttons(message)]:
+                return labels
+        return []
+
+    async def speaks(self, language: str) -> None:
+        """Change the app's language."""
+        await self._change({"language_code": language})
+
+    async def blocks(self, *, blocked: bool = True) -> None:
+        """Block the bot, or no longer."""
+        await self._change({"blocked": blocked})
+
+    async def _change(self, body: Json) -> None:
+        (await self._http.patch(f"/sandbox/people/{self.id}", json=body)).raise_for_status()
+
+    async def _remember(self) -> None:
+        self._known = {_shape(message) for message in await self.messages()}
+
+    async def _find_button(self, label: str, message: Json | None) -> tuple[Json, Json]:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            for candidate in [message] if message else list(reversed(await self.messages())):
+                for button in _buttons(candidate):
+                    if label in button["text"] and "callback_data" in button:
+                        return candidate, button
+            if time.monotonic() > deadline:
+                raise NotSeen(f"no button {label!r}; there is {await self.buttons()}")
+            await asyncio.sleep(LOOK_EVERY)
+
+
+class Service:
+    """The settlement service, seen from behind its counter."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+
+    async def orders(self) -> list[Json]:
+        """All orders of all tenants, newest first."""
+        answer = await self._http.get("/control/orders")
+        found: list[Json] = answer.raise_for_status().json()["orders"]
+        return found
+
+    async def has_orders(self, count: int, *, within: float = PATIENCE) -> list[Json]:
+        """Wait until there are this many."""
+        deadline = time.monotonic() + within
+        while len(orders := await self.orders()) < count:
+            assert time.monotonic() < deadline, f"{len(orders)} orders instead of {count}"
+            await asyncio.sleep(LOOK_EVERY)
+        return orders
+
+    async def does(self, path: str, **body: object) -> Json:
+        """POST to the control endpoint."""
+        answer = await self._http.post(f"/control/{path}", json=body)
+        result: Json = answer.raise_for_status().json()
+        return result
+
+    async def pays(self, order: Json, *, late: bool = False) -> Json:
+        """Pay an order of the service's list."""
+        return await self.does("pay", orderId=order["id"], late=late)
+
+    async def fails_with(self, fault: str, *, method: str = "POST", path: str = "/v1/offramp/orders", **more: object) -> None:
+        """Switch a fault on."""
+        await self.does("faults", fault=fault, method=method, path=path, **more)
+
+    async def heals(self) -> None:
+        """All faults off."""
+        (await self._http.delete("/control/faults")).raise_for_status()
+
+    async def forgets_method(self, code: str) -> None:
+        """Take a destination off the live list."""
+        answer = await self._http.request("DELETE", "/control/methods", json={"bankCode": code, "flush": True})
+        answer.raise_for_status()
+
+    async def requests(self) -> Json:
+        """Counters and the recent requests."""
+        answer: Json = (await self._http.get("/control/requests")).raise_for_status().json()
+        return answer
+
+
+class World:
+    """Everything, with the bot to be started, killed and started again."""
+
+    def __init__(self, addresses: Addresses, environment: Mapping[str, str], state: Path) -> None:
+        self.addresses = addresses
+        self.environment = dict(environment)
+        self.state = state
+        self.log = state / "bot.log"
+        self.telegram = httpx.AsyncClient(base_url=addresses.page, timeout=30)
+        self._control = httpx.AsyncClient(base_url=addresses.service, timeout=30)
+        self.service = Service(self._control)
+        self.emma = Chatter(self.telegram, 1001)
+        self.sari = Chatter(self.telegram, 1002)
+        self.oscar = Chatter(self.telegram, 2001)
+        self.rina = Chatter(self.telegram, 3001)
+        self.bot: asyncio.subprocess.Process | None = None
+
+    async def start_bot(self, **settings: str) -> None:
+        """Start the bot; it is ready when it asks Telegram for updates."""
+        self.environment |= settings
+        before = await self._polls()
+        with self.log.open("ab") as log:
+            self.bot = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "bot",
+                "run",
+                env={**_inherited(), **self.environment},
+                stdout=log,
+                stderr=log,
+            )
+        deadline = time.monotonic() + PATIENCE
+        while await self._polls() == before:
+            assert self.bot.returncode is None, self.log.read_text()[-3000:]
+            assert time.monotonic() < deadline, "the bot asked for no updates"
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def kill_bot(self) -> None:
+        """kill -9."""
+        if self.bot is not None and self.bot.returncode is None:
+            self.bot.kill()
+            await self.bot.wait()
+
+    async def stop_bot(self) -> tuple[int, float]:
+        """SIGTERM; the exit code, and how many seconds it took."""
+        assert self.bot is not None
+        began = time.monotonic()
+        self.bot.send_signal(signal.SIGTERM)
+        code = await asyncio.wait_for(self.bot.wait(), 20)
+        return code, time.monotonic() - began
+
+    async def telegram_fails(self, fault: str, method: str | None = None, **more: object) -> None:
+        """Switch a fault of the Bot API on."""
+        answer = await self.telegram.post("/sandbox/faults", json={"fault": fault, "method": method, **more})
+        answer.raise_for_status()
+
+    async def telegram_heals(self) -> None:
+        """All of its faults off."""
+        (await self.telegram.delete("/sandbox/faults")).raise_for_status()
+
+    async def calls(self) -> list[Json]:
+        """The calls of the Bot API so far."""
+        answer = await self.telegram.get("/sandbox/calls")
+        found: list[Json] = answer.raise_for_status().json()["calls"]
+        return found
+
+    async def close(self) -> None:
+        """End everything."""
+        await self.kill_bot()
+        await self.telegram.aclose()
+        await self._control.aclose()
+
+    async def _polls(self) -> int:
+        return sum(call["method"].lower() == "getupdates" for call in await self.calls())
+
+
+@asynccontextmanager
+async def world(state: Path, profile: str = "documented", **settings: str) -> AsyncIterator[World]:
+    """The servers and a running bot; `settings` go into the bot's environment."""
+    options = SandboxOptions(state=state, profile=profile, page_port=0, service_port=0)
+    async with servers(options) as addresses:
+        environment = bot_environment(state, addresses) | {"POLL_INTERVAL_SECONDS": "1", "LOG_FORMAT": "json"}
+        made = World(addresses, environment | settings, state)
+        try:
+            # Telegram's own limits are for the tests that are about them.
+            (await made.telegram.post("/sandbox/limits", json={"enforce": False})).raise_for_status()
+            await made.service.does("settings", speedSeconds=None)
+            await made.start_bot()
+            yield made
+        finally:
+            await made.close()
+
+
+def words_of(message: Json) -> str:
+    """A message's text, or its caption."""
+    return str(message.get("text") or message.get("caption") or "")
+
+
+def _buttons(message: Json) -> list[Json]:
+    rows = (message.get("reply_markup") or {}).get("inline_keyboard", [])
+    return [button for row in rows for button in row]
+
+
+def _shape(message: Json) -> tuple[int, str, str]:
+    return message["message_id"], words_of(message), str(message.get("reply_markup"))
+
+
+def _inherited() -> dict[str, str]:
+    # Settings of the machine that runs the tests must not reach the bot under test.
+    return {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "PYTHONPATH"}}

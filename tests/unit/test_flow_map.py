@@ -1,0 +1,41 @@
+"""The drawn map of the conversation and the one that runs are the same map."""
+
+import re
+from pathlib import Path
+
+import pytest
+from telegram.ext import CallbackQueryHandler, CommandHandler
+
+from bot.chat import flow
+from bot.chat.screens import review
+from bot.domain.draft import Ask
+
+MAP = (Path(flow.__file__).parent / "flow.mmd").read_text(encoding="utf-8")
+ARROWS = {
+    (source, target, label)
+    for source, target, label in re.findall(r"^\s*(\S+) --> (\w+|\[\*\]): (.+)$", MAP, flags=re.MULTILINE)
+}
+
+
+def test_every_state_of_the_conversation_is_drawn_and_no_other() -> None:
+    drawn = {name for arrow in ARROWS for name in arrow[:2]} - {"[*]"}
+    assert drawn == {str(ask) for ask in flow.conversation().states} == {str(ask) for ask in Ask}
+
+
+def test_every_edit_of_the_review_is_drawn() -> None:
+    edits = {target for source, target, label in ARROWS if source == "review" and "edit" in label}
+    assert edits == {str(ask) for ask in review.EDITS.values()}
+
+
+@pytest.mark.parametrize("ask", list(Ask))
+def test_every_question_can_be_left(ask: Ask) -> None:
+    assert any(source == ask and target == "[*]" and "cancel" in label for source, target, label in ARROWS)
+
+
+def test_the_conversation_begins_and_ends_as_drawn() -> None:
+    conversation = flow.conversation()
+    commands = {name for h in conversation.entry_points if isinstance(h, CommandHandler) for name in h.commands}
+    assert commands == {"send"}
+    assert any(isinstance(handler, CallbackQueryHandler) for handler in conversation.entry_points)
+    assert {name for h in conversation.fallbacks if isinstance(h, CommandHandler) for name in h.commands} == {"cancel"}
+    assert ("[*]", "destination", "/send · Send rupiah") in ARROWS
