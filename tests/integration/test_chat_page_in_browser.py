@@ -1,0 +1,210 @@
+"""The chat page as people meet it: in a real Chromium, with both sandboxes behind it over real HTTP."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from PIL import Image
+from playwright.async_api import expect
+from telegram import InlineKeyboardButton, InlineKeyboardMarkup
+
+from bot.invoices.bolt11 import decode
+from bot.invoices.qr import invoice_qr_payload, render_png
+from bot.sandbox import page, settlement, telegram
+from tests.contract.telegram_sandbox import EMMA, new_bot, serving
+from tests.integration.chromium import chromium
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from playwright.async_api import Locator, Page
+    from telegram import Bot
+
+pytestmark = pytest.mark.browser
+
+VECTORS = Path(__file__).parents[1] / "unit" / "data" / "bolt11-vectors.json"
+KEY = {"x-api-key": settlement.SANDBOX_API_KEY}
+BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA", "recipientDetails": "1234567890"}
+
+
+@dataclass
+class Desk:
+    """The page in a browser; `emma` is her place on it, `troubles` what the browser complained of."""
+
+    page: Page
+    emma: Locator
+    bot: Bot
+    service: httpx.AsyncClient
+    troubles: list[str]
+
+    async def emma_says_hello(self) -> None:
+        # A bot cannot write to people who have never written to it.
+        await self.emma.get_by_test_id("start").click()
+        await expect(self.emma.get_by_test_id("message")).to_have_count(1)
+
+    async def orders(self, **more: Any) -> dict[str, Any]:
+        answer = await self.service.post("/v1/offramp/orders", headers=KEY, json={**BCA, "idrAmount": 500_000, **more})
+        order: dict[str, Any] = answer.json()
+        return order
+
+    async def state_of(self, order: dict[str, Any]) -> dict[str, Any]:
+        answer = await self.service.get("/control/orders", params={"orderId": order["orderId"]})
+        state: dict[str, Any] = answer.json()["orders"][0]
+        return state
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    async with running_desk() as desk:
+        yield desk
+        assert desk.troubles == []
+
+
+@asynccontextmanager
+async def running_desk() -> AsyncIterator[Desk]:
+    people = telegram.TelegramSandboxSettings(limits=telegram.Limits(enforce=False))
+    by_hand = settlement.SettlementSandboxSettings(speed_seconds=None)
+    async with (
+        chromium() as browser,
+        serving(settlement.create_app(by_hand)) as service_url,
+        serving(telegram.create_app(people, page.routes(service_url))) as url,
+        httpx.AsyncClient(base_url=service_url, trust_env=False) as service,
+        new_bot(url, people.bot_token) as bot,
+    ):
+        tab = await browser.new_page(viewport={"width": 1440, "height": 900})
+        troubles: list[str] = []
+        tab.on("pageerror", lambda error: troubles.append(str(error)))
+        tab.on("console", lambda line: troubles.append(line.text) if "Content Security" in line.text else None)
+        await tab.goto(url)
+        await tab.wait_for_selector("body[data-ready]")
+        yield Desk(tab, tab.get_by_test_id(f"pane-{EMMA}"), bot, service, troubles)
+        await tab.close()
+
+
+async def test_a_newcomer_says_hello_with_one_press(desk: Desk) -> None:
+    await desk.emma.get_by_test_id("start").click()
+    await expect(desk.emma.get_by_test_id("message")).to_contain_text("/start")
+    await expect(desk.page.get_by_test_id("guide").locator("[aria-current=step]")).to_contain_text("Send rupiah")
+
+
+async def test_the_wallet_reads_the_code_in_the_chat_pays_it_and_the_service_knows(desk: Desk) -> None:
+    order = await desk.orders()
+    await desk.emma_says_hello()
+    # The caption holds no invoice: what the wallet finds, it has read off the picture.
+    await desk.bot.send_photo(EMMA, render_png(invoice_qr_payload(order["bolt11"])), caption="Please pay")
+    await expect(desk.emma.get_by_test_id("photo")).to_be_visible()
+    await desk.emma.get_by_test_id("wallet-scan").click()
+    await expect(desk.emma.get_by_test_id("wallet-amount")).to_have_text(f"{order['satAmount']:,} sats")
+    await expect(desk.emma.get_by_test_id("wallet-expiry")).to_contain_text("Expires in 59:")
+    await desk.emma.get_by_test_id("wallet-pay").click()
+    await expect(desk.emma.get_by_test_id("wallet-status")).to_contain_text("Paid")
+    await expect(desk.emma.get_by_test_id("wallet-balance")).to_contain_text(f"{1_000_000 - order['satAmount']:,}")
+    assert (await desk.state_of(order))["state"] == "LN_INVOICE_PAID"
+    row = desk.page.get_by_test_id("order-row").first
+    await row.get_by_test_id("next-state").click()
+    await expect(desk.page.get_by_test_id("order-state").first).to_have_text("LN_SWAP_PENDING")
+
+
+async def test_an_invoice_that_was_let_expire_is_paid_late_only_on_purpose(desk: Desk) -> None:
+    order = await desk.orders()
+    await desk.emma.get_by_test_id("wallet-invoice").fill(f"lightning:{order['bolt11']}")
+    await desk.emma.get_by_test_id("wallet-expire").click()
+    await expect(desk.emma.get_by_test_id("wallet-expiry")).to_have_text("Expired")
+    await expect(desk.emma.get_by_test_id("wallet-pay")).to_have_count(0)
+    assert not (await desk.state_of(order))["paid"]
+    await desk.emma.get_by_test_id("wallet-pay-late").click()
+    await expect(desk.emma.get_by_test_id("wallet-status")).to_contain_text("Paid")
+    assert (await desk.state_of(order))["paid"]
+
+
+async def test_a_token_is_sent_for_the_order_that_waits_for_it(desk: Desk) -> None:
+    order = await desk.orders(depositChannel="btcb")
+    await desk.emma.get_by_test_id("wallet-invoice").fill(order["deposit"]["qrValue"])
+    await expect(desk.emma.get_by_test_id("wallet-amount")).to_contain_text("BTCB")
+    await desk.emma.get_by_test_id("wallet-pay").click()
+    await expect(desk.emma.get_by_test_id("wallet-status")).to_contain_text("Paid")
+    assert (await desk.state_of(order))["state"] == "USDT_RECEIVED"
+
+
+async def test_what_people_and_bots_write_is_shown_as_text(desk: Desk) -> None:
+    evil = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
+    buttons = InlineKeyboardMarkup([[InlineKeyboardButton(evil[:40], callback_data="x")]])
+    await desk.emma_says_hello()
+    await desk.bot.send_message(EMMA, evil, reply_markup=buttons)
+    message = desk.emma.get_by_test_id("message").last
+    await expect(message).to_contain_text(evil)
+    await expect(message.locator("img, script")).to_have_count(0)
+    assert await desk.page.title() == "Kirim sandbox"
+
+
+async def test_formatting_starts_where_the_bot_meant_it_to_although_emoji_count_double(desk: Desk) -> None:
+    await desk.emma_says_hello()
+    await desk.bot.send_message(EMMA, "😀 <b>bo<i>th</i></b> <code>copy me</code>", parse_mode="HTML")
+    message = desk.emma.get_by_test_id("message").last
+    await expect(message.locator("strong")).to_have_text("both")
+    await expect(message.locator("strong em")).to_have_text("th")
+    await expect(message.locator("code")).to_have_text("copy me")
+
+
+async def test_an_edit_changes_the_message_in_its_place_and_a_deletion_removes_it(desk: Desk) -> None:
+    await desk.emma_says_hello()
+    first = await desk.bot.send_message(EMMA, "created")
+    second = await desk.bot.send_message(EMMA, "another")
+    await first.edit_text("paid")
+    messages = desk.emma.get_by_test_id("message")
+    await expect(messages.nth(1)).to_contain_text("paid")
+    await expect(messages.nth(1)).to_contain_text("edited")
+    await second.delete()
+    await expect(messages).to_have_count(2)
+
+
+async def test_the_page_reads_every_code_a_bot_draws_also_small_and_compressed(desk: Desk) -> None:
+    for vector in json.loads(VECTORS.read_text("utf-8"))["vectors"]:
+        payload = invoice_qr_payload(vector["invoice"])
+        for picture in (render_png(payload), shrunk(render_png(payload))):
+            assert await desk.page.evaluate(READ_QR, list(picture)) == payload
+
+
+async def test_the_wallet_reads_invoices_as_the_bot_does(desk: Desk) -> None:
+    for vector in json.loads(VECTORS.read_text("utf-8"))["vectors"]:
+        if not vector["valid"]:
+            continue
+        invoice = decode(vector["invoice"])
+        seen = await desk.page.evaluate(READ_INVOICE, vector["invoice"])
+        assert seen["sats"] == (None if invoice.amount_msat is None else invoice.amount_msat / 1000)
+        assert seen["memo"] == (invoice.description or "")
+        assert seen["expiresAt"] == invoice.expires_at.timestamp()
+        assert seen["hash"] == invoice.payment_hash
+
+
+async def test_on_a_phone_one_view_is_shown_at_a_time(desk: Desk) -> None:
+    await desk.page.set_viewport_size({"width": 390, "height": 844})
+    await expect(desk.emma).to_be_visible()
+    await expect(desk.page.get_by_test_id("pane-1002")).to_be_hidden()
+    await desk.page.get_by_test_id("tab-wallet").click()
+    await expect(desk.emma.get_by_test_id("wallet-scan")).to_be_visible()
+    await expect(desk.emma.get_by_test_id("start")).to_be_hidden()
+    assert await desk.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def shrunk(png: bytes) -> bytes:
+    file = io.BytesIO()
+    Image.open(io.BytesIO(png)).convert("L").resize((400, 400), Image.Resampling.LANCZOS).save(file, "JPEG", quality=70)
+    return file.getvalue()
+
+
+READ_INVOICE = "async (text) => (await import('/static/bolt11.js')).decodeInvoice(text)"
+READ_QR = """async (bytes) => {
+  const { readQr } = await import('/static/qr.js');
+  const image = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
+  const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+  context.drawImage(image, 0, 0);
+  return readQr(context.getImageData(0, 0, image.width, image.height));
+}"""
