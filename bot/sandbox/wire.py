@@ -8,6 +8,7 @@ therefore hands each request its transport, and `drop_connection` closes it.
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -36,6 +37,17 @@ class DroppableProtocol(H11Protocol):
             await app(scope, receive, send)
 
         return call
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Send small answers at once.
+
+        An answer goes out in two pieces, and asyncio switches Nagle's algorithm off only for sockets that name
+        their protocol, which those of `uvicorn.Config.bind_socket` don't: each call would take 40 ms.
+        """
+        connected = transport.get_extra_info("socket")
+        if connected is not None:
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        super().connection_made(transport)
 
     def shutdown(self) -> None:
         """End, and after a moment cut off what still waits: a long poll would hold the server open."""

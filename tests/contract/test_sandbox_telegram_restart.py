@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
+
+import pytest
 
 from bot.sandbox.bot_api.journal import SqliteJournal
 from bot.sandbox.bot_api.model import StoredMessage
@@ -41,6 +44,9 @@ async def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
         said = await server.says(OSCAR, "next", SUPPORT_GROUP_ID)
         newer = await server.hears(offset=pending[-1]["update_id"] + 1)
         commands = await server.bot.get_my_commands()
+    async with running(state_path=state) as server:
+        state_later = (await server.people.get("/sandbox/state")).json()
+    assert state_later["people"] == state_before["people"]
     assert after == before
     assert state_after["seq"] > state_before["seq"]
     assert {**state_after, "seq": 0} == {**state_before, "seq": 0}
@@ -79,7 +85,8 @@ async def test_the_journal_writes_the_last_version_of_a_record(tmp_path: Path) -
     journal.put("update", "9", {"id": 9})
     journal.forget("update", "9")
     journal.close()
-    rows = sqlite3.connect(tmp_path / "j.sqlite3").execute("SELECT kind, body FROM records").fetchall()
+    with closing(sqlite3.connect(tmp_path / "j.sqlite3")) as database:
+        rows = database.execute("SELECT kind, body FROM records").fetchall()
     assert len(rows) == 1
     assert '"third"' in rows[0][1]
 
@@ -93,4 +100,29 @@ async def test_bytes_are_readable_before_while_and_after_they_are_written(tmp_pa
     await flushing
     assert during == journal.blob("a") == b"bytes"
     assert journal.blob("b") is None
+    journal.close()
+
+
+async def test_what_could_not_be_written_is_written_later(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path / "j.sqlite3")
+    with closing(sqlite3.connect(tmp_path / "j.sqlite3", isolation_level=None)) as other:
+        other.execute("ALTER TABLE records RENAME TO elsewhere")
+        journal.put("message", "1/2", a_message("kept"))
+        with pytest.raises(sqlite3.OperationalError):
+            await journal.flush()
+        other.execute("ALTER TABLE elsewhere RENAME TO records")
+    await journal.flush()
+    assert [record["body"]["text"] for _, _, record in journal.records()] == ["kept"]
+    journal.close()
+
+
+async def test_a_batch_from_before_clearing_is_not_written_after_it(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path / "j.sqlite3")
+    journal.put("message", "1/2", a_message("old"))
+    with journal._lock:
+        flushing = asyncio.create_task(journal.flush())
+        await asyncio.sleep(0)
+        journal._life += 1
+    await flushing
+    assert list(journal.records()) == []
     journal.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import TYPE_CHECKING
 
 import httpx
@@ -11,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bot.sandbox.wire import DroppedResponse, drop_connection
+from bot.sandbox.wire import TRANSPORT, DroppedResponse, drop_connection
 from tests.contract.telegram_sandbox import serving
 
 if TYPE_CHECKING:
@@ -32,11 +33,17 @@ async def for_ever(request: Request) -> Response:
     return Response()
 
 
+async def delays(request: Request) -> Response:
+    connected = request.scope["extensions"][TRANSPORT].get_extra_info("socket")
+    return PlainTextResponse("no" if connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) else "yes")
+
+
 APP = Starlette(
     routes=[
         Route("/hello", hello),
         Route("/dropped", dropped, methods=["GET", "POST"]),
         Route("/for-ever", for_ever),
+        Route("/delays", delays),
     ]
 )
 
@@ -61,3 +68,8 @@ async def test_a_waiting_request_does_not_hold_the_server_open() -> None:
 async def test_a_server_that_can_not_drop_says_so() -> None:
     with pytest.raises(RuntimeError, match="server_config"):
         await drop_connection({"type": "http"})
+
+
+async def test_small_answers_are_not_held_back_on_a_socket_without_a_named_protocol() -> None:
+    async with serving(APP) as url, httpx.AsyncClient(trust_env=False) as client:
+        assert (await client.get(f"{url}/delays")).text == "no"

@@ -75,9 +75,15 @@ class BotApi:
             if early is not None:
                 self._box.log_call(name, chat_id, early.status_code)
                 return early
-        result = await _while_connected(self._box, name, params, receive)
+        dropped = fault is not None and fault.fault == "drop_after"
+        try:
+            result = await _while_connected(self._box, name, params, receive)
+        except ApiError as error:
+            if dropped:
+                raise _Dropped from error
+            raise
         self._box.log_call(name, chat_id, None)
-        if fault is not None and fault.fault == "drop_after":
+        if dropped:
             raise _Dropped
         return _success(result)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bot.sandbox.bot_api.model import JsonObject
 
-KEPT_EVENTS = 20_000
+KEPT_EVENTS = 10_000
 
 
 class EventLog:

@@ -12,9 +12,13 @@ import sqlite3
 import threading
 from typing import TYPE_CHECKING, Any, Protocol
 
+import structlog
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+log = structlog.get_logger(__name__)
 
 FLUSH_SECONDS = 0.2
 _SCHEMA = """
@@ -86,6 +90,20 @@ class MemoryJournal:
         """Nothing to do."""
 
 
+class _Batch:
+    """What one transaction writes, serialised. A batch from before a `clear` is of another life: not written."""
+
+    def __init__(self, noted: dict[tuple[str, str], object], blobs: dict[str, bytes], life: int) -> None:
+        self.changed = [
+            (kind, key, json.dumps(record, default=vars, ensure_ascii=False))
+            for (kind, key), record in noted.items()
+            if record is not None
+        ]
+        self.gone = [place for place, record in noted.items() if record is None]
+        self.blobs = blobs
+        self.life = life
+
+
 class SqliteJournal:
     """Keeps records and bytes in a SQLite file, which it creates."""
 
@@ -98,6 +116,7 @@ class SqliteJournal:
         self._database.executescript(_SCHEMA)
         self._changed: dict[tuple[str, str], object] = {}
         self._blobs: dict[str, bytes] = {}
+        self._life = 0
 
     def put(self, kind: str, key: str, record: object) -> None:
         """Note that a record has changed."""
@@ -129,42 +148,40 @@ class SqliteJournal:
         """Forget everything, on disk as well."""
         self._changed.clear()
         self._blobs.clear()
+        self._life += 1
         with self._lock, self._database:
             self._database.execute("DELETE FROM records")
             self._database.execute("DELETE FROM blobs")
 
     async def flush(self) -> None:
         """Write what is noted, in one transaction, on another thread."""
-        if self._changed or self._blobs:
-            changed, gone, blobs = self._batch()
-            await asyncio.to_thread(self._write, changed, gone, blobs)
-            self._release(blobs)
+        if not self._changed and not self._blobs:
+            return
+        noted, self._changed = self._changed, {}
+        batch = _Batch(noted, dict(self._blobs), self._life)
+        try:
+            await asyncio.to_thread(self._write, batch)
+        except BaseException:
+            self._changed = {**noted, **self._changed}
+            raise
+        self._release(batch.blobs)
 
     def close(self) -> None:
         """Write what is noted, and close the file."""
-        changed, gone, blobs = self._batch()
-        self._write(changed, gone, blobs)
+        self._write(_Batch(self._changed, self._blobs, self._life))
         self._database.close()
 
-    def _batch(self) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]], dict[str, bytes]]:
-        noted, self._changed = self._changed, {}
-        changed = [
-            (kind, key, json.dumps(record, default=vars, ensure_ascii=False))
-            for (kind, key), record in noted.items()
-            if record is not None
-        ]
-        gone = [place for place, record in noted.items() if record is None]
-        return changed, gone, dict(self._blobs)
-
-    def _write(self, changed: list[tuple[str, str, str]], gone: list[tuple[str, str]], blobs: dict[str, bytes]) -> None:
+    def _write(self, batch: _Batch) -> None:
         with self._lock, self._database:
+            if batch.life != self._life:
+                return
             self._database.executemany(
                 "INSERT INTO records (kind, key, body) VALUES (?, ?, ?)"
                 " ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body",
-                changed,
+                batch.changed,
             )
-            self._database.executemany("DELETE FROM records WHERE kind = ? AND key = ?", gone)
-            self._database.executemany("INSERT OR REPLACE INTO blobs VALUES (?, ?)", blobs.items())
+            self._database.executemany("DELETE FROM records WHERE kind = ? AND key = ?", batch.gone)
+            self._database.executemany("INSERT OR REPLACE INTO blobs VALUES (?, ?)", batch.blobs.items())
 
     def _release(self, written: dict[str, bytes]) -> None:
         for key, content in written.items():
@@ -178,7 +195,10 @@ def open_journal(path: Path | None) -> Journal:
 
 
 async def keep_flushing(journal: Journal) -> None:
-    """Flush for ever, a few times a second."""
+    """Flush for ever, a few times a second; what can't be written now is tried again."""
     while True:
         await asyncio.sleep(FLUSH_SECONDS)
-        await journal.flush()
+        try:
+            await journal.flush()
+        except sqlite3.Error as error:
+            log.warning("state_not_saved", problem=str(error))

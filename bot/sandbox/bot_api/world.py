@@ -33,6 +33,7 @@ class World:
         self._begin()
         for kind, _, record in journal.records():
             self._restore(kind, record)
+        self._add_missing()
         self.state.last_event += 1_000 if self.state.last_event else 0
 
     def _begin(self) -> None:
@@ -42,11 +43,16 @@ class World:
         self.files: dict[str, StoredFile] = {}
         self.presses: dict[str, Press] = {}
         self.state = ServerState()
+
+    def _add_missing(self) -> None:
+        """Add the people and groups of the settings that are not there yet."""
         for person in self.settings.people:
-            self.add_person(Person(**vars(person)))
+            if person.id not in self.people:
+                self.add_person(Person(**vars(person)))
         for group in self.settings.groups:
-            statuses = {**group.statuses, self.settings.bot_id: "administrator"}
-            self.add_chat(Chat(**{**vars(group), "statuses": statuses, "topics": {}, "pinned": []}))
+            if group.id not in self.chats:
+                statuses = {**group.statuses, self.settings.bot_id: "administrator"}
+                self.add_chat(Chat(**{**vars(group), "statuses": statuses, "topics": {}, "pinned": []}))
 
     def _restore(self, kind: str, record: Any) -> None:  # noqa: ANN401  a record of any kind
         match kind:
@@ -80,6 +86,7 @@ class World:
         updates, events = self.state.last_update_id, self.state.last_event
         self.journal.clear()
         self._begin()
+        self._add_missing()
         self.state.last_update_id, self.state.last_event = updates, events
         self.keep_state()
 
