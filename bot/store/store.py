@@ -1,11 +1,11 @@
 """The store: transactions over one database, whichever it is."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.store import migrate
 from bot.store.address import address
@@ -48,17 +48,14 @@ class SqlStore:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[SqlTransaction]:
         """Commit at the end of the block; roll back on any exception, cancellation included."""
-        async with self._turn:
-            with _translated():
-                async with self._writer.begin() as connection:
-                    yield SqlTransaction(connection)
+        async with self._turn, _connected(self._writer) as connection, connection.begin():
+            yield SqlTransaction(connection)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[SqlTransaction]:
         """For reads only: one moment of the database, and no write lock."""
-        with _translated():
-            async with self._reader.connect() as connection:
-                yield SqlTransaction(connection)
+        async with _connected(self._reader) as connection:
+            yield SqlTransaction(connection)
 
     async def upgrade(self) -> str:
         """Bring the tables up to date; the revision they are at then."""
@@ -90,12 +87,24 @@ class SqlStore:
         self._address.forget()
 
 
-@contextmanager
-def _translated() -> Iterator[None]:
+@asynccontextmanager
+async def _connected(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
+    """A connection of the pool; what goes wrong with it is told as `StoreFailure`."""
     try:
-        yield
+        connection = await _connect(engine)
+        try:
+            yield connection
+        finally:
+            await connection.close()
     except DBAPIError as error:
         # Its own text and its causes quote rows; where it happened is all that is kept.
         raise failure(error).with_traceback(error.__traceback__) from None
     except SQLAlchemyError as error:
+        raise StoreFailure(type(error).__name__) from error
+
+
+async def _connect(engine: AsyncEngine) -> AsyncConnection:
+    try:
+        return await engine.connect()
+    except OSError as error:
         raise StoreFailure(type(error).__name__) from error

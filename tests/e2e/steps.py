@@ -3,7 +3,9 @@
 from tests.e2e.world import Chatter, Json, World
 
 
-async def reaches_review(person: Chatter, *, bank: str = "bca", number: str = "1234567890", amount: str = "500rb") -> Json:
+async def reaches_review(
+    person: Chatter, *, bank: str = "bca", number: str = "1234567890", amount: str = "500rb"
+) -> Json:
     """From /send to the review, by typing, in English."""
     await person.says("/send")
     await person.sees("Where should it go")
