@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
+import socket
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+import uvicorn
 from PIL import Image
 from playwright.async_api import expect
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
@@ -18,6 +21,7 @@ from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 from bot.invoices.bolt11 import decode
 from bot.invoices.qr import invoice_qr_payload, render_png
 from bot.sandbox import page, settlement, telegram
+from bot.sandbox.wire import server_config
 from tests.contract.telegram_sandbox import EMMA, new_bot, serving
 from tests.integration.chromium import chromium
 
@@ -192,6 +196,39 @@ async def test_on_a_phone_one_view_is_shown_at_a_time(desk: Desk) -> None:
     await expect(desk.emma.get_by_test_id("wallet-scan")).to_be_visible()
     await expect(desk.emma.get_by_test_id("start")).to_be_hidden()
     assert await desk.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did() -> None:
+    port = free_port()
+    async with chromium() as browser:
+        tab = await browser.new_page()
+        emma = tab.get_by_test_id(f"pane-{EMMA}")
+        async with sandbox_at(port):
+            await tab.goto(f"http://127.0.0.1:{port}")
+            await emma.get_by_test_id("start").click()
+            await expect(emma.get_by_test_id("message")).to_have_count(1)
+        await expect(tab.get_by_test_id("connection")).to_contain_text("reconnecting")
+        async with sandbox_at(port):
+            await expect(emma.get_by_test_id("start")).to_be_visible(timeout=20_000)
+            await expect(emma.get_by_test_id("message")).to_have_count(0)
+
+
+@asynccontextmanager
+async def sandbox_at(port: int) -> AsyncIterator[None]:
+    app = telegram.create_app(telegram.TelegramSandboxSettings(), page.routes("http://127.0.0.1:9"))
+    server = uvicorn.Server(server_config(app, "127.0.0.1", port))
+    task = asyncio.create_task(server.serve([socket.create_server(("127.0.0.1", port))]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await task
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def shrunk(png: bytes) -> bytes:

@@ -7,6 +7,8 @@ import { recall, remember } from "./prefs.js";
 const VISIBLE_KEY = "stage.visible";
 const CURRENT_KEY = "stage.current";
 const READ_KEY = "stage.read";
+// Two senders with their wallets need this much; on a narrower screen a newcomer meets one.
+const ROOM_FOR_TWO = matchMedia("(min-width: 1330px)");
 const PHONE = matchMedia("(max-width: 760px)");
 
 export class Stage {
@@ -14,8 +16,9 @@ export class Stage {
     this.store = store;
     this.places = places;
     const senders = places.filter(({ role }) => role === "sender").map(({ id }) => id);
-    this.visible = new Set(recall(VISIBLE_KEY, senders).filter((id) => this.place(id)));
-    if (!this.visible.size) this.visible = new Set(senders);
+    const first = senders.slice(0, ROOM_FOR_TWO.matches ? 2 : 1);
+    this.visible = new Set(recall(VISIBLE_KEY, first).filter((id) => this.place(id)));
+    if (!this.visible.size) this.visible = new Set(first);
     this.current = this.place(recall(CURRENT_KEY, null))?.id ?? senders[0];
     this.read = recall(READ_KEY, {});
     this.chips = new Map(places.map((place) => [place.id, this.chip(place)]));

@@ -33,7 +33,7 @@ export class Store {
     this.stream = new EventStream({
       after: this.seq,
       onEvent: (event) => this.take(event),
-      onStatus: (connected) => this.tell("connection", connected),
+      onStatus: (connected) => this.connection(connected),
     });
     this.stream.open();
   }
@@ -84,5 +84,15 @@ export class Store {
       if (!this.messages.has(chatId)) await this.loadChat(chatId);
     }
     this.tell(event.type, event);
+  }
+
+  async connection(connected) {
+    const isBack = connected && this.wasLost;
+    this.wasLost = !connected;
+    this.tell("connection", connected);
+    if (!isBack) return;
+    // A sandbox started afresh counts from the beginning again, and knows nothing of what this page shows.
+    const { seq } = await telegram.state();
+    if (seq < this.stream.after) location.reload();
   }
 }
