@@ -1,0 +1,68 @@
+"""What `pip install .` brings along: a wheel is built, unpacked elsewhere, and run from another directory."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("installed")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    site = folder / "site"
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+        wheel.extractall(site)
+    return site
+
+
+def _runs(site: Path, cwd: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(site), "HOME": str(cwd)} | settings
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=cwd, env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_the_wheel_holds_everything_that_is_no_module(installed: Path) -> None:
+    for needed in (
+        "bot/locales/en/LC_MESSAGES/kirim.po",
+        "bot/locales/id/LC_MESSAGES/kirim.po",
+        "bot/sandbox/static/index.html",
+        "bot/sandbox/service/payout-methods.json",
+        "bot/domain/payout/known.json",
+    ):
+        assert (installed / needed).is_file(), needed
+    assert list((installed / "bot/store/migrations/versions").glob("*.py"))
+    in_tree = {p.relative_to(ROOT) for p in (ROOT / "bot").rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+    assert {str(path) for path in in_tree if not (installed / path).is_file()} == set()
+
+
+def test_an_installed_kirim_migrates_from_another_directory(installed: Path, tmp_path: Path) -> None:
+    settings = {
+        "TELEGRAM_BOT_TOKEN": "1:made-up",
+        "SERVICE_API_KEY": "pk_live_made.up",
+        "SERVICE_BASE_URL": "http://127.0.0.1:9",
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'installed.db'}",
+    }
+    done = _runs(installed, tmp_path, "-m", "bot", "migrate", **settings)
+    assert done.returncode == 0, done.stderr
+    assert "revision" in done.stdout
+
+
+def test_an_installed_kirim_has_its_sentences_and_its_page(installed: Path, tmp_path: Path) -> None:
+    code = (
+        "import bot, sys; from bot.i18n import Translations; from bot.sandbox import page;"
+        "print(bot.__file__); print(Translations.load(strict=True).get('id').plain('button.send'));"
+        "print(len(page.routes('http://127.0.0.1:9')))"
+    )
+    done = _runs(installed, tmp_path, "-c", code)
+    assert done.returncode == 0, done.stderr
+    where, sentence, _ = done.stdout.splitlines()
+    assert where.startswith(str(installed))
+    assert sentence == "Kirim rupiah"
