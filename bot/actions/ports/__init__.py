@@ -1,0 +1,57 @@
+"""What the use cases need of the world, by meaning: the settlement service, a store, the time, and a teller.
+
+Others import from here; the modules inside may be divided otherwise one day.
+"""
+
+from bot.actions.ports.records import InboxItem, News, NewsStatus, OrderEvent, Person
+from bot.actions.ports.settlement import (
+    KeyRefused,
+    Newest,
+    NotMade,
+    OrderNotFound,
+    OutcomeUnknown,
+    OutOfReach,
+    Placed,
+    Refused,
+    ServiceDown,
+    Settlement,
+    SettlementFailure,
+    SlowDown,
+    Wish,
+)
+from bot.actions.ports.store import Drafts, Inbox, Orders, Outbox, People, Store, StoreDown, Transaction
+from bot.actions.ports.telling import Clock, Teller, TellLater, Told, Untellable
+
+__all__ = [
+    "Clock",
+    "Drafts",
+    "Inbox",
+    "InboxItem",
+    "KeyRefused",
+    "Newest",
+    "News",
+    "NewsStatus",
+    "NotMade",
+    "OrderEvent",
+    "OrderNotFound",
+    "Orders",
+    "OutOfReach",
+    "Outbox",
+    "OutcomeUnknown",
+    "People",
+    "Person",
+    "Placed",
+    "Refused",
+    "ServiceDown",
+    "Settlement",
+    "SettlementFailure",
+    "SlowDown",
+    "Store",
+    "StoreDown",
+    "TellLater",
+    "Teller",
+    "Told",
+    "Transaction",
+    "Untellable",
+    "Wish",
+]
