@@ -6,7 +6,8 @@ import { copyText, el } from "./dom.js";
 const SIMPLE = { bold: "strong", italic: "em", underline: "u", strikethrough: "s" };
 const SAFE_LINK = /^(https?:|mailto:|tel:)/i;
 
-// onCommand(text) is called when somebody taps a /command; onCopied() after tap-to-copy.
+// actions.onCommand(text) is called when somebody taps a /command, actions.onCopied() after tap-to-copy;
+// actions.locale is the reader's language, undefined for the browser's.
 export function renderText(text, entities, actions) {
   const fragment = document.createDocumentFragment();
   appendRange(fragment, { text, actions }, outermostFirst(entities ?? []), 0, text.length);
@@ -51,7 +52,7 @@ function wrapper(entity, context, covered) {
     case "email": return both(link(`mailto:${covered}`, covered));
     case "phone_number": return both(link(`tel:${covered.replace(/[^+\d]/g, "")}`, covered));
     case "bot_command": return both(command(covered, context));
-    case "date_time": return dateTime(entity);
+    case "date_time": return dateTime(entity, context.actions.locale);
     default: return both(el("span", { class: "tag" }));
   }
 }
@@ -115,30 +116,30 @@ function command(covered, { actions }) {
 }
 
 // The sender's text stays as the fallback that Telegram itself asks for; the reader's own time is shown instead.
-function dateTime(entity) {
+function dateTime(entity, locale) {
   const moment = new Date(entity.unix_time * 1000);
-  const shown = readersTime(moment, entity.date_time_format ?? "");
-  const outer = el("time", { class: "moment", datetime: moment.toISOString(), title: moment.toLocaleString() });
+  const shown = readersTime(moment, entity.date_time_format ?? "", locale);
+  const outer = el("time", { class: "moment", datetime: moment.toISOString(), title: moment.toLocaleString(locale) });
   if (!shown) return { outer, inner: outer };
   outer.append(shown);
   return { outer, inner: el("span") };
 }
 
 // Formats as the Bot API describes them: r relative, w weekday, d/D short or long date, t/T short or long time.
-function readersTime(moment, format) {
+function readersTime(moment, format, locale) {
   if (!format) return null;
-  if (format.includes("r")) return relative(moment);
+  if (format.includes("r")) return relative(moment, locale);
   const options = {};
   if (format.includes("w")) options.weekday = "long";
   if (/d/i.test(format)) Object.assign(options, { day: "numeric", month: format.includes("D") ? "long" : "numeric", year: "numeric" });
   if (/t/i.test(format)) Object.assign(options, { hour: "2-digit", minute: "2-digit" });
   if (format.includes("T")) options.second = "2-digit";
-  return Object.keys(options).length ? moment.toLocaleString([], options) : null;
+  return Object.keys(options).length ? moment.toLocaleString(locale, options) : null;
 }
 
-function relative(moment) {
+function relative(moment, locale) {
   const seconds = (moment.getTime() - Date.now()) / 1000;
-  const words = new Intl.RelativeTimeFormat([], { numeric: "auto" });
+  const words = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
   for (const [unit, size] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
     if (Math.abs(seconds) >= size) return words.format(Math.trunc(seconds / size), unit);
   }

@@ -41,6 +41,7 @@ export class Pane {
 
   actions() {
     return {
+      locale: this.speaker.language_code || undefined,
       onCommand: (text) => this.send(text),
       onCopied: (copied) => this.say(copied ? this.words.copied : this.words.notCopied),
       onButton: (message, pressed, node) => this.pressed(message, pressed, node),
