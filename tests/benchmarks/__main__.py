@@ -1,0 +1,66 @@
+"""`make bench`: measures, compares and prints one Markdown table. Nothing here passes or fails."""
+
+import argparse
+import asyncio
+import gc
+import importlib
+import logging
+import sys
+import time
+from pathlib import Path
+
+import structlog
+
+from tests.benchmarks import report
+
+BENCHMARKS = {
+    "people": "people_at_once",
+    "bot": "whole_bot",
+    "orders": "orders_followed",
+    "updates": "updates_per_second",
+    "qr": "qr_codes",
+    "start": "start_and_memory",
+}
+
+
+async def main(names: list[str], *, quick: bool) -> list[report.Row]:
+    """Run the benchmarks of these names; their rows."""
+    rows: list[report.Row] = []
+    for name in names:
+        began = time.perf_counter()
+        _say(f"{name} …")
+        module = importlib.import_module(f"tests.benchmarks.{BENCHMARKS[name]}")
+        found: list[report.Row] = await module.run(quick=quick)
+        rows += found
+        _say(f"{name}: {time.perf_counter() - began:.0f} s\n{report.table(found)}")
+        gc.collect()
+    return rows
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"which: {', '.join(BENCHMARKS)} (all by default)")
+    parser.add_argument("--quick", action="store_true", help="only to see that everything runs; the figures say little")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there, too")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(BENCHMARKS):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    return arguments
+
+
+if __name__ == "__main__":
+    # Only what is measured is to be seen; errors still are.
+    logging.basicConfig(level=logging.ERROR)
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    given = _arguments()
+    where = report.surroundings()
+    made = asyncio.run(main(given.names or list(BENCHMARKS), quick=given.quick))
+    text = f"{report.table(made)}\n{where}{' A quick run: it says little.' if given.quick else ''}\n"
+    sys.stdout.write(text)
+    if given.markdown:
+        given.markdown.write_text(text, encoding="utf-8")

@@ -1,0 +1,175 @@
+"""(a) Many people at once, each step waiting 300 ms for the service: lanes beside plain ways of processing.
+
+The skeleton, the service and the (offline) Telegram are the same everywhere. Plain sequential is python-telegram-bot's
+default, plain concurrent is `concurrent_updates(256)`; ours commits each update to the inbox, then goes by lanes.
+"""
+
+import asyncio
+import itertools
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from telegram import Update
+
+from bot.app import SystemClock
+from bot.chat.lanes import Lanes
+from bot.chat.updates import Receiver
+from bot.store.store import SqlStore
+from tests.benchmarks import skeleton
+from tests.benchmarks.report import Row, Spread, seconds
+from tests.benchmarks.skeleton import App, Json
+
+SERVICE_SECONDS = 0.3
+PEOPLE, FEW_PEOPLE = 200, 20
+CONCURRENT = 256
+IMPATIENCE_SECONDS = 0.05
+FIRST_ID = 10_000
+
+Submit = Callable[[Json], Awaitable[None]]
+Opened = AbstractAsyncContextManager[App]
+
+
+@dataclass(slots=True)
+class Hall:
+    """People in front of a bot: they speak, and hear when they are answered."""
+
+    submit: Submit | None = None
+    heard: dict[int, asyncio.Queue[float]] = field(default_factory=lambda: defaultdict(asyncio.Queue))
+    numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+
+    def answered(self, chat_id: int) -> None:
+        """The bot has written to a chat."""
+        self.heard[chat_id].put_nowait(time.perf_counter())
+
+    async def say(self, chat_id: int, text: str) -> float:
+        """Say something; when that was."""
+        if self.submit is None:
+            raise RuntimeError("the bot is not there yet")
+        said_at = time.perf_counter()
+        await self.submit(skeleton.update(next(self.numbers), chat_id, text))
+        return said_at
+
+    async def patient(self, chat_id: int, texts: Sequence[str]) -> list[float]:
+        """Wait for each answer before going on; the answer times."""
+        times = []
+        for text in texts:
+            said_at = await self.say(chat_id, text)
+            times.append(await self.heard[chat_id].get() - said_at)
+        return times
+
+    async def impatient(self, chat_id: int, texts: Sequence[str]) -> None:
+        """Type on without waiting, and leave it at that until nothing more is said."""
+        for text in texts:
+            await self.say(chat_id, text)
+            await asyncio.sleep(IMPATIENCE_SECONDS)
+        with suppress(TimeoutError):
+            for _ in texts:
+                await asyncio.wait_for(self.heard[chat_id].get(), 10 * SERVICE_SECONDS)
+
+
+@asynccontextmanager
+async def plain(hall: Hall, concurrent: int) -> AsyncIterator[App]:
+    """python-telegram-bot by itself; 0: one update at a time, as it does by default."""
+    application = skeleton.offline(hall.answered, SERVICE_SECONDS, concurrent=concurrent)
+    async with application:
+        await application.start()
+
+        async def submit(update: Json) -> None:
+            await application.update_queue.put(Update.de_json(update, application.bot))
+
+        hall.submit = submit
+        yield application
+        await application.stop()
+
+
+@asynccontextmanager
+async def ours(hall: Hall, folder: Path) -> AsyncIterator[App]:
+    """The receiver, the inbox and the lanes around the same skeleton."""
+    application = skeleton.offline(hall.answered, SERVICE_SECONDS)
+    store, feed, clock = SqlStore(f"sqlite:///{folder / 'inbox.db'}"), _Feed(), SystemClock()
+    await store.upgrade()
+    async with application:
+        lanes = Lanes(store, application.process_update, clock, application.bot)
+        receiving = asyncio.create_task(Receiver(feed, store, lanes, clock).run())
+        hall.submit = feed.arrived.put
+        yield application
+        receiving.cancel()
+        await lanes.drain()
+        await store.close()
+
+
+class _Feed:
+    def __init__(self) -> None:
+        self.arrived: asyncio.Queue[Json] = asyncio.Queue()
+
+    async def next(self, offset: int | None) -> Sequence[Json]:
+        del offset
+        batch = [await self.arrived.get()]
+        while len(batch) < 100 and not self.arrived.empty():
+            batch.append(self.arrived.get_nowait())
+        return batch
+
+
+async def run(*, quick: bool) -> list[Row]:
+    """The rows of this benchmark."""
+    people = FEW_PEOPLE if quick else PEOPLE
+    alone = Spread.of([*await _answer_times(_lanes, 1, skeleton.SAID), *await _answer_times(_lanes, 1, skeleton.SAID)])
+    at_once = Spread.of(await _answer_times(_lanes, people, skeleton.SAID))
+    concurrent = Spread.of(await _answer_times(_concurrent, people, skeleton.SAID))
+    # One step is enough here: it takes a minute, as everybody waits for all before them.
+    sequential = Spread.of(await _answer_times(_sequential, people, skeleton.SAID[:1]))
+    what = f"{people} people at once, {seconds(SERVICE_SECONDS)} of service a step: answer time, median / p99"
+    rows = [
+        Row(part="a", measured=what, ours=str(at_once), versus=name, theirs=str(other), ratio=at_once.over(other))
+        for name, other in (
+            ("one person alone, Kirim", alone),
+            ("plain sequential (PTB's default)", sequential),
+            (f"plain concurrent (concurrent_updates({CONCURRENT}))", concurrent),
+        )
+    ]
+    right, plain_right = await _kept(_lanes, people), await _kept(_concurrent, people)
+    return [
+        *rows,
+        Row(
+            part="a",
+            measured=f"of {people} who type on without waiting: conversations that ended wrong",
+            ours=str(people - right),
+            versus="plain concurrent",
+            theirs=str(people - plain_right),
+        ),
+    ]
+
+
+def _lanes(hall: Hall, folder: Path) -> Opened:
+    return ours(hall, folder)
+
+
+def _concurrent(hall: Hall, _: Path) -> Opened:
+    return plain(hall, CONCURRENT)
+
+
+def _sequential(hall: Hall, _: Path) -> Opened:
+    return plain(hall, 0)
+
+
+async def _answer_times(way: Callable[[Hall, Path], Opened], people: int, texts: Sequence[str]) -> list[float]:
+    hall = Hall()
+    with tempfile.TemporaryDirectory() as folder:
+        async with way(hall, Path(folder)):
+            times = await asyncio.gather(*(hall.patient(FIRST_ID + person, texts) for person in range(people)))
+    return list(itertools.chain.from_iterable(times))
+
+
+async def _kept(way: Callable[[Hall, Path], Opened], people: int) -> int:
+    """How many conversations hold what their persons have said."""
+    hall = Hall()
+    everybody = range(FIRST_ID, FIRST_ID + people)
+    with tempfile.TemporaryDirectory() as folder:
+        async with way(hall, Path(folder)) as application:
+            await asyncio.gather(*(hall.impatient(person, skeleton.SAID) for person in everybody))
+    return sum(skeleton.answers_of(application, person) == skeleton.SAID[1:] for person in everybody)

@@ -1,0 +1,59 @@
+"""Bots as processes of their own: started, measured from outside, ended."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+
+MEGABYTE = 1024 * 1024
+ENDS_WITHIN = 8.0
+KEPT = ("PATH", "HOME", "LANG", "PYTHONPATH")
+Process = asyncio.subprocess.Process
+
+
+@asynccontextmanager
+async def running(*module: str, log: Path, environment: Mapping[str, str] | None = None) -> AsyncIterator[Process]:
+    """`python -m MODULE ARGUMENTS`; what it says goes into `log`."""
+    inherited = {name: os.environ[name] for name in KEPT if name in os.environ}
+    with log.open("ab") as file:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", *module, env={**inherited, **(environment or {})}, stdout=file, stderr=file
+        )
+    try:
+        yield process
+    finally:
+        await _end(process)
+
+
+async def until(event: asyncio.Event, process: Process, log: Path, within: float) -> None:
+    """Wait for something that the process brings about.
+
+    Raises:
+        RuntimeError: it ended before, or took too long; with the end of its log.
+    """
+    waiting, ended = asyncio.create_task(event.wait()), asyncio.create_task(process.wait())
+    await asyncio.wait({waiting, ended}, timeout=within, return_when=asyncio.FIRST_COMPLETED)
+    ended.cancel()
+    waiting.cancel()
+    if not event.is_set():
+        raise RuntimeError(f"what was waited for did not happen: {log.read_text()[-2000:]}")
+
+
+def memory(process: Process) -> float:
+    """Resident memory in megabytes."""
+    return float(psutil.Process(process.pid).memory_info().rss) / MEGABYTE
+
+
+async def _end(process: Process) -> None:
+    if process.returncode is not None:
+        return
+    process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), ENDS_WITHIN)
+    except TimeoutError:
+        process.kill()
+        await process.wait()

@@ -1,0 +1,129 @@
+"""One bot skeleton for every way of processing: a conversation whose steps each wait for the service.
+
+What differs between the measurements is who hands the updates over and who carries the answers, never the skeleton.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from telegram import Update
+from telegram.ext import (
+    Application,
+    ApplicationBuilder,
+    CommandHandler,
+    ContextTypes,
+    ConversationHandler,
+    MessageHandler,
+    filters,
+)
+from telegram.request import BaseRequest, RequestData
+
+TOKEN = "424242:benchmark-token-not-secret-AAAAAAAAAAAAAA"
+QUESTIONS = ("Where to?", "Which number?", "How much?", "Please check.")
+SAID = ("/send", "bca", "1234567890", "500rb")
+"""A whole conversation; each message gets one answer."""
+
+ME = {"id": 424242, "is_bot": True, "first_name": "Skeleton", "username": "skeleton_bot"}
+Context = ContextTypes.DEFAULT_TYPE
+App = Application[Any, Any, Any, Any, Any, Any]
+Json = dict[str, Any]
+
+
+class OfflineRequest(BaseRequest):
+    """Telegram without a network: every call succeeds at once, and `on_answer` hears which chat was written to."""
+
+    def __init__(self, on_answer: Callable[[int], None]) -> None:
+        self._on_answer = on_answer
+
+    @property
+    def read_timeout(self) -> float | None:
+        """None needed."""
+        return None
+
+    async def initialize(self) -> None:
+        """Nothing to open."""
+
+    async def shutdown(self) -> None:
+        """Nothing to close."""
+
+    async def do_request(
+        self, url: str, method: str, request_data: RequestData | None = None, *_: object, **__: object
+    ) -> tuple[int, bytes]:
+        """Answer as the Bot API would."""
+        del method
+        parameters = request_data.parameters if request_data else {}
+        if urlsplit(url).path.endswith("/getMe"):
+            return 200, _ok(ME)
+        chat_id = int(str(parameters["chat_id"]))
+        self._on_answer(chat_id)
+        return 200, _ok(message(chat_id, 1, str(parameters["text"]), sender=ME))
+
+
+def with_conversation(application: App, service_seconds: float) -> App:
+    """Add the conversation; each of its steps waits so long for the service, then answers."""
+    text = filters.TEXT & ~filters.COMMAND
+    application.add_handler(
+        ConversationHandler(
+            entry_points=[CommandHandler("send", _step(None, service_seconds))],
+            states={n: [MessageHandler(text, _step(n, service_seconds))] for n in range(len(QUESTIONS) - 1)},
+            fallbacks=[],
+            allow_reentry=True,
+        )
+    )
+    return application
+
+
+def offline(on_answer: Callable[[int], None], service_seconds: float, *, concurrent: int = 0) -> App:
+    """The skeleton without a network, fed by hand."""
+    request = OfflineRequest(on_answer)
+    builder = ApplicationBuilder().token(TOKEN).request(request).get_updates_request(request).updater(None)
+    return with_conversation(builder.concurrent_updates(concurrent or False).build(), service_seconds)
+
+
+def answers_of(application: App, person_id: int) -> tuple[str, ...]:
+    """What the conversation has understood of a person."""
+    return tuple(application.user_data[person_id].get("answers", ()))
+
+
+def update(update_id: int, chat_id: int, text: str) -> Json:
+    """A private message as Telegram delivers it."""
+    sender = {"id": chat_id, "is_bot": False, "first_name": f"Person {chat_id}", "language_code": "en"}
+    return {"update_id": update_id, "message": message(chat_id, update_id, text, sender=sender)}
+
+
+def message(chat_id: int, message_id: int, text: str, *, sender: Json) -> Json:
+    """A Message object."""
+    chat = {"id": chat_id, "type": "private", "first_name": f"Person {chat_id}"}
+    made = {"message_id": message_id, "date": 1_767_225_600, "chat": chat, "from": sender, "text": text}
+    if text.startswith("/"):
+        made["entities"] = [{"type": "bot_command", "offset": 0, "length": len(text)}]
+    return made
+
+
+def parameters_of(body: bytes) -> dict[str, str]:
+    """The parameters of a form, as bots send them."""
+    return dict(parse_qsl(body.decode()))
+
+
+def _step(state: int | None, service_seconds: float) -> Callable[[Update, Context], Any]:
+    following = 0 if state is None else state + 1
+
+    async def take(update: Update, context: Context) -> int:
+        said, person = update.effective_message, context.user_data
+        if said is None or person is None:
+            raise TypeError("the skeleton understands messages only")
+        known = list(person.get("answers", ())) if state is not None else []
+        if service_seconds:
+            await asyncio.sleep(service_seconds)
+        person["answers"] = known + ([said.text] if state is not None else [])
+        await said.reply_text(QUESTIONS[following])
+        return following if following < len(QUESTIONS) - 1 else ConversationHandler.END
+
+    return take
+
+
+def _ok(result: object) -> bytes:
+    return json.dumps({"ok": True, "result": result}).encode()
