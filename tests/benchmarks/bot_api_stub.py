@@ -28,7 +28,7 @@ class Stub:
     """What it deals out and what it has seen. Times are of `time.perf_counter`.
 
     Attributes:
-        answer_seconds: how long the way to Telegram and back takes for all but polls.
+        answer_seconds: how long the way to Telegram and back takes.
     """
 
     address: str = ""
@@ -54,7 +54,7 @@ class Stub:
             self.first_poll = time.perf_counter()
             self.polled.set()
         batch = self.updates[max(offset - 1, 0) :][:BATCH]
-        return _ok(batch), 0.0 if batch else IDLE_POLL_SECONDS
+        return _ok(batch), self.answer_seconds if batch else IDLE_POLL_SECONDS
 
     def _sent(self, body: bytes) -> bytes:
         found = CHAT.search(body)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import psutil
+import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
 
 MEGABYTE = 1024 * 1024
 ENDS_WITHIN = 8.0
@@ -40,12 +40,16 @@ async def until(event: asyncio.Event, process: Process, log: Path, within: float
     ended.cancel()
     waiting.cancel()
     if not event.is_set():
-        raise RuntimeError(f"what was waited for did not happen: {log.read_text()[-2000:]}")
+        raise RuntimeError(f"what was waited for did not happen: {_end_of(log)}")
 
 
 def memory(process: Process) -> float:
     """Resident memory in megabytes."""
     return float(psutil.Process(process.pid).memory_info().rss) / MEGABYTE
+
+
+def _end_of(log: Path) -> str:
+    return log.read_text(errors="replace")[-2000:]
 
 
 async def _end(process: Process) -> None:

@@ -55,7 +55,7 @@ def _kirim(address: str, database: Path) -> tuple[tuple[str, ...], dict[str, str
 
 
 def _skeleton(address: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    return ("tests.benchmarks.skeleton_bot", "plain", address), {}
+    return ("tests.benchmarks.plain_bot", address), {}
 
 
 async def _start(bot: Callable[[str], tuple[tuple[str, ...], dict[str, str]]], folder: Path) -> Start:

@@ -1,14 +1,13 @@
-"""The skeleton as a process: `python -m tests.benchmarks.skeleton_bot plain|concurrent|layers ADDRESS [DATABASE]`.
+"""The skeleton with our layers, as a process: `python -m tests.benchmarks.layered_bot ADDRESS DATABASE`.
 
-`plain` and `concurrent` are python-telegram-bot alone: its updater, its HTTPXRequest, no inbox, no limiter. `layers`
-is Kirim's receiver, inbox, lanes, limiter (without limits, but with its bookkeeping) and transport.
+The receiver, the inbox, the lanes, the transport, and the limiter: without limits, but with all of its bookkeeping.
 """
 
 import asyncio
 import signal
 import sys
 
-from telegram.ext import Application, ApplicationBuilder
+from telegram.ext import ApplicationBuilder
 
 from bot.app import SystemClock
 from bot.chat.lanes import Lanes
@@ -19,17 +18,8 @@ from bot.chat.updates import Receiver, UpdateFeed
 from bot.store.store import SqlStore
 from tests.benchmarks import skeleton
 
-CONCURRENT = 256
 
-
-def plain(address: str, concurrent: int) -> None:
-    """Run until SIGTERM, as python-telegram-bot's own examples do."""
-    builder = Application.builder().token(skeleton.TOKEN).base_url(f"{address}/bot")
-    application = builder.concurrent_updates(concurrent or False).build()
-    skeleton.with_conversation(application, 0).run_polling(stop_signals=[signal.SIGTERM])
-
-
-async def layers(address: str, database: str) -> None:
+async def main(address: str, database: str) -> None:
     """Run until SIGTERM, put together as `bot.app` does it."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
@@ -49,13 +39,5 @@ async def layers(address: str, database: str) -> None:
     await store.close()
 
 
-def main(kind: str, address: str, database: str = "") -> None:
-    """Start the kind of bot."""
-    if kind == "layers":
-        asyncio.run(layers(address, database))
-    else:
-        plain(address, CONCURRENT if kind == "concurrent" else 0)
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    asyncio.run(main(*sys.argv[1:]))
