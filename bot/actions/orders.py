@@ -6,49 +6,35 @@ for by `actions/reconcile.py`, and only the person can decide that it is tried a
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from decimal import Decimal
+from dataclasses import replace
 
 import structlog
 
 from bot.actions.market import Market
-from bot.actions.news import news_of, staff_news, subject_of
+from bot.actions.news import news_of
 from bot.actions.ports import (
     Clock,
     KeyRefused,
     NotMade,
-    OrderEvent,
     OutcomeUnknown,
-    Placed,
     Refused,
     Settlement,
     Store,
     Transaction,
     Wish,
 )
-from bot.actions.verdict import judge
+from bot.actions.rules import Rules
+from bot.actions.settling import Settling, note
 from bot.domain.draft import DraftStatus, OrderDraft
-from bot.domain.errors import Rejection
-from bot.domain.follow import next_look
-from bot.domain.money import MAX_SATS
-from bot.domain.order import LOOKED_FOR, Notice, Order, Phase, new_reference
-from bot.domain.payout import display_name
+from bot.domain.follow import next_look, offer_is_over
+from bot.domain.order import Notice, Order, Phase, new_reference
 from bot.domain.quote import Estimate, estimate
 
+__all__ = ["DraftMoved", "MethodVanished", "Orders", "Rules"]
+
+CANCELLING_SECONDS = 1.0
+
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """The settings that orders are placed and followed by."""
-
-    network: str = "bc"
-    min_order_idr: int = 20_000
-    drift_percent: Decimal = Decimal(1)
-    reconcile_for: timedelta = timedelta(seconds=60)
-    poll_interval: timedelta = timedelta(seconds=5)
-    operator_ids: frozenset[int] = frozenset()
 
 
 class MethodVanished(Exception):
@@ -77,6 +63,7 @@ class Orders:
         self.clock = clock
         self.rules = rules
         self.on_news = on_news
+        self.settling = Settling(store, clock, rules, on_news)
         self._settlement = settlement
         self._posting: dict[str, asyncio.Task[None]] = {}
 
@@ -93,14 +80,8 @@ class Orders:
         return replace(draft, quote=quote), worth
 
     def check_limits(self, draft: OrderDraft, worth: Estimate) -> None:
-        """Raise `Rejection` for a sum below the minimum or above the destination's cap, naming what would be fine."""
-        if worth.idr < self.rules.min_order_idr:
-            raise Rejection("amount.below_minimum", minimum=self.rules.min_order_idr)
-        cap = draft.method.cap if draft.method else None
-        if cap is not None and worth.idr > cap:
-            raise Rejection("amount.above_cap", cap=cap, name=display_name(draft.method) if draft.method else "")
-        if worth.sats > MAX_SATS:
-            raise Rejection("amount.too_large_sats", maximum=MAX_SATS)
+        """Raise `Rejection` for a sum that the rules or the draft's destination don't take."""
+        self.rules.check_limits(draft.method, worth)
 
     async def place(self, draft: OrderDraft) -> Order:
         """Place what `draft` says, once: the order that is being placed, or was placed by an earlier tap.
@@ -116,7 +97,7 @@ class Orders:
         current = next((m for m in methods if (m.code, m.name) == _pair(draft)), None)
         if current is None:
             raise MethodVanished
-        self.check_limits(replace(draft, method=current), estimate(draft.amount, draft.quote))
+        self.rules.check_limits(current, estimate(draft.amount, draft.quote))
         order = self._intent(draft)
         async with self.store.transaction() as tx:
             placed_draft = await tx.drafts.save(replace(draft, status=DraftStatus.PLACED))
@@ -145,6 +126,7 @@ class Orders:
                 attempt=lost.attempt + 1,
                 phase=Phase.INTENDED,
                 created_at=self.clock.now(),
+                looked_at=None,
                 version=0,
             )
             await self._add_intent(tx, again)
@@ -159,7 +141,7 @@ class Orders:
                 return False
             saved = await tx.orders.save(replace(order, phase=Phase.UNSHOWN))
             if saved:
-                await _note(tx, saved, self.clock.now(), "dropped by the person")
+                await note(tx, saved, self.clock.now(), "dropped by the person")
             return saved is not None
 
     async def accept_price(self, reference: str) -> Order | None:
@@ -167,36 +149,14 @@ class Orders:
         now = self.clock.now()
         async with self.store.transaction() as tx:
             held = await tx.orders.get(reference)
-            if held is None or held.phase is not Phase.HELD or held.is_expired(now):
+            if held is None or held.phase is not Phase.HELD or offer_is_over(held, now):
                 return None
             opened = replace(held, phase=Phase.OPEN)
             opened = replace(opened, next_look_at=next_look(opened, now, self.rules.poll_interval))
             saved = await tx.orders.save(opened)
             if saved:
+                await note(tx, saved, now, "price accepted")
                 await tx.outbox.add(news_of(saved, (Notice.INVOICE, Notice.CARD), now))
-        self.on_news()
-        return saved
-
-    async def settle(self, reference: str, placed: Placed) -> Order | None:
-        """Record the service's order for our intent and queue what may be shown of it, in one transaction.
-
-        None where the intent has been given up, or another has settled it: then nothing is shown.
-        """
-        now = self.clock.now()
-        async with self.store.transaction() as tx:
-            intent = await tx.orders.get(reference)
-            if intent is None or intent.phase not in LOOKED_FOR:
-                return None
-            if await tx.orders.by_service_id([placed.service_id]):
-                return None
-            verdict = judge(intent, placed, network=self.rules.network, drift_percent=self.rules.drift_percent, now=now)
-            look = next_look(verdict.order, now, self.rules.poll_interval)
-            saved = await tx.orders.save(replace(verdict.order, next_look_at=look))
-            if saved is None:
-                return None
-            await self._tell(tx, saved, verdict.notices, now)
-            if verdict.complaint:
-                await self._warn_staff(tx, saved, verdict.complaint, now)
         self.on_news()
         return saved
 
@@ -204,8 +164,12 @@ class Orders:
         """Give the requests under way `within` seconds to end; the outcome of those left is unknown."""
         if self._posting:
             await asyncio.wait(list(self._posting.values()), timeout=within)
-        for task in list(self._posting.values()):
+        left = list(self._posting.values())
+        for task in left:
             task.cancel()
+        if left:
+            # Cancelled isn't ended: the store must not be closed under a transaction that is being undone.
+            await asyncio.wait(left, timeout=CANCELLING_SECONDS)
 
     async def settled(self) -> None:
         """Wait for the requests under way."""
@@ -240,7 +204,7 @@ class Orders:
     async def _add_intent(self, tx: Transaction, order: Order) -> None:
         if not await tx.orders.add(order):
             raise DraftMoved
-        await _note(tx, order, order.created_at, "intended")
+        await note(tx, order, order.created_at, "intended")
 
     async def _placed_before(self, draft: OrderDraft) -> Order:
         async with self.store.reading() as tx:
@@ -268,48 +232,14 @@ class Orders:
         try:
             placed = await self._settlement.place(wish)
         except OutcomeUnknown:
-            await self._change(order.reference, Phase.UNKNOWN, Notice.CHECKING)
+            await self.settling.unknown(order.reference)
         except Refused as refusal:
-            await self._change(order.reference, Phase.REFUSED, Notice.REFUSED, refusal.reason)
+            await self.settling.refused(order.reference, refusal.reason)
         except (NotMade, KeyRefused) as failure:
             log.warning("order_not_made", order=order.reference, why=type(failure).__name__)
-            await self._change(order.reference, Phase.REFUSED, Notice.REFUSED)
+            await self.settling.refused(order.reference)
         else:
-            await self.settle(order.reference, placed)
-
-    async def _change(self, reference: str, phase: Phase, notice: Notice, refusal: str | None = None) -> None:
-        now = self.clock.now()
-        async with self.store.transaction() as tx:
-            order = await tx.orders.get(reference)
-            if order is None or order.phase is not Phase.INTENDED:
-                return
-            saved = await tx.orders.save(replace(order, phase=phase, refusal=refusal))
-            if saved:
-                await self._tell(tx, saved, (notice,), now)
-        self.on_news()
-
-    async def _tell(self, tx: Transaction, order: Order, notices: tuple[Notice, ...], now: datetime) -> None:
-        await _note(tx, order, now)
-        await tx.outbox.add(news_of(order, notices, now))
-
-    async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
-        log.error("invoice_not_shown", order=order.reference, why=complaint)
-        await tx.outbox.add(
-            staff_news(
-                self.rules.operator_ids,
-                Notice.STAFF_BAD_INVOICE,
-                subject_of(order),
-                now,
-                reference=order.reference,
-                complaint=complaint,
-            )
-        )
-
-
-async def _note(tx: Transaction, order: Order, at: datetime, note: str = "") -> None:
-    await tx.orders.add_event(
-        OrderEvent(reference=order.reference, at=at, phase=order.phase, state=order.state, note=note)
-    )
+            await self.settling.settle(order.reference, placed)
 
 
 def _pair(draft: OrderDraft) -> tuple[str, str] | None:

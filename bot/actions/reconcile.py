@@ -5,7 +5,7 @@ newest, and adopted only if it surely is ours. What is not found is no proof tha
 time the person is asked, and never is anything sent again by itself.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -13,17 +13,11 @@ import structlog
 from bot.actions.market import LIGHTNING
 from bot.actions.news import news_of
 from bot.actions.orders import Orders
-from bot.actions.ports import (
-    Newest,
-    OrderEvent,
-    OrderNotFound,
-    Placed,
-    Settlement,
-    SettlementFailure,
-    Store,
-)
+from bot.actions.ports import KeyRefused, Newest, Placed, Settlement, SettlementFailure, SlowDown, Store
+from bot.actions.settling import note
 from bot.domain.order import LOOKED_FOR, Notice, Order, OrderReport, Phase
 from bot.domain.payout import same_recipient
+from bot.domain.timeline import Step, step_after
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +25,25 @@ BEFORE = timedelta(seconds=5)
 AFTER = timedelta(seconds=40)
 """An order was made between our intent and the end of the longest request, a little slack on both sides."""
 
+ORPHANED_AFTER = timedelta(seconds=5)
+"""An intent that this process isn't posting, as old as that, lost its process: its person hears that we check."""
+
 GIVE_UP_LOOKING = timedelta(days=1)
+REST = timedelta(seconds=30)
+"""How long to leave a service alone that refuses our key, or asks for fewer requests without saying how few."""
+
+PATIENCE = 20
+LONGEST_GAP = timedelta(minutes=10)
+"""Once the person has been asked, the list is read each twentieth of the time that has passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """When a list was made: by the service's own clock, and by ours between asking and being answered."""
+
+    served_at: datetime | None
+    asked_at: datetime
+    answered_at: datetime
 
 
 class Reconciler:
@@ -40,89 +52,133 @@ class Reconciler:
     def __init__(self, orders: Orders, settlement: Settlement) -> None:
         self._orders = orders
         self._store: Store = orders.store
+        self._clock = orders.clock
         self._settlement = settlement
+        self._not_before: datetime | None = None
+        self._pause_is_ours = True
 
     async def run_once(self) -> int:
         """One look for all that is being looked for; how many still are. Raises `SettlementFailure` never."""
-        now = self._orders.clock.now()
-        lost = await self._lost(now)
-        if not lost:
-            return 0
-        await self._search(lost, now)
+        lost = await self._lost()
+        searched = [order for order in lost if self._clock.now() - order.created_at < GIVE_UP_LOOKING]
+        if searched and self._is_time(searched):
+            await self._search(searched)
         for order in lost:
-            if now - order.created_at >= self._orders.rules.reconcile_for:
-                await self._ask(order.reference, now)
+            await self._move_on(order)
         return len(lost)
 
-    async def _lost(self, now: datetime) -> list[Order]:
+    async def _lost(self) -> list[Order]:
         async with self._store.reading() as tx:
             found = await tx.orders.in_phase(LOOKED_FOR)
-        return [
-            order
-            for order in found
-            if not self._orders.is_posting(order.reference) and now - order.created_at < GIVE_UP_LOOKING
-        ]
+        return [order for order in found if not self._orders.is_posting(order.reference)]
 
-    async def _search(self, lost: list[Order], now: datetime) -> None:
+    def _is_time(self, lost: list[Order]) -> bool:
+        now = self._clock.now()
+        if self._not_before is not None and now < self._not_before:
+            # A fresh loss can't wait for the end of a pause that was made for old ones.
+            return self._pause_is_ours and any(order.phase is not Phase.UNRESOLVED for order in lost)
+        return True
+
+    async def _search(self, lost: list[Order]) -> None:
+        asked_at = self._clock.now()
         try:
             newest = await self._settlement.newest()
         except SettlementFailure as failure:
             log.info("reconcile_without_list", why=type(failure).__name__, looked_for=len(lost))
+            self._pause(asked_at, lost, failure)
             return
+        self._pause(asked_at, lost)
+        seen = Seen(newest.served_at, asked_at, self._clock.now())
         free = await self._unclaimed(newest)
         for order in lost:
-            report = await self._only_match(order, free, newest, now)
+            await self._look_for(order, free, seen)
+
+    def _pause(self, now: datetime, lost: list[Order], failure: SettlementFailure | None = None) -> None:
+        self._pause_is_ours = not isinstance(failure, KeyRefused | SlowDown)
+        if isinstance(failure, SlowDown) and failure.retry_after:
+            self._not_before = now + timedelta(seconds=failure.retry_after)
+        elif not self._pause_is_ours:
+            self._not_before = now + REST
+        else:
+            self._not_before = now + min(min(now - order.created_at for order in lost) / PATIENCE, LONGEST_GAP)
+
+    async def _look_for(self, order: Order, free: list[OrderReport], seen: Seen) -> None:
+        try:
+            report = await self._only_match(order, free, seen)
             if report is not None:
-                await self._adopt(order, report)
+                await self._adopt(order, report, seen)
+        except Exception as error:
+            # One order that can't be dealt with must not keep the others from being found.
+            log.exception("reconcile_failed", order=order.reference, why=type(error).__name__)
 
     async def _unclaimed(self, newest: Newest) -> list[OrderReport]:
         async with self._store.reading() as tx:
             claimed = await tx.orders.by_service_id([report.service_id for report in newest.reports])
         return [report for report in newest.reports if report.service_id not in claimed]
 
-    async def _only_match(
-        self, order: Order, free: list[OrderReport], newest: Newest, now: datetime
-    ) -> OrderReport | None:
-        matches = [report for report in free if could_be(order, report, newest.served_at, now)]
+    async def _only_match(self, order: Order, free: list[OrderReport], seen: Seen) -> OrderReport | None:
+        matches = [report for report in free if could_be(order, report, seen)]
         if len(matches) != 1:
             return None
         async with self._store.reading() as tx:
             rivals = await tx.orders.unclaimed_like(order, order.created_at - BEFORE - AFTER)
         others = [rival for rival in rivals if rival.reference != order.reference]
-        if any(could_be(rival, matches[0], newest.served_at, now) for rival in others):
+        if any(could_be(rival, matches[0], seen) for rival in others):
             log.warning("reconcile_ambiguous", order=order.reference)
             return None
         return matches[0]
 
-    async def _adopt(self, order: Order, report: OrderReport) -> None:
-        # The single record says the most; where it can't be had now, the next look tries again.
+    async def _adopt(self, order: Order, report: OrderReport, seen: Seen) -> None:
+        # The single record says the most and is the newest; the list's own is of the same kind (settlement API, 4.7).
         try:
             full = await self._settlement.look_up(report.service_id)
-        except OrderNotFound:
-            full = report
         except SettlementFailure:
+            full = report
+        if not could_be(order, full, seen):
             return
         placed = _as_placed(order, full)
-        if placed is not None and await self._orders.settle(order.reference, placed):
+        if placed is not None and await self._orders.settling.settle(order.reference, placed):
             log.info("order_adopted", order=order.reference)
 
-    async def _ask(self, reference: str, now: datetime) -> None:
+    async def _move_on(self, order: Order) -> None:
+        """Tell that we check, then ask, then stop looking: each when its time has come."""
+        now = self._clock.now()
+        phase = self._phase_by_now(order, now)
+        if phase is order.phase:
+            return
         async with self._store.transaction() as tx:
-            order = await tx.orders.get(reference)
-            if order is None or order.phase not in {Phase.INTENDED, Phase.UNKNOWN}:
+            current = await tx.orders.get(order.reference)
+            if current is None or current.version != order.version:
                 return
-            saved = await tx.orders.save(replace(order, phase=Phase.UNRESOLVED))
-            if saved is None:
-                return
-            await tx.orders.add_event(OrderEvent(reference=reference, at=now, phase=saved.phase, state=""))
-            await tx.outbox.add(news_of(saved, (Notice.UNRESOLVED,), now))
+            looked_at = now if phase is Phase.UNRESOLVED else current.looked_at
+            saved = await tx.orders.save(replace(current, phase=phase, looked_at=looked_at))
+            if saved is not None:
+                await note(tx, saved, now)
+                await tx.outbox.add(news_of(saved, NEWS_OF_PHASE.get(phase, ()), now))
         self._orders.on_news()
 
+    def _phase_by_now(self, order: Order, now: datetime) -> Phase:
+        rules = self._orders.rules
+        known_since = order.looked_at or order.created_at
+        if order.phase is Phase.UNRESOLVED:
+            return Phase.UNSHOWN if now - known_since >= GIVE_UP_LOOKING else order.phase
+        # Without a word of its end, a request may still be under way in a process that we don't know of.
+        patience = rules.reconcile_for if order.looked_at else max(rules.reconcile_for, rules.longest_post)
+        if now - known_since >= patience:
+            return Phase.UNRESOLVED
+        if now - order.created_at >= ORPHANED_AFTER:
+            return Phase.UNKNOWN
+        return order.phase
 
-def could_be(order: Order, report: OrderReport, served_at: datetime | None, now: datetime) -> bool:
+
+NEWS_OF_PHASE = {Phase.UNKNOWN: (Notice.CHECKING,), Phase.UNRESOLVED: (Notice.UNRESOLVED,)}
+
+
+def could_be(order: Order, report: OrderReport, seen: Seen) -> bool:
     """Whether the service's order may be the one that `order` intended.
 
-    Times are compared as ages, each by its own clock: the service's may differ from ours.
+    Times are compared as ages, each by its own clock: the service's may differ from ours. One that is paid is
+    another's, since nobody was shown its invoice.
     """
     return (
         (report.bank_code, report.bank_name) == (order.method.code, order.method.name)
@@ -130,7 +186,9 @@ def could_be(order: Order, report: OrderReport, served_at: datetime | None, now:
         and (report.channel or LIGHTNING) == order.channel
         and report.recipient is not None
         and same_recipient(order.number, report.recipient, order.method.kind) != "different"
-        and _made_in_window(order, report, served_at, now)
+        and report.paid_at is None
+        and step_after(Step.CREATED, report.state) is Step.CREATED
+        and _made_in_window(order, report, seen)
     )
 
 
@@ -139,11 +197,12 @@ def _has_given_amount(order: Order, report: OrderReport) -> bool:
     return said == order.given.value
 
 
-def _made_in_window(order: Order, report: OrderReport, served_at: datetime | None, now: datetime) -> bool:
-    if report.created_at is None or served_at is None:
+def _made_in_window(order: Order, report: OrderReport, seen: Seen) -> bool:
+    if report.created_at is None or seen.served_at is None:
         return False
-    made_after_intent = (now - order.created_at) - (served_at - report.created_at)
-    return -BEFORE <= made_after_intent <= AFTER
+    age = seen.served_at - report.created_at
+    earliest, latest = seen.asked_at - age, seen.answered_at - age
+    return earliest <= order.created_at + AFTER and latest >= order.created_at - BEFORE
 
 
 def _as_placed(order: Order, report: OrderReport) -> Placed | None:
@@ -157,4 +216,5 @@ def _as_placed(order: Order, report: OrderReport) -> Placed | None:
         bolt11=report.bolt11 if order.channel == LIGHTNING else None,
         deposit=report.deposit,
         expires_at=None,
+        state=report.state,
     )

@@ -8,6 +8,7 @@ from bot.actions.market import LIGHTNING
 from bot.actions.ports import Placed
 from bot.domain.order import Notice, Order, Phase
 from bot.domain.quote import price_drift_percent
+from bot.domain.timeline import FAILED
 from bot.invoices import bolt11, erc681
 
 
@@ -39,7 +40,8 @@ def judge(order: Order, placed: Placed, *, network: str, drift_percent: Decimal,
     try:
         made = replace(made, expires_at=_expiry(made, placed, network, now))
     except Unpayable as complaint:
-        unshown = replace(made, phase=Phase.UNSHOWN)
+        # What must never be shown is not even kept.
+        unshown = replace(made, phase=Phase.UNSHOWN, bolt11=None, deposit=None)
         return Verdict(unshown, (Notice.NOT_SHOWN,), str(complaint))
     drift = price_drift_percent(
         expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=placed.sats, idr=placed.idr
@@ -54,11 +56,17 @@ class Unpayable(Exception):
 
 
 def _expiry(order: Order, placed: Placed, network: str, now: datetime) -> datetime | None:
+    if placed.state == FAILED:
+        raise Unpayable("the order failed before anybody was shown it")
     _check_amounts(order, placed)
+    expires_at = placed.expires_at
     if order.channel == LIGHTNING:
-        return _check_invoice(placed, network, now)
-    _check_deposit(order, placed)
-    return placed.expires_at
+        expires_at = _check_invoice(placed, network, now)
+    else:
+        _check_deposit(order, placed)
+    if expires_at is not None and expires_at <= now:
+        raise Unpayable(f"the order expired at {expires_at:%Y-%m-%d %H:%M:%S} UTC")
+    return expires_at
 
 
 def _check_amounts(order: Order, placed: Placed) -> None:

@@ -10,6 +10,9 @@ WATCH_AFTER_EXPIRY = timedelta(days=1)
 WATCH_WITHOUT_EXPIRY = timedelta(days=7)
 """EVM deposits have no expiry: they are followed for a week, less and less often after the first hour."""
 
+OFFER_STANDS_FOR = timedelta(days=1)
+"""A price that moved is asked about; an EVM deposit has no expiry of its own that would end the question."""
+
 FRESH = timedelta(hours=1)
 SLOWEST = timedelta(minutes=10)
 PATIENCE = 20
@@ -29,7 +32,12 @@ def next_look(order: Order, now: datetime, interval: timedelta) -> datetime | No
         return None
     if waited <= timedelta(0):
         return now + interval
-    return now + min(max(interval, waited / PATIENCE), SLOWEST)
+    return now + max(interval, min(waited / PATIENCE, SLOWEST))
+
+
+def offer_is_over(order: Order, now: datetime) -> bool:
+    """Whether a price that the person was asked about can no longer be accepted: nobody waits a day for it."""
+    return order.is_expired(now) or now - order.created_at >= OFFER_STANDS_FOR
 
 
 def _quiet_since(order: Order) -> datetime:

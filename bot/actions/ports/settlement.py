@@ -81,7 +81,10 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """The service's answer to an order's creation (settlement API, 2.6)."""
+    """The service's answer to an order's creation (settlement API, 2.6).
+
+    `state` is known only where the answer was lost and the order's record stands in for it.
+    """
 
     service_id: str
     sats: int
@@ -90,6 +93,7 @@ class Placed:
     bolt11: str | None
     deposit: Deposit | None
     expires_at: datetime | None
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)

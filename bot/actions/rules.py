@@ -1,0 +1,36 @@
+"""The rules that orders are placed and followed by, and the limits that a sum must keep."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+from bot.domain.errors import Rejection
+from bot.domain.money import MAX_SATS
+from bot.domain.payout import PayoutMethod, display_name
+from bot.domain.quote import Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """Settings, and what follows from how the service is called.
+
+    `longest_post` is how long the request that creates an order can take at the very most, the client's total
+    time-out and some slack: only after that is it sure that no process still waits for its answer.
+    """
+
+    network: str = "bc"
+    min_order_idr: int = 20_000
+    drift_percent: Decimal = Decimal(1)
+    reconcile_for: timedelta = timedelta(seconds=60)
+    poll_interval: timedelta = timedelta(seconds=5)
+    longest_post: timedelta = timedelta(seconds=35)
+    operator_ids: frozenset[int] = frozenset()
+
+    def check_limits(self, method: PayoutMethod | None, worth: Estimate) -> None:
+        """Raise `Rejection` for a sum below the minimum or above the destination's cap, naming what would be fine."""
+        if worth.idr < self.min_order_idr:
+            raise Rejection("amount.below_minimum", minimum=self.min_order_idr)
+        if method is not None and method.cap is not None and worth.idr > method.cap:
+            raise Rejection("amount.above_cap", cap=method.cap, name=display_name(method))
+        if worth.sats > MAX_SATS:
+            raise Rejection("amount.too_large_sats", maximum=MAX_SATS)

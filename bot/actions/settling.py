@@ -1,0 +1,109 @@
+"""What is learnt of an intent: made, refused or unknown, each recorded with its news in one transaction.
+
+Two may learn of the same intent, the request's own task and the reconciler, even in two processes. Whoever comes
+first settles it; the version of the row sees to that.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+
+from bot.actions.news import news_of, staff_news, subject_of
+from bot.actions.ports import Clock, OrderEvent, Placed, Store, Transaction
+from bot.actions.rules import Rules
+from bot.actions.verdict import judge
+from bot.domain.follow import next_look
+from bot.domain.order import LOOKED_FOR, Notice, Order, Phase
+
+log = structlog.get_logger(__name__)
+
+
+class Settling:
+    """Writes what became of intents. `on_news` is called whenever the outbox has got something to tell."""
+
+    def __init__(self, store: Store, clock: Clock, rules: Rules, on_news: Callable[[], None]) -> None:
+        self._store = store
+        self._clock = clock
+        self._rules = rules
+        self._on_news = on_news
+
+    async def settle(self, reference: str, placed: Placed) -> Order | None:
+        """Record the service's order for our intent and queue what may be shown of it.
+
+        None where the intent has been given up, or another has settled it: then nothing is shown.
+        """
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            intent = await tx.orders.get(reference)
+            if intent is None or await tx.orders.by_service_id([placed.service_id]):
+                return None
+            if intent.phase is Phase.UNSHOWN and intent.service_id is None:
+                # Given up: claimed all the same, so that it can't be taken for another's.
+                await tx.orders.save(replace(intent, service_id=placed.service_id))
+            if intent.phase not in LOOKED_FOR:
+                return None
+            saved = await self._record(tx, intent, placed, now)
+        if saved is not None:
+            self._on_news()
+        return saved
+
+    async def refused(self, reference: str, reason: str | None = None) -> None:
+        """The service has surely made no order; `reason` is its own text, if it gave one."""
+        await self._move(reference, LOOKED_FOR, Phase.REFUSED, Notice.REFUSED, reason)
+
+    async def unknown(self, reference: str) -> None:
+        """The request is over, and nobody knows what came of it: from now on the order is looked for."""
+        await self._move(reference, {Phase.INTENDED, Phase.UNKNOWN}, Phase.UNKNOWN, Notice.CHECKING)
+
+    async def _record(self, tx: Transaction, intent: Order, placed: Placed, now: datetime) -> Order | None:
+        verdict = judge(intent, placed, network=self._rules.network, drift_percent=self._rules.drift_percent, now=now)
+        look = next_look(verdict.order, now, self._rules.poll_interval)
+        saved = await tx.orders.save(replace(verdict.order, next_look_at=look))
+        if saved is None:
+            return None
+        await note(tx, saved, now)
+        await tx.outbox.add(news_of(saved, verdict.notices, now))
+        if verdict.complaint:
+            await self._warn_staff(tx, saved, verdict.complaint, now)
+        return saved
+
+    async def _move(
+        self,
+        reference: str,
+        known: "frozenset[Phase] | set[Phase]",
+        phase: Phase,
+        notice: Notice,
+        reason: str | None = None,
+    ) -> None:
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            order = await tx.orders.get(reference)
+            if order is None or order.phase not in known:
+                return
+            saved = await tx.orders.save(replace(order, phase=phase, refusal=reason, looked_at=now))
+            if saved:
+                await note(tx, saved, now)
+                await tx.outbox.add(news_of(saved, (notice,), now))
+        self._on_news()
+
+    async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
+        log.error("invoice_not_shown", order=order.reference, why=complaint)
+        await tx.outbox.add(
+            staff_news(
+                self._rules.operator_ids,
+                Notice.STAFF_BAD_INVOICE,
+                subject_of(order),
+                now,
+                reference=order.reference,
+                complaint=complaint,
+            )
+        )
+
+
+async def note(tx: Transaction, order: Order, at: datetime, remark: str = "") -> None:
+    """Append where `order` stands to its timeline."""
+    await tx.orders.add_event(
+        OrderEvent(reference=order.reference, at=at, phase=order.phase, state=order.state, note=remark)
+    )
