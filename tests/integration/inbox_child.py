@@ -1,0 +1,39 @@
+"""A process that receives updates and processes them slowly, to be killed in the midst of it.
+
+Arguments: the Bot API's address, the database's URL, a file to note what was processed in, seconds an update takes.
+"""
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from telegram import Update
+
+from bot.chat.lanes import Lanes
+from bot.chat.transport import TelegramRequest
+from bot.chat.updates import Receiver, UpdateFeed
+from bot.store import SqlStore
+
+
+class UtcClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+async def main(base_url: str, database: str, notes: Path, takes: float) -> None:
+    store = SqlStore(database)
+    await store.upgrade()
+
+    async def process(update: Update) -> None:
+        await asyncio.sleep(takes)
+        with notes.open("a") as out:
+            out.write(f"{update.update_id}\n")
+
+    lanes = Lanes(store, process, UtcClock())
+    await lanes.replay()
+    await Receiver(UpdateFeed(base_url, TelegramRequest()), store, lanes, UtcClock()).run()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), float(sys.argv[4])))

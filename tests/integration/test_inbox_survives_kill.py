@@ -1,0 +1,81 @@
+"""kill -9, with a real database, a real Bot API server and a real process: no update is lost."""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.contract.telegram_sandbox import EMMA, SARI, Running, running
+
+ROOT = Path(__file__).parents[2]
+CHILD = Path(__file__).with_name("inbox_child.py")
+
+
+class Child:
+    """The process, and what it has noted."""
+
+    def __init__(self, server: Running, folder: Path) -> None:
+        self.base_url = f"{server.url}/bot{server.settings.bot_token}"
+        self.database = f"sqlite:///{folder / 'kirim.db'}"
+        self.notes = folder / "notes"
+        self.notes.touch()
+
+    @asynccontextmanager
+    async def killed_after(self, done: Callable[[], bool], takes: float) -> AsyncIterator[None]:
+        """Run until `done`, then kill -9; the block runs while the process does."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, str(CHILD), self.base_url, self.database, str(self.notes), str(takes),
+            cwd=ROOT, env={"PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        try:
+            yield
+            async with asyncio.timeout(30):
+                while not done():
+                    assert process.returncode is None, "it ended by itself"
+                    await asyncio.sleep(0.01)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+
+    def processed(self) -> list[int]:
+        return [int(line) for line in self.notes.read_text().split()]
+
+
+async def unacknowledged(server: Running) -> int:
+    answer = await server.calls("getWebhookInfo")
+    return int(answer.json()["result"]["pending_update_count"])
+
+
+async def test_updates_that_telegram_has_forgotten_are_processed_after_kill_9(tmp_path: Path) -> None:
+    async with running() as server:
+        child = Child(server, tmp_path)
+        for number in range(20):
+            await server.says(EMMA if number % 2 else SARI, f"message {number}")
+        async with child.killed_after(lambda: len(child.processed()) >= 4, takes=0.2):
+            pass
+        before = child.processed()
+        assert len(before) < 20, "killed in the midst of it"
+        assert await unacknowledged(server) == 0, "Telegram will not tell again"
+        async with child.killed_after(lambda: len(set(child.processed())) == 20, takes=0.0):
+            pass
+    counts = Counter(child.processed())
+    assert len(counts) == 20
+    assert max(counts.values()) <= 2
+    assert sum(counts.values()) - 20 <= 2, "at most the two under way are met again"
+
+
+async def test_kill_after_kill_while_updates_come_keeps_each_chat_in_order(tmp_path: Path) -> None:
+    async with running() as server:
+        child = Child(server, tmp_path)
+        for wave in range(4):
+            target = len(set(child.processed())) + 3
+            async with child.killed_after(lambda target=target: len(set(child.processed())) >= target, takes=0.03):  # type: ignore[misc]
+                for number in range(10):
+                    await server.says(EMMA, f"message {wave}-{number}")
+        async with child.killed_after(lambda: len(set(child.processed())) == 40, takes=0.0):
+            pass
+    first_times = list(dict.fromkeys(child.processed()))
+    assert first_times == sorted(first_times)
