@@ -4,17 +4,25 @@ A missing or bad setting is reported together with all the others, by name, and 
 a secret.
 """
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 TELEGRAM = "https://api.telegram.org"
 DEFAULT_DATABASE = "sqlite:///data/kirim.db"
+DAY = 86_400
+TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
+API_KEY = re.compile(r"pk_live_[!-\-/-~]+\.[!-~]+")
+"""Visible ASCII: nothing else can stand in a header. The part before the dot may be logged, the rest may not."""
+
+LARGEST_ID = 2**52
+"""Telegram's ids have at most 52 significant bits."""
 
 
 class ConfigError(Exception):
@@ -25,19 +33,24 @@ class Settings(BaseSettings):
     """The public contract of the environment (see the README's table)."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, hide_input_in_errors=True
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,  # `NAME=` in a compose file means "not set"
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
     )
 
     telegram_bot_token: SecretStr
     telegram_api_url: str = TELEGRAM
     service_api_key: SecretStr
     service_base_url: str
-    database_url: str = DEFAULT_DATABASE
-    poll_interval_seconds: float = Field(5, ge=1)
+    database_url: str = Field(DEFAULT_DATABASE, repr=False)  # may hold a password
+    poll_interval_seconds: float = Field(5, ge=1, le=DAY)
     service_max_requests_per_second: float = Field(10, gt=0, le=1000)
-    min_order_idr: int = Field(20_000, ge=1)
-    reconcile_seconds: float = Field(60, ge=1)
-    price_drift_percent: float = Field(1, ge=0)
+    min_order_idr: int = Field(20_000, ge=1, le=10**12)
+    reconcile_seconds: float = Field(60, ge=1, le=DAY)
+    price_drift_percent: float = Field(1, ge=0, le=1000)
     invoice_network: str = Field("bc", pattern=r"^[a-z]{2,10}$")
     operator_ids: Annotated[frozenset[int], NoDecode] = frozenset()
     support_ids: Annotated[frozenset[int], NoDecode] = frozenset()
@@ -48,27 +61,26 @@ class Settings(BaseSettings):
     @field_validator("telegram_bot_token")
     @classmethod
     def _token_has_two_parts(cls, token: SecretStr) -> SecretStr:
-        number, colon, secret = token.get_secret_value().partition(":")
-        if not (number.isdigit() and colon and secret and secret.isascii() and not set(secret) & set("/?# \t\n")):
+        if not TOKEN.fullmatch(token.get_secret_value()):
             raise ValueError("does not look like a bot token (<number>:<secret>)")
         return token
 
     @field_validator("service_api_key")
     @classmethod
     def _key_has_two_parts(cls, key: SecretStr) -> SecretStr:
-        value = key.get_secret_value()
-        head, dot, secret = value.partition(".")
-        if not (head.startswith("pk_live_") and dot and secret and value.isascii() and value.isprintable()):
+        if not API_KEY.fullmatch(key.get_secret_value()):
             raise ValueError("does not look like an API key (pk_live_<id>.<secret>)")
         return key
 
     @field_validator("telegram_api_url", "service_base_url")
     @classmethod
     def _address_is_http(cls, address: str) -> str:
-        parts = urlsplit(address)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError("must be an http(s) address without query")
-        return address.rstrip("/")
+        parts = _parts(address)
+        if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("must be an http(s) address")
+        if parts.query or parts.fragment or parts.username is not None or parts.password is not None:
+            raise ValueError("must be an http(s) address without user, password, query or fragment")
+        return address.strip().rstrip("/")
 
     @field_validator("database_url")
     @classmethod
@@ -85,12 +97,15 @@ class Settings(BaseSettings):
         parts = [part.strip() for part in value.split(",") if part.strip()]
         if not all(part.isascii() and part.isdigit() for part in parts):
             raise ValueError("must be Telegram user ids separated by commas")
-        return frozenset(map(int, parts))
+        ids = frozenset(map(int, parts))
+        if any(not 0 < person <= LARGEST_ID for person in ids):
+            raise ValueError("must be Telegram user ids separated by commas")
+        return ids
 
-    @field_validator("log_level", mode="before")
+    @field_validator("log_level", "log_format", "default_locale", mode="before")
     @classmethod
-    def _level_in_any_case(cls, value: object) -> object:
-        return value.lower() if isinstance(value, str) else value
+    def _in_any_case(cls, value: object) -> object:
+        return value.strip().lower() if isinstance(value, str) else value
 
     @property
     def key_id(self) -> str:
@@ -104,6 +119,18 @@ def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:
         return Settings(_env_file=env_file, **overrides)  # type: ignore[arg-type]
     except ValidationError as error:
         raise ConfigError(_explain(error)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"Kirim can't read its settings from {env_file}: {type(error).__name__}") from None
+
+
+def _parts(address: str) -> SplitResult | None:
+    """The parts of an address whose port is a port, or None."""
+    try:
+        parts = urlsplit(address.strip())
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts
 
 
 def _explain(error: ValidationError) -> str:

@@ -7,8 +7,8 @@ import structlog
 
 from bot.actions.news import news_of
 from bot.actions.orders import Orders
-from bot.actions.ports import OrderEvent
-from bot.domain.follow import next_look
+from bot.actions.settling import note
+from bot.domain.follow import next_look, offer_is_over
 from bot.domain.order import Order, OrderReport, Phase, advance, expire
 
 log = structlog.get_logger(__name__)
@@ -38,9 +38,7 @@ class Observer:
                 if saved is None:
                     continue
                 if saved.state != before.state:
-                    await tx.orders.add_event(
-                        OrderEvent(reference=reference, at=now, phase=saved.phase, state=saved.state)
-                    )
+                    await note(tx, saved, now)
                 await tx.outbox.add(news_of(saved, news, now))
             if news:
                 self._orders.on_news()
@@ -59,13 +57,16 @@ class Observer:
             await tx.orders.save(_closed_if_unwatched(replace(order, looked_at=now, next_look_at=look)))
 
     async def expire_due(self) -> int:
-        """Tell the expiries that have come by our own clock; how many."""
+        """Tell the expiries that have come by our own clock, and close the offers that nobody took; how many."""
         now = self._clock.now()
         async with self._store.reading() as tx:
             due = await tx.orders.expiring(now)
+            over = [held for held in await tx.orders.in_phase({Phase.HELD}) if offer_is_over(held, now)]
         for order in due:
             await self._expire(order.reference, now)
-        return len(due)
+        for held in over:
+            await self._close_offer(held.reference, now)
+        return len(due) + len(over)
 
     async def _expire(self, reference: str, now: datetime) -> None:
         async with self._store.transaction() as tx:
@@ -76,11 +77,19 @@ class Observer:
             saved = await tx.orders.save(after) if news else None
             if saved is None:
                 return
-            await tx.orders.add_event(
-                OrderEvent(reference=reference, at=now, phase=saved.phase, state=saved.state, note="expired")
-            )
+            await note(tx, saved, now, "expired")
             await tx.outbox.add(news_of(saved, news, now))
         self._orders.on_news()
+
+    async def _close_offer(self, reference: str, now: datetime) -> None:
+        """Nothing was shown of it, so nothing is told: its buttons explain themselves."""
+        async with self._store.transaction() as tx:
+            held = await tx.orders.get(reference)
+            if held is None or held.phase is not Phase.HELD:
+                return
+            saved = await tx.orders.save(replace(held, phase=Phase.UNSHOWN))
+            if saved is not None:
+                await note(tx, saved, now, "the offer is over")
 
 
 def _closed_if_unwatched(order: Order) -> Order:

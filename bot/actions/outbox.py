@@ -5,13 +5,15 @@ again, marked as a repetition, because unheard news about money is worse than ne
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
 
-from bot.actions.ports import Clock, News, Store, Teller, TellLater, Told, Untellable
+from bot.actions.mistakes import where
+from bot.actions.ports import Clock, News, Store, StoreDown, Teller, TellLater, Told, Untellable
 
 log = structlog.get_logger(__name__)
 
@@ -20,6 +22,12 @@ REPEAT_AFTER = timedelta(seconds=15)
 """A message that may have arrived is given this long before it is repeated: the way is just now bad."""
 
 MAX_WAIT = timedelta(minutes=15)
+"""The longest back-off of our own; what the other side asks for may be longer."""
+
+MISTAKES_FORGIVEN = 8
+"""After so many failures of our own making in a row, the news behind it in the chat matter more. Some four minutes."""
+
+CANCELLING_SECONDS = 1.0
 
 
 class OutboxDelivery:
@@ -35,6 +43,7 @@ class OutboxDelivery:
         self._on_room = on_room
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._mistakes: Counter[int] = Counter()
 
     async def recover(self) -> int:
         """Take up what a crash or a lost database left in the middle of a request; how many rows."""
@@ -69,8 +78,12 @@ class OutboxDelivery:
         """Give what is being told `within` seconds; the rest is taken up as perhaps told at the next start."""
         if self._under_way:
             await asyncio.wait(list(self._under_way.values()), timeout=within)
-        for task in list(self._under_way.values()):
+        left = list(self._under_way.values())
+        for task in left:
             task.cancel()
+        if left:
+            # Cancelled isn't ended: the store must not be closed under a transaction that is being undone.
+            await asyncio.wait(left, timeout=CANCELLING_SECONDS)
 
     def _done(self, news_id: int, task: asyncio.Task[None]) -> None:
         self._under_way.pop(news_id, None)
@@ -84,8 +97,24 @@ class OutboxDelivery:
             async with self._store.transaction() as tx:
                 if not await tx.outbox.start(news.id):
                     return
+            await self._keep(news, await self._tell(news))
+
+    async def _tell(self, news: News) -> Told | TellLater | Untellable:
+        """The teller's outcome; what it raises is our mistake or a lost database, and must not hold up the chat."""
+        try:
             outcome = await self._teller.tell(news)
-            await self._keep(news, outcome)
+        except Exception as error:  # noqa: BLE001  whatever it is, the row must not stay as being sent
+            if not isinstance(error, StoreDown):
+                self._mistakes[news.id] += 1
+            log.error(  # noqa: TRY400  a traceback may quote what a person wrote
+                "teller_failed", news=news.kind, subject=news.subject, why=type(error).__name__, where=where(error)
+            )
+            if self._mistakes[news.id] >= MISTAKES_FORGIVEN:
+                return Untellable(type(error).__name__)
+            # It may have failed after the sending.
+            return TellLater(0, maybe_told=True)
+        self._mistakes.pop(news.id, None)
+        return outcome
 
     async def _keep(self, news: News, outcome: Told | TellLater | Untellable) -> None:
         now = self._clock.now()
@@ -94,7 +123,7 @@ class OutboxDelivery:
                 case Told(message_id):
                     await tx.outbox.told(news.id, message_id, now)
                 case TellLater(after, maybe_told):
-                    wait = min(max(timedelta(seconds=after), _back_off(news.attempts)), MAX_WAIT)
+                    wait = max(timedelta(seconds=after), _back_off(news.attempts))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_told else wait)
                     await tx.outbox.retry(news.id, due, maybe_told=maybe_told)
                 case Untellable(reason, whole_chat=True):
@@ -106,4 +135,4 @@ class OutboxDelivery:
 
 
 def _back_off(attempts: int) -> timedelta:
-    return timedelta(seconds=min(2**attempts, 300) / 2)
+    return min(timedelta(seconds=2 ** min(attempts, 20) / 2), MAX_WAIT)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from bot.actions.market import LIGHTNING
+from bot.actions.mistakes import where
 from bot.actions.news import news_of
 from bot.actions.orders import Orders
 from bot.actions.ports import KeyRefused, Newest, Placed, Settlement, SettlementFailure, SlowDown, Store
@@ -107,9 +108,9 @@ class Reconciler:
             report = await self._only_match(order, free, seen)
             if report is not None:
                 await self._adopt(order, report, seen)
-        except Exception as error:
-            # One order that can't be dealt with must not keep the others from being found.
-            log.exception("reconcile_failed", order=order.reference, why=type(error).__name__)
+        except Exception as error:  # noqa: BLE001  one order must not keep the others from being found
+            why = type(error).__name__
+            log.error("reconcile_failed", order=order.reference, why=why, where=where(error))  # noqa: TRY400  may quote
 
     async def _unclaimed(self, newest: Newest) -> list[OrderReport]:
         async with self._store.reading() as tx:

@@ -53,15 +53,11 @@ class SettlementAdapter:
 
     async def place(self, wish: ports.Wish) -> ports.Placed:
         """Create an order (4.5), once."""
-        body = wire.OrderInput(
-            sat_amount=wish.given.value if wish.given.currency == "SAT" else None,
-            idr_amount=wish.given.value if wish.given.currency == "IDR" else None,
-            deposit_channel=wish.channel,
-            partner_bank_code=wish.method.code,
-            partner_bank_name=wish.method.name,
-            recipient_details=wish.number,
-            bank_account_name=wish.holder,
-        )
+        try:
+            body = _body(wish)
+        except ValueError:
+            # Nothing was sent.
+            raise ports.Refused("the wish can't be put as the service wants it") from None
         try:
             created = await self._client.create_order(body)
         except errors.SettlementError as error:
@@ -72,6 +68,9 @@ class SettlementAdapter:
         """One order (4.6), asked for once."""
         try:
             order = await self._client.order(service_id, retry=False)
+        except ValueError:
+            # An id that no path can carry: the service can't be asked about it.
+            raise ports.OrderNotFound from None
         except errors.SettlementError as error:
             raise _read_failure(error) from error
         return _report(order)
@@ -83,6 +82,18 @@ class SettlementAdapter:
         except errors.SettlementError as error:
             raise _read_failure(error) from error
         return ports.Newest(tuple(map(_report, listed.orders)), listed.fetched_at)
+
+
+def _body(wish: ports.Wish) -> wire.OrderInput:
+    return wire.OrderInput(
+        sat_amount=wish.given.value if wish.given.currency == "SAT" else None,
+        idr_amount=wish.given.value if wish.given.currency == "IDR" else None,
+        deposit_channel=wish.channel,
+        partner_bank_code=wish.method.code,
+        partner_bank_name=wish.method.name,
+        recipient_details=wish.number,
+        bank_account_name=wish.holder,
+    )
 
 
 def _placed(created: wire.CreatedOrder) -> ports.Placed:

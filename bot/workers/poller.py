@@ -12,7 +12,16 @@ import structlog
 
 from bot.actions.alarms import KeyAlarm
 from bot.actions.observe import Observer
-from bot.actions.ports import Clock, KeyRefused, Settlement, SettlementFailure, SlowDown, Store
+from bot.actions.ports import (
+    Clock,
+    KeyRefused,
+    OrderNotFound,
+    Settlement,
+    SettlementFailure,
+    SlowDown,
+    Store,
+    StoreDown,
+)
 from bot.domain.order import Order, OrderReport, Phase
 from bot.workers.budget import Budget
 
@@ -24,6 +33,10 @@ LIST_WORTH = 3
 
 AT_ONCE = 20
 LONGEST_REST = 300.0
+LONGEST_REST_ASKED = 3600.0
+LONGEST_LOOK = 10.0
+"""Seconds that one answer is waited for: an order that is answered late must not keep all others unseen."""
+
 LONGEST_PAUSE = 1.0
 """An order falls due at any moment; looking into our own table for it is cheap."""
 
@@ -64,7 +77,7 @@ class Poller:
             await self._alarm.refused()
             return self._longer_rest(self._interval)
         except SlowDown as slow:
-            return self._longer_rest(slow.retry_after or self._interval)
+            return self._longer_rest(min(slow.retry_after or self._interval, LONGEST_REST_ASKED))
         if answered:
             self._rest = 0.0
             await self._alarm.works()
@@ -82,10 +95,11 @@ class Poller:
     async def _list(self) -> Mapping[str, OrderReport]:
         await self._budget.take()
         try:
-            newest = await self._settlement.newest(LIST_SIZE)
+            async with asyncio.timeout(LONGEST_LOOK):
+                newest = await self._settlement.newest(LIST_SIZE)
         except (KeyRefused, SlowDown):
             raise
-        except SettlementFailure as failure:
+        except (SettlementFailure, TimeoutError) as failure:
             log.info("list_brought_nothing", why=type(failure).__name__)
             return {}
         return {report.service_id: report for report in newest.reports}
@@ -114,20 +128,30 @@ class Poller:
             if stop.is_set():
                 return False
             await self._budget.take()
+            if stop.is_set():
+                return False
             try:
-                report = await self._settlement.look_up(order.service_id or "")
-            except (KeyRefused, SlowDown):
-                # Not one more request: each would be refused, too.
+                return await self._seen(order)
+            except (KeyRefused, SlowDown, StoreDown):
+                # Not one more request: each would be refused too, or its answer be lost.
                 stop.set()
                 raise
-            except SettlementFailure as failure:
-                log.info("look_brought_nothing", order=order.reference, why=type(failure).__name__)
-                await self._observer.put_off(order.reference)
-                return False
-            await self._observer.observe(order.reference, report)
-            return True
+
+    async def _seen(self, order: Order) -> bool:
+        """Whether the service has said anything of `order`."""
+        try:
+            async with asyncio.timeout(LONGEST_LOOK):
+                report = await self._settlement.look_up(order.service_id or "")
+        except (KeyRefused, SlowDown):
+            raise
+        except (SettlementFailure, TimeoutError) as failure:
+            log.info("look_brought_nothing", order=order.reference, why=type(failure).__name__)
+            await self._observer.put_off(order.reference)
+            return isinstance(failure, OrderNotFound)
+        await self._observer.observe(order.reference, report)
+        return True
 
     def _longer_rest(self, at_least: float) -> float:
         """Stop hammering: rest longer and longer while it goes on."""
-        self._rest = min(max(self._rest * 2, at_least), LONGEST_REST)
+        self._rest = max(min(self._rest * 2, LONGEST_REST), at_least)
         return self._rest
