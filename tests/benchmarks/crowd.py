@@ -1,0 +1,84 @@
+"""Many active orders at once: in the service's books, and in the bot's as if their people had just confirmed them."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from bot.domain.money import Amount
+from bot.domain.order import Order, Phase
+from bot.domain.payout import PayoutMethod
+from bot.domain.timeline import Step
+from bot.store.store import SqlStore
+from tests.benchmarks.stage import Stage
+
+PAID_STATE = "LN_INVOICE_PAID"
+ELSEWHERE = 5_000_000_000
+"""Chats of orders that nothing happens to: nobody need be there."""
+
+EXPIRES = timedelta(minutes=55)
+AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """One order under way, and the chat that hears of it."""
+
+    service_id: str
+    chat_id: int
+
+
+async def make(hall: Stage, count: int, *, paid: bool = False) -> list[str]:
+    """Orders of the service, unpaid or just paid; their ids, oldest first."""
+    ids: list[str] = []
+    while len(ids) < count:
+        wish = {"count": min(AT_ONCE, count - len(ids))} | ({"state": PAID_STATE} if paid else {})
+        answer = await hall.service.does("bulk", **wish)
+        ids += answer["orderIds"]
+    return ids
+
+
+async def follow(
+    hall: Stage, ids: Sequence[str], *, watched: Sequence[str], paid: bool = False, within: float = 5.0
+) -> list[Followed]:
+    """Let the bot follow orders, first looks spread over `within` seconds; those `watched` have a person."""
+    chats = {service_id: await hall.person(number) for number, service_id in enumerate(watched)}
+    store = SqlStore(hall.database)
+    await store.upgrade()
+    async with store.transaction() as tx:
+        for number, service_id in enumerate(ids):
+            chat_id = chats.get(service_id, ELSEWHERE + number)
+            await tx.orders.add(_order(service_id, chat_id, paid=paid, within=within))
+    await store.close()
+    return [Followed(service_id, chats[service_id]) for service_id in watched]
+
+
+def _order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Order:
+    now = datetime.now(UTC)
+    return Order(
+        reference=service_id[-12:],
+        person_id=chat_id,
+        chat_id=chat_id,
+        draft_id=service_id,
+        attempt=1,
+        method=PayoutMethod("014", "BANK BCA", "bank", None),
+        number="1234567890",
+        holder=None,
+        given=Amount("IDR", 150_000),
+        channel="lightning",
+        expected_sats=9_000,
+        expected_idr=150_000,
+        phase=Phase.OPEN,
+        created_at=now,
+        service_id=service_id,
+        state=PAID_STATE if paid else "IDLE",
+        step=Step.PAID if paid else Step.CREATED,
+        sats=9_000,
+        idr=150_000,
+        btc_idr=Decimal(1_666_666_666),
+        bolt11="lnbcrt" + "q" * 300,
+        expires_at=now + EXPIRES,
+        paid_at=now if paid else None,
+        next_look_at=now + timedelta(seconds=random.uniform(0, within)),
+    )

@@ -1,0 +1,145 @@
+"""Both sandbox servers in this process, the bot in one of its own, and everything that people see, with its time.
+
+`Sights` reads the sandbox's stream of events instead of asking each chat again and again: with 200 people the asking
+would be what is measured.
+"""
+
+import asyncio
+import json
+import re
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bot.sandbox.run import SandboxOptions, bot_environment, servers
+from tests.benchmarks.processes import Process, running
+from tests.e2e.world import Service, words_of
+
+PATIENCE = 90.0
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Something that appeared or changed in a chat; `at` by `time.perf_counter`."""
+
+    at: float
+    kind: str
+    message: Json
+
+
+@dataclass(slots=True)
+class Sights:
+    """What the bot shows, by chat."""
+
+    seen: dict[int, list[Sight]] = field(default_factory=lambda: defaultdict(list))
+    changed: dict[int, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
+
+    def take(self, event: Json) -> None:
+        """Note one event of the stream."""
+        if event["type"] in {"message", "edit"} and event["message"].get("from", {}).get("is_bot"):
+            chat_id = event["chat_id"]
+            self.seen[chat_id].append(Sight(time.perf_counter(), event["type"], event["message"]))
+            self.changed[chat_id].set()
+
+    async def first(self, chat_id: int, text: str, since: float, within: float = PATIENCE) -> Sight:
+        """The first thing seen in a chat since then whose text matches.
+
+        Raises:
+            TimeoutError: it did not come in time.
+        """
+        async with asyncio.timeout(within):
+            while True:
+                self.changed[chat_id].clear()
+                for sight in self.seen[chat_id]:
+                    if sight.at >= since and re.search(text, words_of(sight.message)):
+                        return sight
+                await self.changed[chat_id].wait()
+
+
+@dataclass(slots=True, kw_only=True)
+class Stage:
+    """The servers and the ways to act on them."""
+
+    folder: Path
+    environment: dict[str, str]
+    telegram: httpx.AsyncClient
+    control: httpx.AsyncClient
+    service: Service
+    sights: Sights
+
+    @property
+    def log(self) -> Path:
+        """What the bot has said."""
+        return self.folder / "bot.log"
+
+    @property
+    def database(self) -> str:
+        """The bot's own."""
+        return self.environment["DATABASE_URL"]
+
+    async def person(self, number: int) -> int:
+        """Somebody new who writes in English; their id, which is also their chat's."""
+        answer = await self.telegram.post(
+            "/sandbox/people", json={"first_name": f"Person {number}", "language_code": "en"}
+        )
+        return int(answer.raise_for_status().json()["id"])
+
+    @asynccontextmanager
+    async def bot(self, module: str = "bot") -> AsyncIterator[Process]:
+        """A running bot."""
+        starts = self._starts()
+        async with running(module, "run", log=self.log, environment=self.environment) as process:
+            await self._runs(process, starts)
+            yield process
+
+    async def _runs(self, process: Process, starts: int) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while self._starts() == starts:
+                if process.returncode is not None:
+                    raise RuntimeError("the bot has ended")
+                await asyncio.sleep(0.05)
+
+    def _starts(self) -> int:
+        return self.log.read_text(encoding="utf-8").count('"event": "running"') if self.log.exists() else 0
+
+
+@asynccontextmanager
+async def stage(*, telegram_limits: bool = False) -> AsyncIterator[Stage]:
+    """A new world without a bot. Orders move only when they are told to."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        options = SandboxOptions(state=folder, page_port=0, service_port=0)
+        async with (
+            servers(options) as addresses,
+            httpx.AsyncClient(base_url=addresses.page, timeout=PATIENCE) as telegram,
+            httpx.AsyncClient(base_url=addresses.service, timeout=PATIENCE) as control,
+        ):
+            environment = bot_environment(folder, addresses) | {"LOG_FORMAT": "json", "LOG_LEVEL": "info"}
+            made = Stage(
+                folder=folder,
+                environment=environment,
+                telegram=telegram,
+                control=control,
+                service=Service(control),
+                sights=Sights(),
+            )
+            (await telegram.post("/sandbox/limits", json={"enforce": telegram_limits})).raise_for_status()
+            await made.service.does("settings", speedSeconds=None)
+            watching = asyncio.create_task(_watch(telegram, made.sights))
+            yield made
+            watching.cancel()
+
+
+async def _watch(telegram: httpx.AsyncClient, sights: Sights) -> None:
+    async with telegram.stream("GET", "/sandbox/events", params={"after": 0}, timeout=None) as stream:
+        async for line in stream.aiter_lines():
+            if line.startswith("data: "):
+                sights.take(json.loads(line.removeprefix("data: ")))

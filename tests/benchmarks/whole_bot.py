@@ -1,0 +1,117 @@
+"""(a) The whole bot in a process of its own: 200 people on their way to a review, beside one person alone.
+
+The service takes 300 ms for each read. An answer is timed from the person's message to the moment its answer stands
+in the chat, as the sandbox's Telegram shows it. Telegram's own limit of 30 messages a second is the floor of anything
+that 200 people do in one moment, so both are measured: without the limit, what the bot itself takes, and with it,
+what a person waits, once all in the same moment and once with the pauses that people make.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from tests.benchmarks.report import Row, Spread, seconds
+from tests.benchmarks.stage import Json, Stage, stage
+
+SERVICE_SECONDS = 0.3
+PEOPLE, FEW_PEOPLE = 200, 10
+THINKING = (6.0, 18.0)
+PER_SECOND = 29
+UNLIMITED = "tests.benchmarks.unlimited_bot"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a person does (a label in brackets is a button) and what they see then."""
+
+    does: str
+    sees: str
+
+
+WAY = (
+    Step("/send", "Where should it go"),
+    Step("bca", "account number|mobile number"),
+    Step("1234567890", "Whose account"),
+    Step("[Skip]", "How much"),
+    Step("500rb", "Please check"),
+)
+
+
+async def run(*, quick: bool) -> list[Row]:
+    """The rows of this benchmark."""
+    count = FEW_PEOPLE if quick else PEOPLE
+    async with _served() as hall, hall.bot(UNLIMITED):
+        people = [await hall.person(number) for number in range(count + 3)]
+        alone = Spread.of([time for person in people[count:] for time in await _walk(hall, person, WAY)])
+        together = Spread.of(await _all_walk(hall, people[:count], WAY))
+    async with _served() as hall, hall.bot():
+        people = [await hall.person(number) for number in range(2 * count)]
+        same_moment = Spread.of(await _all_walk(hall, people[:count], WAY[:1]))
+        pauses = Spread.of(await _all_walk(hall, people[count:], WAY[:3], (0.5, 1.5) if quick else THINKING))
+    one, floor = "one person alone, Kirim", f"Telegram's limit alone ({PER_SECOND}/s)"
+    what = f"whole bot, service {seconds(SERVICE_SECONDS)} a read, {count} people"
+    at_limit = Spread.of([turn / PER_SECOND for turn in range(count)])
+    return [
+        _row(
+            f"{what} on the way to a review, each at the pace of the answers, no Telegram limit", together, one, alone
+        ),
+        _row(f"{what}, all their /send in one moment, within Telegram's limit", same_moment, floor, at_limit),
+        _row(
+            f"{what}, {THINKING[0]:.0f} to {THINKING[1]:.0f} s of thinking, within Telegram's limit", pauses, one, alone
+        ),
+    ]
+
+
+def _row(what: str, ours: Spread, versus: str, theirs: Spread) -> Row:
+    return Row(
+        part="a",
+        measured=f"{what}: answer time, median / p99",
+        ours=str(ours),
+        versus=versus,
+        theirs=str(theirs),
+        ratio=ours.over(theirs),
+    )
+
+
+@asynccontextmanager
+async def _served() -> AsyncIterator[Stage]:
+    async with stage() as made:
+        await made.service.fails_with("delay", method="GET", path="/v1", seconds=SERVICE_SECONDS)
+        yield made
+
+
+async def _all_walk(
+    hall: Stage, people: Sequence[int], way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)
+) -> list[float]:
+    walks = await asyncio.gather(*(_walk(hall, person, way, thinking) for person in people))
+    return [took for walk in walks for took in walk]
+
+
+async def _walk(
+    hall: Stage, person: int, way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)
+) -> list[float]:
+    """One person's way; the answer times."""
+    pauses, times, last = random.Random(person), [], {}
+    for step in way:
+        await asyncio.sleep(pauses.uniform(*thinking))
+        began = time.perf_counter()
+        acting = asyncio.create_task(_act(hall, person, step, last))
+        sight = await hall.sights.first(person, step.sees, began)
+        times.append(sight.at - began)
+        last = sight.message
+        await acting
+    return times
+
+
+async def _act(hall: Stage, person: int, step: Step, last: Json) -> None:
+    if not step.does.startswith("["):
+        said = {"from": person, "text": step.does}
+        (await hall.telegram.post(f"/sandbox/chats/{person}/send", json=said)).raise_for_status()
+        return
+    buttons = [button for row in last["reply_markup"]["inline_keyboard"] for button in row]
+    data = next(button["callback_data"] for button in buttons if step.does.strip("[]") in button["text"])
+    press = {"from": person, "message_id": last["message_id"], "data": data, "timeout": 0}
+    (await hall.telegram.post(f"/sandbox/chats/{person}/press", json=press)).raise_for_status()
