@@ -183,8 +183,8 @@ class World:
         self.state = state
         self.log = state / "bot.log"
         self.telegram = httpx.AsyncClient(base_url=addresses.page, timeout=30)
-        self._control = httpx.AsyncClient(base_url=addresses.service, timeout=30)
-        self.service = Service(self._control)
+        self.control = httpx.AsyncClient(base_url=addresses.service, timeout=30)
+        self.service = Service(self.control)
         self.emma = Chatter(self.telegram, 1001)
         self.sari = Chatter(self.telegram, 1002)
         self.oscar = Chatter(self.telegram, 2001)
@@ -244,7 +244,7 @@ class World:
         """End everything."""
         await self.kill_bot()
         await self.telegram.aclose()
-        await self._control.aclose()
+        await self.control.aclose()
 
     def _starts(self) -> int:
         return self.log.read_text().count('"event": "running"') if self.log.exists() else 0

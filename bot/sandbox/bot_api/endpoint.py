@@ -71,7 +71,7 @@ class BotApi:
     async def _with_faults(self, name: str, chat_id: str, params: Params, receive: Receive) -> Response:
         fault = self._box.faults.take(name.lower(), chat_id)
         if fault is not None:
-            early = await _before(fault)
+            early = await _before(fault, receive)
             if early is not None:
                 self._box.log_call(name, chat_id, early.status_code)
                 return early
@@ -85,6 +85,8 @@ class BotApi:
         self._box.log_call(name, chat_id, None)
         if dropped:
             raise _Dropped
+        if fault is not None and fault.fault == "delay_after":
+            await _hung_up_within(receive, fault.seconds)
         return _success(result)
 
 
@@ -151,10 +153,20 @@ async def _hang_up(receive: Receive) -> None:
         pass
 
 
-async def _before(fault: Fault) -> Response | None:
+async def _hung_up_within(receive: Receive, seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(_hang_up(receive), seconds)
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _before(fault: Fault, receive: Receive) -> Response | None:
     match fault.fault:
         case "delay":
-            await asyncio.sleep(fault.seconds)
+            # A caller who is gone by then has sent nothing: the call never got here.
+            if await _hung_up_within(receive, fault.seconds):
+                raise _Dropped
         case "drop_before":
             raise _Dropped
         case "500":

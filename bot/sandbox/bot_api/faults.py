@@ -10,7 +10,8 @@ from bot.sandbox.bot_api.errors import PersonError
 if TYPE_CHECKING:
     from bot.sandbox.bot_api.model import JsonObject
 
-KINDS = frozenset({"delay", "drop_before", "drop_after", "500", "429", "html"})
+KINDS = frozenset({"delay", "delay_after", "drop_before", "drop_after", "500", "429", "html"})
+"""`delay` holds a call up on its way to the server, `delay_after` the answer to a call that was carried out."""
 
 
 @dataclass

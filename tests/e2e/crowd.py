@@ -1,0 +1,45 @@
+"""Many persons in one world, each with a number of their own, so that orders can be told apart by who wished them."""
+
+import asyncio
+import itertools
+from dataclasses import dataclass
+
+from tests.e2e.steps import reaches_review
+from tests.e2e.world import Chatter, Json, World
+
+NUMBERS = itertools.count(2_110_000_000)
+INVOICE = r"lnbcrt\w+"
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Somebody new, and the account that only they send to."""
+
+    chat: Chatter
+    number: str
+    world: World
+
+    async def orders(self) -> list[Json]:
+        """What the service has made of this person's wishes, newest first."""
+        return [order for order in await self.world.service.orders() if order["payoutRecipient"] == self.number]
+
+    async def has_order(self) -> Json:
+        """Wait for the service to have made one."""
+        async with asyncio.timeout(20):
+            while not (orders := await self.orders()):  # noqa: ASYNC110  the service's books tell nobody
+                await asyncio.sleep(0.03)
+        return orders[0]
+
+
+async def newcomer(world: World, *, language: str = "en") -> Sender:
+    """A person whom the bot has never met."""
+    answer = await world.telegram.post("/sandbox/people", json={"first_name": "Nadia", "language_code": language})
+    person_id = answer.raise_for_status().json()["id"]
+    return Sender(Chatter(world.telegram, person_id), str(next(NUMBERS)), world)
+
+
+async def newcomer_at_review(world: World) -> Sender:
+    """A newcomer who needs only to confirm."""
+    sender = await newcomer(world)
+    await reaches_review(sender.chat, number=sender.number)
+    return sender

@@ -1,0 +1,85 @@
+"""Kill -9 at every step of the conversation: the person goes on where they were, and nothing they said is lost."""
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from tests.e2e.crowd import Sender, newcomer
+from tests.e2e.trouble import calls_of, held, invoices_in, killed_and_restarted, posts, until
+from tests.e2e.world import World
+
+NUMBER = "12345678"
+
+
+@dataclass(frozen=True)
+class Move:
+    """Something a person types, or the label of a button they press, and what they then see."""
+
+    sees: str
+    says: str = ""
+    taps: str = ""
+
+    async def make(self, sender: Sender) -> None:
+        """Do it, without waiting for the answer."""
+        if self.says:
+            await sender.chat.says(self.says)
+        else:
+            await sender.chat.taps(self.taps, wait=0)
+
+
+WAY = [
+    Move("Where should it go", says="/send"),
+    Move("Which account number", taps="BCA"),
+    Move("usually have 10 digits", says=NUMBER),
+    Move("Whose account is it", taps="Yes, use this number"),
+    Move("How much", says="Budi Santoso"),
+    Move("can be read in more than one way", says="150"),
+    Move("Please check", taps="150,000"),
+    Move("How would you like to pay", taps="Way to pay"),
+    Move("Please check", taps="Lightning"),
+]
+"""Every question of the conversation, answered by text or by button, an edit from the review included."""
+
+
+async def test_kill_9_before_and_after_each_answer_is_sent_lets_everybody_go_on_where_they_were(kirim: World) -> None:
+    untold, told = await newcomer(kirim), await newcomer(kirim)
+    for move in WAY:
+        answers = calls_of(kirim, "sendMessage" if move.says else "editMessageText")
+        async with AsyncExitStack() as air:
+            await air.enter_async_context(held(answers, untold.chat, "delay"))
+            await air.enter_async_context(held(answers, told.chat, "delay_after"))
+            await move.make(untold)
+            await move.make(told)
+        before = await answers.count()
+        await killed_and_restarted(kirim)
+        await until(lambda calls=answers, known=before: calls.are_more_than(known + 1), what="both answers")
+        await untold.chat.sees(move.sees)
+        await told.chat.sees(move.sees)
+    for sender, most in ((untold, 1), (told, 2)):
+        # What may have arrived is asked once more; what surely did not is asked once.
+        assert max([await sender.chat.count(move.sees) for move in WAY if move.says]) == most
+        await finishes(kirim, sender)
+    assert await posts(kirim) == len(await kirim.service.orders()) == 2
+
+
+async def test_kill_9_before_the_receipt_of_each_update_and_the_end_of_each_press_repeats_nothing(kirim: World) -> None:
+    sender = await newcomer(kirim)
+    for move in WAY:
+        async with AsyncExitStack() as air:
+            await air.enter_async_context(held(calls_of(kirim, "getUpdates")))
+            if move.taps:
+                await air.enter_async_context(held(calls_of(kirim, "answerCallbackQuery")))
+            await move.make(sender)
+        await killed_and_restarted(kirim)
+        await sender.chat.sees(move.sees)
+    await finishes(kirim, sender)
+    assert await posts(kirim) == len(await kirim.service.orders()) == 1
+
+
+async def finishes(world: World, sender: Sender) -> None:
+    """Everything that was said before all those kills is in the review, and in the order."""
+    review = await sender.chat.sees("Please check", anywhere=True)
+    assert all(said in review["text"] for said in ("Rp150,000", "BCA", NUMBER, "Budi Santoso", "Lightning"))
+    await sender.chat.taps("Confirm")
+    await sender.chat.sees("Waiting for your payment, until")
+    assert len(await invoices_in(sender.chat)) == 1
+    assert {order["idrAmount"] for order in await world.service.orders()} == {150_000}

@@ -1,0 +1,106 @@
+"""Bringing trouble about at a chosen moment: a call is held in the air, the bot is killed while it hangs there."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tests.e2e.world import LOOK_EVERY, PATIENCE, Chatter, World, words_of
+
+FOR_LONG = 300.0
+"""Seconds: longer than any test. What is held for so long never gets there."""
+
+ORDERS = "/v1/offramp/orders"
+INVOICE = re.compile(r"lnbcrt\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The bot's calls of one method of the Bot API."""
+
+    world: World
+    method: str
+
+    async def count(self) -> int:
+        """How many were carried out or refused."""
+        return sum(call["method"] == self.method for call in await self.world.calls())
+
+    async def are_more_than(self, known: int) -> bool:
+        """Whether there have been more since."""
+        return await self.count() > known
+
+
+def calls_of(world: World, method: str) -> Calls:
+    """The calls of `method`."""
+    return Calls(world, method)
+
+
+@asynccontextmanager
+async def held(calls: Calls, person: Chatter | None = None, fault: str = "delay") -> AsyncIterator[None]:
+    """Hold the next of these calls (to this person's chat); the block causes it, and at its end the call hangs.
+
+    `delay` holds the call itself, so that nothing of it has happened; `delay_after` only its answer.
+    """
+    where = {} if person is None else {"chat_id": person.chat_id}
+    known = await calls.count()
+    await calls.world.telegram_fails(fault, calls.method, seconds=FOR_LONG, times=1, **where)
+    yield
+    await until(lambda: _is_taken(calls.world), what=f"{calls.method} in the air")
+    if fault == "delay_after":
+        await until(lambda: calls.are_more_than(known), what=calls.method)
+
+
+@asynccontextmanager
+async def service_held(world: World, fault: str = "delay", **where: Any) -> AsyncIterator[None]:
+    """Hold the next request to the service: a POST of an order, where nothing else is said."""
+    wanted = {"method": "POST", "path": ORDERS, "seconds": FOR_LONG} | where
+    await world.service.fails_with(fault, times=1, **wanted)
+    yield
+    await until(lambda: _is_used(world))
+
+
+async def until(holds: Callable[[], Awaitable[bool]], *, within: float = PATIENCE, what: str = "it") -> None:
+    """Wait for something that can be looked up."""
+    try:
+        async with asyncio.timeout(within):
+            while not await holds():
+                await asyncio.sleep(LOOK_EVERY)
+    except TimeoutError:
+        raise AssertionError(f"{what} has not come within {within:g} seconds") from None
+
+
+async def killed_and_restarted(world: World, **settings: str) -> None:
+    """Kill -9, good weather, and a new start."""
+    await world.kill_bot()
+    await good_weather(world)
+    await world.start_bot(**settings)
+
+
+async def good_weather(world: World) -> None:
+    """No faults at all."""
+    await world.telegram_heals()
+    await world.service.heals()
+
+
+async def posts(world: World) -> int:
+    """How many orders the bot has asked the service for, answered or not."""
+    asked: Counter[str] = Counter((await world.service.requests())["routes"])
+    return asked[f"POST {ORDERS}"]
+
+
+async def invoices_in(person: Chatter) -> set[str]:
+    """The different invoices that stand in a chat."""
+    return {found for message in await person.messages() for found in INVOICE.findall(words_of(message))}
+
+
+async def _is_taken(world: World) -> bool:
+    switches = (await world.telegram.get("/sandbox/faults")).json()["faults"]
+    return all(switch["times"] == 0 for switch in switches)
+
+
+async def _is_used(world: World) -> bool:
+    switches = (await world.control.get("/control/faults")).json()["faults"]
+    return all(switch["used"] for switch in switches)
