@@ -1,4 +1,4 @@
-"""The first thing a newcomer does, done in a real browser: open the page, send rupiah, pay in the wallet, see them sent.
+"""What a newcomer does first, in a real browser: open the page, send rupiah, pay in the wallet, see them sent.
 
 `SCREENSHOTS=folder` keeps pictures of the way.
 """
@@ -68,7 +68,7 @@ async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, tmp_path: 
         if story.screen == PHONE:
             await page.get_by_test_id(f"show-{story.person}").click()
         await walks_to_the_invoice(page, pane, story)
-        await pays_in_the_wallet(page, pane, story)
+        await pays_in_the_wallet(page, story)
         await expect(last(pane, story.words.paid)).to_be_visible(timeout=SEEN_WITHIN)
         await picture(page, story, "paid")
         await kirim.service.does("settings", speedSeconds=0.1)
@@ -93,7 +93,7 @@ async def walks_to_the_invoice(page: Page, pane: Locator, story: Story) -> None:
     await picture(page, story, "invoice")
 
 
-async def pays_in_the_wallet(page: Page, pane: Locator, story: Story) -> None:
+async def pays_in_the_wallet(page: Page, story: Story) -> None:
     if story.screen == PHONE:
         await page.get_by_test_id("tab-wallet").click()
     wallet = page.get_by_test_id(f"wallet-{story.person}")
