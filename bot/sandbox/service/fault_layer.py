@@ -59,7 +59,10 @@ class FaultLayer:
             await self._app(scope, receive, send)
             return
         method, path = scope["method"], scope["path"]
-        answer = await self._answer(scope, receive, self._service.faults.take(method, path))
+        faults = self._service.faults.take(method, path)
+        # A slow service does what arrived in time, even if nobody waits for its answer any more.
+        arrived = await _arrived(receive) if faults else receive
+        answer = await self._answer(scope, arrived, faults)
         self._service.requests.add(method, path, DROPPED if answer is None else answer.status_code)
         if answer is None:
             await drop(scope, receive)
@@ -80,6 +83,19 @@ class FaultLayer:
         for fault in faults:
             if fault.fault == name:
                 await self._sleep(fault.seconds)
+
+
+async def _arrived(receive: Receive) -> Receive:
+    """The request's body, taken in whole before anything happens to it."""
+    messages = [await receive()]
+    while messages[-1].get("more_body", False):
+        messages.append(await receive())
+    left = iter(messages)
+
+    async def again() -> Message:
+        return next(left, None) or await receive()
+
+    return again
 
 
 async def _collected(app: ASGIApp, scope: Scope, receive: Receive) -> Response:
