@@ -1,7 +1,7 @@
 """What stands in a button's callback data: short, opaque, and never trusted.
 
 `d:<draft>:<revision>:<action>[:<argument>]` drives a draft, and only the revision it was shown for;
-`o:<reference>:<action>` acts on an order; anything else is a word of its own (`new`, `lang:en`).
+`o:<reference>:<action>` acts on an order; anything else is a word of its own (`new`, `over`, `lang:en`).
 """
 
 import re
@@ -12,6 +12,7 @@ from bot.domain.draft import OrderDraft
 DRAFT_PATTERN = re.compile(r"^d:([0-9a-f]{4,20}):(\d{1,9}):([a-z]{1,12})(?::(.{0,40}))?$")
 ORDER_PATTERN = re.compile(r"^o:([0-9A-Z]{4,16}):([a-z]{1,12})$")
 NEW = "new"
+OVER = "over"
 LANGUAGE_PATTERN = re.compile(r"^lang:(en|id)$")
 
 

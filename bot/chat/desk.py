@@ -1,8 +1,9 @@
 """What every screen may reach for, and the visit it serves: who has come, with what, at which draft."""
 
-from collections import OrderedDict
+import asyncio
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from zoneinfo import ZoneInfo
 
@@ -12,12 +13,15 @@ from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders
 from bot.actions.ports import Clock, Person, Settlement, Store
-from bot.chat.messenger import Delivered, Gone, Messenger
+from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
+from bot.chat.prompts import Prompts
 from bot.chat.screen import Screen
 from bot.domain.draft import OrderDraft
 from bot.i18n import Html, Translations, Translator
 
-PROMPTS_REMEMBERED = 10_000
+PAUSES = (1.0, 3.0)
+"""Seconds before the next attempt at a message of the conversation. One that may have arrived is repeated too: a
+question asked twice does no harm, one never asked leaves a person waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class Desk:
     translations: Translations
     clock: Clock
     default_locale: str
+    prompts: Prompts = field(default_factory=Prompts)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,39 +96,54 @@ class Visit:
             await self.desk.messenger.answer_press(query_id, text, alert=alert)
 
     async def show(self, screen: Screen) -> None:
-        """Show a screen: in the pressed message's place, or as a new message after something typed.
-
-        A `notice` stands above it, once.
-        """
-        if self.notice is not None:
-            screen, self.notice = replace(screen, text=f"{self.notice}\n\n{screen.text}"), None
-        if self.message_id is not None:
-            edited = await self.desk.messenger.edit_text(
-                self.chat_id, self.message_id, screen.text, screen.keyboard, lane="talk"
-            )
-            if not isinstance(edited, Gone):
-                return
-        await self.say(screen)
-
-    async def say(self, screen: Screen) -> None:
-        """Show a screen as a new message; buttons of the prompt before it are taken away."""
-        stale = PROMPTS.pop(self.chat_id, None)
-        sent = await self.desk.messenger.send_text(self.chat_id, screen.text, screen.keyboard, lane="talk")
-        if isinstance(sent, Delivered) and sent.message_id is not None and screen.keyboard:
-            _remember_prompt(self.chat_id, sent.message_id)
-        if stale is not None:
+        """Show a question: in the pressed message's place, or as a new message after something typed."""
+        screen = self._with_notice(screen)
+        in_place = self.message_id is not None and await self._edit(self.message_id, screen)
+        message_id = self.message_id if in_place else await self._send(screen)
+        stale = self.desk.prompts.replace(self.chat_id, message_id if screen.keyboard else None)
+        if stale not in {None, message_id}:
             await self.desk.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
 
+    async def say(self, screen: Screen) -> None:
+        """Show a question as a new message; the buttons of the one before it are taken away."""
+        self.message_id = None
+        await self.show(screen)
 
-PROMPTS: OrderedDict[int, int] = OrderedDict()
-"""The last prompt of each chat, so that its buttons can be taken away. Forgetting one does no harm: an old button
-explains itself."""
+    async def update(self, screen: Screen) -> None:
+        """Bring an order's message up to date in its place. It is no question: its buttons stay."""
+        screen = self._with_notice(screen)
+        if self.message_id is None or not await self._edit(self.message_id, screen):
+            await self._send(screen)
+
+    async def post(self, screen: Screen) -> int | None:
+        """Show an order's message as a new one, whose buttons stay; its id, where it surely was sent."""
+        return await self._send(self._with_notice(screen))
+
+    def _with_notice(self, screen: Screen) -> Screen:
+        """The screen with what is to be said before it, once."""
+        notice, self.notice = self.notice, None
+        return screen if notice is None else replace(screen, text=f"{notice}\n\n{screen.text}")
+
+    async def _edit(self, message_id: int, screen: Screen) -> bool:
+        messenger = self.desk.messenger
+        edited = await _persistently(
+            lambda: messenger.edit_text(self.chat_id, message_id, screen.text, screen.keyboard, lane="talk")
+        )
+        return not isinstance(edited, Gone | Invalid)
+
+    async def _send(self, screen: Screen) -> int | None:
+        messenger = self.desk.messenger
+        sent = await _persistently(lambda: messenger.send_text(self.chat_id, screen.text, screen.keyboard, lane="talk"))
+        return sent.message_id if isinstance(sent, Delivered) else None
 
 
-def _remember_prompt(chat_id: int, message_id: int) -> None:
-    PROMPTS[chat_id] = message_id
-    while len(PROMPTS) > PROMPTS_REMEMBERED:
-        PROMPTS.popitem(last=False)
+async def _persistently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
+    for pause in PAUSES:
+        outcome = await call()
+        if not isinstance(outcome, TryLater):
+            return outcome
+        await asyncio.sleep(pause)
+    return await call()
 
 
 VISIT: ContextVar[Visit] = ContextVar("visit")

@@ -4,8 +4,10 @@ Order of the handlers: group 0 takes what works at any point of any conversation
 no questions, groups); group 1 is the conversation, and what is said outside one.
 """
 
+import traceback
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -22,15 +24,18 @@ from telegram.ext import (
 
 from bot.actions.ports import Person, StoreDown
 from bot.chat import data, presses
+from bot.chat.asking import show_draft
 from bot.chat.desk import VISIT, Desk, Visit
 from bot.chat.flow import PRIVATE, Context, around_the_conversation, conversation
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import rate, start, status
+from bot.chat.screens.parts import with_way_back
 from bot.chat.words import translator_for
 from bot.i18n import choose
 
 log = structlog.get_logger(__name__)
 
+FRAMES_LOGGED = 4
 COMMANDS = ("send", "rate", "status", "cancel", "language", "help", "start")
 Show = Callable[[Visit], Awaitable[Screen]]
 
@@ -130,19 +135,10 @@ def _shows() -> dict[str, Show]:
 def _at_any_point(show: Show) -> Callable[[Update, Context], Coroutine[Any, Any, None]]:
     async def handle(_: Update, __: Context) -> None:
         visit = VISIT.get()
-        await visit.say(_with_way_back(visit, await show(visit)))
+        await visit.say(with_way_back(visit.t, visit.draft, await show(visit)))
         raise ApplicationHandlerStop
 
     return handle
-
-
-def _with_way_back(visit: Visit, screen: Screen) -> Screen:
-    """In the middle of a draft, the way on is back into it rather than a new one."""
-    if visit.draft is None or visit.draft.method is None:
-        return screen
-    go_on = Button(visit.t.plain("draft.continue"), data=data.for_draft(visit.draft, "show"), style="primary")
-    rows = tuple(row for row in screen.keyboard if not any(button.data == data.NEW for button in row))
-    return replace(screen, keyboard=((go_on,), *rows))
 
 
 async def _language_chosen(update: Update, _: Context) -> None:
@@ -154,7 +150,10 @@ async def _language_chosen(update: Update, _: Context) -> None:
         await tx.people.save(visit.person)
     visit.t = visit.desk.translations.get(locale)
     await visit.acknowledge(visit.t.plain("language.changed"))
-    await visit.show(_with_way_back(visit, await start.show(visit)))
+    if visit.draft is not None:
+        await show_draft(visit)
+    else:
+        await visit.show(await start.show(visit))
     raise ApplicationHandlerStop
 
 
@@ -164,12 +163,18 @@ async def _in_a_group(update: Update, context: Context) -> None:
     message, chat = update.effective_message, update.effective_chat
     name = context.bot.username
     text = (message.text or "") if message else ""
-    if chat is not None and (text.startswith("/") or f"@{name}" in text):
+    if chat is not None and _is_for_us(text, name):
         button = Button(visit.t.plain("group.open"), url=f"https://t.me/{name}?start=group")
         await visit.desk.messenger.send_text(
             chat.id, visit.t("group.text"), ((button,),), lane="talk", reply_to=message.message_id if message else None
         )
     raise ApplicationHandlerStop
+
+
+def _is_for_us(text: str, name: str) -> bool:
+    """Whether the bot is spoken to: by its name, or by a command that isn't another bot's."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    return f"@{name}".lower() in text.lower() or (first.startswith("/") and "@" not in first)
 
 
 async def _membership(update: Update, _: Context) -> None:
@@ -188,7 +193,13 @@ async def _apologise(_: object, context: Context) -> None:
         # The lane tries the same update again; the person need not hear of it.
         visit.failure = error
         return
-    log.error("update_failed", why=type(error).__name__, exc_info=error)
+    # Without the exception's text, which may quote what a person wrote.
+    log.error("update_failed", why=type(error).__name__, where=_where(error))
     if visit is not None:
         await visit.acknowledge()
         await visit.say(Screen(visit.t("talk.broken")))
+
+
+def _where(error: BaseException | None) -> list[str]:
+    frames = traceback.extract_tb(error.__traceback__) if error else []
+    return [f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames[-FRAMES_LOGGED:]]

@@ -6,9 +6,6 @@ changed elsewhere can't leave it behind.
 """
 
 import warnings
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
-from types import ModuleType
 
 from telegram import Update
 from telegram.ext import (
@@ -22,24 +19,15 @@ from telegram.ext import (
 )
 from telegram.warnings import PTBUserWarning
 
-from bot.actions.ports import SettlementFailure
-from bot.chat import data
-from bot.chat.desk import VISIT, Pressed, Said, Typed, Visit
+from bot.chat import data, words
+from bot.chat.asking import END, SCREENS, leave, open_draft, show_draft, stale, take, way_on
+from bot.chat.desk import VISIT, Pressed, Typed, Visit
 from bot.chat.screen import Button, Screen
-from bot.chat.screens import amount, channel, destination, holder, number, review, start
-from bot.chat.screens.parts import leave_row, new_row
-from bot.domain.draft import Ask, DraftStatus, OrderDraft, step_back
-from bot.domain.errors import Rejection
+from bot.chat.screens import start
+from bot.chat.screens.parts import has_answers, new_row, with_way_back
+from bot.domain.draft import OrderDraft
+from bot.i18n import Html
 
-SCREENS: dict[Ask, ModuleType] = {
-    Ask.DESTINATION: destination,
-    Ask.NUMBER: number,
-    Ask.HOLDER: holder,
-    Ask.AMOUNT: amount,
-    Ask.CHANNEL: channel,
-    Ask.REVIEW: review,
-}
-END = ConversationHandler.END
 Context = ContextTypes.DEFAULT_TYPE
 Handler = BaseHandler[Update, Context, object]
 PRIVATE = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE
@@ -70,7 +58,8 @@ def conversation() -> DraftConversation:
         return DraftConversation(
             entry_points=[
                 CommandHandler("send", _send, filters=PRIVATE),
-                CallbackQueryHandler(_begin, pattern=f"^{data.NEW}$"),
+                CallbackQueryHandler(_new, pattern=f"^{data.NEW}$"),
+                CallbackQueryHandler(_over, pattern=f"^{data.OVER}$"),
                 pressed,
             ],
             states={ask: [typed, pressed] for ask in SCREENS},
@@ -88,17 +77,33 @@ def around_the_conversation() -> list[Handler]:
     ]
 
 
-async def _send(update: Update, _: Context) -> object:
-    visit = VISIT.get()
-    if visit.draft is not None and not visit.is_replayed and visit.draft.method is not None:
-        await visit.show(_unfinished(visit, visit.draft))
-        return visit.draft.ask
-    return await _begin(update, _)
+async def _send(_: Update, __: Context) -> object:
+    return await _begin_or_ask(VISIT.get())
 
 
-async def _begin(_: Update, __: Context) -> object:
+async def _new(_: Update, __: Context) -> object:
     visit = VISIT.get()
     await visit.acknowledge()
+    # The button also stands under news of orders, which must not be written over.
+    visit.message_id = None
+    return await _begin_or_ask(visit)
+
+
+async def _over(_: Update, __: Context) -> object:
+    visit = VISIT.get()
+    await visit.acknowledge()
+    return await _begin(visit)
+
+
+async def _begin_or_ask(visit: Visit) -> object:
+    """A new draft; where one with answers is open, the question whether to go on with that."""
+    if visit.draft is not None and not visit.is_replayed and has_answers(visit.draft):
+        await visit.show(_unfinished(visit, visit.draft))
+        return visit.draft.ask
+    return await _begin(visit)
+
+
+async def _begin(visit: Visit) -> object:
     if not visit.is_replayed:
         visit.draft = await visit.desk.drafts.begin(visit.person.id, visit.chat_id, visit.update_id)
     return await show_draft(visit)
@@ -110,7 +115,7 @@ async def _typed(update: Update, _: Context) -> object:
     if text is None:
         visit.notice = visit.t("talk.only_text")
         return await show_draft(visit)
-    return await _take(visit, Typed(text))
+    return await take(visit, Typed(text))
 
 
 async def _pressed(update: Update, _: Context) -> object:
@@ -123,150 +128,46 @@ async def _pressed(update: Update, _: Context) -> object:
     if press.action == "takeup":
         return await _take_up(visit, press.draft_id)
     if draft is None or press.draft_id != draft.id:
-        return await _stale(visit, press.draft_id)
+        return await stale(visit, press.draft_id)
     if visit.is_replayed:
         return await show_draft(visit)
     if press.revision != draft.revision:
-        await visit.acknowledge(visit.t.plain("stale.button"))
-        visit.message_id = None
-        return await show_draft(visit)
+        return await _outdated(visit)
     await visit.acknowledge()
-    return await _take(visit, Pressed(press.action, press.argument))
+    return await take(visit, Pressed(press.action, press.argument))
 
 
-async def _take(visit: Visit, said: Said) -> object:
-    """Give the answer to the screen that asked, keep what it makes of the draft, and show what comes next."""
-    draft = _open(visit)
-    if visit.is_replayed:
+async def _outdated(visit: Visit) -> object:
+    """A button of a question that has been answered. A second tap on the newest one needs no second question."""
+    if visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
         return await show_draft(visit)
-    if isinstance(said, Pressed) and said.action in COMMON:
-        return await COMMON[said.action](visit, draft)
-    try:
-        outcome = await SCREENS[draft.ask].answer(visit, draft, said)
-    except Rejection as rejection:
-        return await _reject(visit, draft, rejection)
-    except SettlementFailure:
-        return await _service_down(visit, draft)
-    if isinstance(outcome, Screen):
-        await visit.show(outcome)
-        return draft.ask if await _still_open(visit, draft) else END
-    return await _keep(visit, outcome)
-
-
-async def _keep(visit: Visit, draft: OrderDraft) -> object:
-    visit.draft = await visit.desk.drafts.save(draft, visit.update_id)
-    if visit.draft is None:
-        visit.draft = await visit.desk.drafts.get(draft.id)
+    await visit.acknowledge(visit.t.plain("stale.button"))
+    visit.message_id = None
     return await show_draft(visit)
-
-
-async def show_draft(visit: Visit) -> object:
-    """Show the question that the draft waits for; the state it is in."""
-    draft = _open(visit)
-    await visit.acknowledge()
-    if draft.status is not DraftStatus.OPEN:
-        return await _stale(visit, draft.id)
-    try:
-        await visit.show(await SCREENS[draft.ask].show(visit, draft))
-    except Rejection as rejection:
-        return await _reject(visit, draft, rejection)
-    except SettlementFailure:
-        return await _service_down(visit, draft)
-    return draft.ask
-
-
-async def _reject(visit: Visit, draft: OrderDraft, rejection: Rejection) -> object:
-    """Say why, and ask the same question again. A sum that no longer fits is asked for, whichever screen found it."""
-    visit.notice = visit.t.tell(rejection)
-    if rejection.key.startswith("amount.") and draft.ask is Ask.REVIEW:
-        return await _keep(visit, replace(draft, ask=Ask.AMOUNT))
-    if draft.ask is Ask.REVIEW:
-        visit.message_id = None
-    try:
-        await visit.show(await SCREENS[draft.ask].show(visit, draft))
-    except Rejection:
-        return await _keep(visit, replace(draft, ask=Ask.DESTINATION))
-    except SettlementFailure:
-        return await _service_down(visit, draft)
-    return draft.ask
-
-
-async def _service_down(visit: Visit, draft: OrderDraft) -> object:
-    again = Button(visit.t.plain("button.try_again"), data=data.for_draft(draft, "show"), style="primary")
-    await visit.show(Screen(visit.t("service.down"), ((again,), leave_row(visit.t, draft))))
-    return draft.ask
-
-
-async def _back(visit: Visit, draft: OrderDraft) -> object:
-    return await _keep(visit, step_back(draft))
-
-
-async def _again(visit: Visit, _: OrderDraft) -> object:
-    return await show_draft(visit)
-
-
-async def _leave(visit: Visit, draft: OrderDraft) -> object:
-    await visit.desk.drafts.cancel(draft, visit.update_id)
-    await visit.show(Screen(visit.t("draft.cancelled"), (new_row(visit.t),)))
-    return END
-
-
-COMMON: dict[str, Callable[[Visit, OrderDraft], Awaitable[object]]] = {
-    "back": _back,
-    "cancel": _leave,
-    "show": _again,
-}
 
 
 async def _cancel(_: Update, __: Context) -> object:
     visit = VISIT.get()
-    return await _leave(visit, _open(visit))
+    return await leave(visit, open_draft(visit))
 
 
 async def _take_up(visit: Visit, draft_id: str) -> object:
     await visit.acknowledge()
     draft = await visit.desk.drafts.get(draft_id)
     if draft is None or draft.chat_id != visit.chat_id:
-        return await _stale(visit, draft_id)
+        return await stale(visit, draft_id)
     taken = await visit.desk.drafts.take_up(draft, visit.update_id)
     if taken is None:
-        return await _stale(visit, draft_id)
+        return await stale(visit, draft_id)
     visit.draft = taken
     return await show_draft(visit)
 
 
-async def _stale(visit: Visit, draft_id: str) -> object:
-    """A button of a draft that isn't open any more explains itself and offers the way on."""
-    draft = await visit.desk.drafts.get(draft_id)
-    mine = draft is not None and draft.chat_id == visit.chat_id
-    status = draft.status if draft is not None and mine else None
-    key = {DraftStatus.PLACED: "stale.placed", DraftStatus.CANCELLED: "stale.cancelled"}.get(
-        status or DraftStatus.OPEN, "stale.button"
-    )
-    await visit.acknowledge(visit.t.plain(key))
-    if visit.draft is not None and visit.draft.status is DraftStatus.OPEN:
-        return visit.draft.ask
-    if status is not DraftStatus.PLACED:
-        visit.message_id = None
-        await visit.show(Screen(visit.t(key), (new_row(visit.t),)))
-    return END
-
-
-async def _still_open(visit: Visit, draft: OrderDraft) -> bool:
-    current = await visit.desk.drafts.get(draft.id)
-    return current is not None and current.status is DraftStatus.OPEN
-
-
 def _unfinished(visit: Visit, draft: OrderDraft) -> Screen:
     go_on = Button(visit.t.plain("draft.continue"), data=data.for_draft(draft, "show"), style="primary")
-    anew = Button(visit.t.plain("draft.start_over"), data=data.NEW)
-    return Screen(visit.t("draft.unfinished"), ((go_on,), (anew,)))
-
-
-def _open(visit: Visit) -> OrderDraft:
-    if visit.draft is None:
-        raise RuntimeError("the conversation was entered without a draft")
-    return visit.draft
+    anew = Button(visit.t.plain("draft.start_over"), data=data.OVER)
+    text = visit.t("draft.unfinished", line=Html(words.draft_line(visit.t, draft)))
+    return Screen(text, ((go_on,), (anew,)))
 
 
 async def _nothing_to_cancel(_: Update, __: Context) -> None:
@@ -274,11 +175,14 @@ async def _nothing_to_cancel(_: Update, __: Context) -> None:
     await visit.show(Screen(visit.t("draft.nothing_to_cancel"), (new_row(visit.t),)))
 
 
-async def _idle(_: Update, __: Context) -> None:
+async def _idle(update: Update, _: Context) -> None:
+    """Words to nobody in particular, and commands that there are none of."""
     visit = VISIT.get()
-    await visit.show(await start.show(visit))
+    text = update.effective_message.text if update.effective_message else None
+    if text is not None and text.startswith("/"):
+        visit.notice = visit.t("talk.unknown_command")
+    await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
 
 
 async def _unknown_press(_: Update, __: Context) -> None:
-    visit = VISIT.get()
-    await visit.acknowledge(visit.t.plain("stale.button"))
+    await way_on(VISIT.get(), "stale.button")

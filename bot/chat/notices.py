@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from bot.actions.help import Help
 from bot.actions.news import reference_in, subject_of
 from bot.actions.ports import Clock, News, Person, Store, TellLater, Told, Untellable
-from bot.chat import data, words
+from bot.chat import words
 from bot.chat.messenger import (
     Delivered,
     Gone,
@@ -21,9 +21,8 @@ from bot.chat.messenger import (
     TryLater,
     Unreachable,
 )
-from bot.chat.screen import Button, Keyboard, Screen
-from bot.chat.screens import card, outcome, pay, staff_notes
-from bot.chat.screens.parts import new_row
+from bot.chat.screen import Screen
+from bot.chat.screens import card, lapsed, outcome, pay, staff_notes
 from bot.domain.draft import DraftStatus
 from bot.domain.order import Notice, Order, Phase
 from bot.i18n import Translations, Translator
@@ -31,8 +30,16 @@ from bot.invoices import qr
 
 TellOrder = Callable[[News, Order, Translator, ZoneInfo], Awaitable[Told | TellLater | Untellable]]
 
-LOUD = frozenset({Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED})
-"""These ring; the rest arrives silently, or only changes the card."""
+LOUD = frozenset({Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED, Notice.PRICE_MOVED, Notice.UNRESOLVED})
+"""These ring, being facts about money or questions; the rest arrives silently, or only changes the card."""
+
+HOLDS: dict[Notice, Callable[[Order], bool]] = {
+    Notice.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
+    Notice.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
+    Notice.PRICE_MOVED: lambda order: order.phase is Phase.HELD,
+    Notice.EXPIRED: lambda order: not order.is_paid,
+}
+"""What may have been overtaken before it could be told, and then isn't told any more."""
 
 
 class ChatTeller:
@@ -59,7 +66,6 @@ class ChatTeller:
             Notice.CARD: self._tell_card,
             Notice.CARD_EDIT: self._edit_card,
             Notice.TAKE_DOWN: self._take_down,
-            Notice.UNRESOLVED: self._tell_unresolved,
         }
 
     async def tell(self, news: News) -> Told | TellLater | Untellable:
@@ -79,8 +85,11 @@ class ChatTeller:
         handler = self._special.get(kind)
         if handler is not None:
             return await handler(news, order, t, zone)
-        screen = outcome.screen(Notice(kind), t, order, self._clock.now(), zone, help_offered=self._help.is_offered)
-        return await self._send(news, t, screen, silent=Notice(kind) not in LOUD)
+        notice = Notice(kind)
+        if notice in HOLDS and not HOLDS[notice](order):
+            return Told()
+        screen = outcome.screen(notice, t, order, self._clock.now(), zone, help_offered=self._help.is_offered)
+        return await self._send(news, t, screen, silent=notice not in LOUD)
 
     async def _reader(self, chat_id: int) -> Person | None:
         async with self._store.reading() as tx:
@@ -143,31 +152,17 @@ class ChatTeller:
         gone = await self._messenger.delete(news.chat_id, message_id, lane="money")
         return Told() if isinstance(gone, Gone | Invalid) else _kept(gone)
 
-    async def _tell_unresolved(
-        self, news: News, order: Order, t: Translator, zone: ZoneInfo
-    ) -> Told | TellLater | Untellable:
-        if order.phase is not Phase.UNRESOLVED:
-            return Told()
-        screen = outcome.screen(
-            Notice.UNRESOLVED, t, order, self._clock.now(), zone, help_offered=self._help.is_offered
-        )
-        return await self._send(news, t, screen, silent=False)
-
     async def _tell_lapse(self, news: News, t: Translator) -> Told | TellLater | Untellable:
         async with self._store.reading() as tx:
             draft = await tx.drafts.get(news.subject.removeprefix("draft:"))
         if draft is None or draft.status is not DraftStatus.LAPSED:
             return Told()
-        again: Keyboard = (
-            (Button(t.plain("draft.continue"), data=data.for_draft(draft, "takeup"), style="primary"),),
-            new_row(t),
-        )
-        return await self._send(news, t, Screen(t("draft.lapsed"), again), silent=True)
+        return await self._send(news, t, lapsed.screen(t, draft), silent=True)
 
     async def _tell_staff(self, news: News, kind: str, t: Translator) -> Told | TellLater | Untellable:
         async with self._store.reading() as tx:
             order = await tx.orders.get(reference_in(news.subject))
-        screen = staff_notes.screen(Notice(kind), t, order, news.payload)
+        screen = staff_notes.screen(Notice(kind), t, order, news.payload, self._clock.now())
         return await self._send(news, t, screen, silent=False)
 
     def _card(self, order: Order, t: Translator, zone: ZoneInfo) -> Screen:

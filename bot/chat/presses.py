@@ -6,14 +6,16 @@ from datetime import timedelta
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop
 
+from bot.actions.news import subject_of
 from bot.actions.ports import SettlementFailure
-from bot.chat import data
+from bot.chat import data, words
+from bot.chat.asking import show_draft
 from bot.chat.desk import VISIT, Visit
-from bot.chat.flow import Context, show_draft
 from bot.chat.screen import Screen
-from bot.chat.screens import card, outcome
-from bot.chat.screens.parts import new_row
+from bot.chat.screens import card, outcome, requote
+from bot.chat.screens.parts import has_answers, new_row
 from bot.domain.errors import Rejection
+from bot.domain.follow import offer_is_over
 from bot.domain.order import Notice, Order, Phase
 from bot.i18n import Html
 
@@ -21,7 +23,7 @@ LOOK_GAP = timedelta(seconds=1)
 """Settlement API, 6.3: no order is asked for more than once a second."""
 
 
-async def order_pressed(update: Update, _: Context) -> None:
+async def order_pressed(update: Update, _: object) -> None:
     """Find the order, see that it is this chat's, and do what the button says."""
     visit = VISIT.get()
     query = update.callback_query
@@ -48,13 +50,20 @@ async def _look(visit: Visit, order: Order) -> None:
             visit.notice = visit.t("card.cannot_look")
         else:
             order = await visit.desk.observer.observe(order.reference, report) or order
-    await visit.show(_card(visit, order))
+    await visit.update(_state(visit, order))
 
 
 async def _card_anew(visit: Visit, order: Order) -> None:
+    """Show where the order stands at the end of the chat. A card moves there: one an order is alive."""
     await visit.acknowledge()
-    visit.message_id = None
-    await visit.say(_state_of(visit, order))
+    message_id = await visit.post(_state(visit, order))
+    if message_id is None or order.phase not in {Phase.OPEN, Phase.DONE}:
+        return
+    async with visit.desk.store.transaction() as tx:
+        before = await tx.outbox.message_of(subject_of(order), Notice.CARD, visit.chat_id)
+        await tx.outbox.replace_message(subject_of(order), Notice.CARD, visit.chat_id, message_id)
+    if before is not None and before != message_id:
+        await visit.desk.messenger.delete(visit.chat_id, before, lane="talk")
 
 
 async def _accept(visit: Visit, order: Order) -> None:
@@ -63,7 +72,7 @@ async def _accept(visit: Visit, order: Order) -> None:
         await _stale(visit, order)
         return
     await visit.acknowledge()
-    await visit.show(Screen(visit.t("order.accepted")))
+    await visit.update(Screen(visit.t("order.accepted", line=words.order_line(visit.t, opened))))
 
 
 async def _drop(visit: Visit, order: Order) -> None:
@@ -71,7 +80,8 @@ async def _drop(visit: Visit, order: Order) -> None:
         await _stale(visit, order)
         return
     await visit.acknowledge()
-    await visit.show(Screen(visit.t("order.dropped", reference=order.reference), (new_row(visit.t),)))
+    text = visit.t("order.dropped", line=words.order_line(visit.t, order))
+    await visit.update(Screen(text, (new_row(visit.t),)))
 
 
 async def _again(visit: Visit, order: Order) -> None:
@@ -80,36 +90,53 @@ async def _again(visit: Visit, order: Order) -> None:
         await _stale(visit, order)
         return
     await visit.acknowledge()
-    await visit.show(Screen(visit.t("order.trying_again", reference=again.reference)))
+    await visit.update(Screen(visit.t("order.trying_again", line=words.order_line(visit.t, again))))
 
 
 async def _requote(visit: Visit, order: Order) -> None:
     """The same wish as a new draft, at today's quote, with the difference to the last price said."""
-    await visit.acknowledge()
-    if order.phase in {Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD} or order.is_paid:
+    order = await _let_go(visit, order)
+    if order.is_paid or not _can_be_wished_anew(visit, order):
         await _stale(visit, order)
         return
+    await visit.acknowledge()
     visit.message_id = None
-    if visit.draft is None or not visit.is_replayed:
+    if not visit.is_replayed:
+        put_aside = visit.draft is not None and has_answers(visit.draft)
         visit.draft = await visit.desk.drafts.from_order(order, visit.update_id)
-    visit.notice = await _difference(visit, order)
+        visit.notice = _joined(visit.t("draft.replaced") if put_aside else None, await _difference(visit, order))
     await show_draft(visit)
 
 
+def _can_be_wished_anew(visit: Visit, order: Order) -> bool:
+    """Not while the order is still being decided, or its invoice can be paid: one wish, one invoice."""
+    if order.phase is Phase.OPEN:
+        return card.is_lapsed(order, visit.desk.clock.now())
+    return order.phase in {Phase.REFUSED, Phase.UNSHOWN, Phase.DONE}
+
+
+async def _let_go(visit: Visit, order: Order) -> Order:
+    """An offer that is over is given up by asking for another."""
+    if order.phase is not Phase.HELD or not offer_is_over(order, visit.desk.clock.now()):
+        return order
+    await visit.desk.orders.drop(order.reference)
+    async with visit.desk.store.reading() as tx:
+        return await tx.orders.get(order.reference) or order
+
+
 async def _difference(visit: Visit, order: Order) -> Html | None:
-    if visit.draft is None or order.sats is None or order.idr is None:
+    if visit.draft is None:
         return None
     try:
         _, worth = await visit.desk.orders.review(visit.draft)
     except (SettlementFailure, Rejection):
         return None
-    return visit.t(
-        "requote.difference",
-        before=visit.t.sats(order.sats),
-        after=visit.t.sats(worth.sats),
-        before_idr=visit.t.rupiah(order.idr),
-        after_idr=visit.t.rupiah(worth.idr),
-    )
+    return requote.difference(visit.t, order, worth)
+
+
+def _joined(*notices: Html | None) -> Html | None:
+    said = [notice for notice in notices if notice is not None]
+    return Html("\n".join(said)) if said else None
 
 
 async def _help(visit: Visit, order: Order) -> None:
@@ -120,37 +147,18 @@ async def _help(visit: Visit, order: Order) -> None:
     visit.desk.orders.on_news()
     await visit.acknowledge()
     key = "help.asked" if asked else "help.asked_before"
-    visit.message_id = None
-    await visit.say(Screen(visit.t(key, reference=order.reference)))
+    await visit.post(Screen(visit.t(key, line=words.order_line(visit.t, order))))
 
 
 async def _stale(visit: Visit, order: Order) -> None:
     """The moment of this button has passed: say so, and show where the order stands now."""
     await visit.acknowledge(visit.t.plain("stale.order"))
-    visit.message_id = None
-    await visit.say(_state_of(visit, order))
+    await _card_anew(visit, order)
 
 
-def _state_of(visit: Visit, order: Order) -> Screen:
-    notice = {
-        Phase.INTENDED: Notice.CHECKING,
-        Phase.UNKNOWN: Notice.CHECKING,
-        Phase.UNRESOLVED: Notice.UNRESOLVED,
-        Phase.HELD: Notice.PRICE_MOVED,
-        Phase.REFUSED: Notice.REFUSED,
-    }.get(order.phase)
-    if order.phase is Phase.UNSHOWN:
-        return Screen(visit.t("order.dropped", reference=order.reference), (new_row(visit.t),))
-    if notice is None:
-        return _card(visit, order)
-    return outcome.screen(
-        notice, visit.t, order, visit.desk.clock.now(), visit.zone, help_offered=visit.desk.help.is_offered
-    )
-
-
-def _card(visit: Visit, order: Order) -> Screen:
+def _state(visit: Visit, order: Order) -> Screen:
     now = visit.desk.clock.now()
-    return card.screen(visit.t, order, now, visit.zone, help_offered=visit.desk.help.is_offered)
+    return outcome.state(visit.t, order, now, visit.zone, help_offered=visit.desk.help.is_offered)
 
 
 ACTIONS: dict[str, Callable[[Visit, Order], Awaitable[None]]] = {

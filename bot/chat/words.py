@@ -7,7 +7,13 @@ from bot.domain.draft import OrderDraft
 from bot.domain.money import Amount
 from bot.domain.order import Order
 from bot.domain.payout import PayoutMethod, display_name, mask
+from bot.domain.payout.methods import BANK, EWALLET
+from bot.domain.text import plain
 from bot.i18n import Html, Translations, Translator, choose
+
+LISTED_SHOWN = 120
+NAME_SHOWN = 40
+"""Characters. Live names have at most 33; a longer one must not push an invoice out of its caption."""
 
 
 def translator_for(translations: Translations, person: Person | None, default: str) -> Translator:
@@ -17,6 +23,28 @@ def translator_for(translations: Translations, person: Person | None, default: s
     return translations.get(choose(person.locale, person.language_code, default))
 
 
+def clipped(text: str, longest: int = NAME_SHOWN) -> str:
+    """`text`, its end left out where it is longer than that."""
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+
+
+def quoted(text: str) -> str:
+    """The beginning of what somebody typed, on one line, without what would turn or hide the text around it."""
+    return clipped(plain(text)) or "…"
+
+
+def name(method: PayoutMethod | None) -> str:
+    """What people call a destination; never empty, and never longer than a button."""
+    return clipped(plain(display_name(method))) or "?" if method else ""
+
+
+def full_name(method: PayoutMethod | None) -> str:
+    """What people call a destination, and the live list's own name where that says more: "BCA · BANK CENTRAL ASIA"."""
+    called = name(method)
+    listed = clipped(plain(method.name), LISTED_SHOWN) if method else ""
+    return called if called.casefold() in {listed.casefold(), ""} else f"{called} · {listed}"
+
+
 def amount(t: Translator, wanted: Amount) -> str:
     """An amount as its currency is written."""
     return t.sats(wanted.value) if wanted.currency == "SAT" else t.rupiah(wanted.value)
@@ -24,7 +52,7 @@ def amount(t: Translator, wanted: Amount) -> str:
 
 def destination(method: PayoutMethod, number: str) -> str:
     """A recipient whose number isn't for everybody's eyes: "BCA ••••7890"."""
-    return f"{display_name(method)} {mask(number)}"
+    return f"{name(method)} {mask(number)}"
 
 
 def channel(t: Translator, name: str) -> str:
@@ -42,6 +70,21 @@ def order_line(t: Translator, order: Order) -> Html:
     )
 
 
+def draft_line(t: Translator, draft: OrderDraft) -> str:
+    """What is known of an order that isn't one yet; empty where nothing is."""
+    known = [t("draft.amount", amount=amount(t, draft.amount))] if draft.amount else []
+    if draft.method is not None:
+        where = destination(draft.method, draft.number) if draft.number else name(draft.method)
+        known.append(t("draft.destination", destination=where))
+    return " ".join(known)
+
+
+def recipient(t: Translator, draft: OrderDraft) -> Html:
+    """The recipient as the sender has given them, at the head of the questions that follow."""
+    key = "draft.recipient_named" if draft.holder else "draft.recipient"
+    return t(key, name=name(draft.method), number=draft.number or "", holder=draft.holder or "")
+
+
 def holder(t: Translator, draft: OrderDraft) -> str:
     """The holder's name, or that the bank knows it."""
     return draft.holder or t.plain("review.no_holder")
@@ -50,3 +93,8 @@ def holder(t: Translator, draft: OrderDraft) -> str:
 def moment(t: Translator, when: datetime, zone: tzinfo) -> Html:
     """A time of day that an app shows in its reader's own zone; others show the person's zone, named."""
     return Html(f'<tg-time unix="{int(when.timestamp())}" format="t">{t.clock(when, zone)}</tg-time>')
+
+
+def place(method: PayoutMethod) -> str:
+    """Where the money arrives: "bank", or "ewallet"; sentences about that are told apart by it."""
+    return EWALLET if method.kind == EWALLET else BANK

@@ -1,18 +1,20 @@
 """How much: in rupiah, thousands, millions, sats or bitcoin; what could mean two things is asked back."""
 
+from contextlib import suppress
 from dataclasses import replace
 
+from bot.actions.ports import SettlementFailure
 from bot.chat import data, words
-from bot.chat.desk import Pressed, Said, Visit
+from bot.chat.desk import Pressed, Said, Typed, Visit
 from bot.chat.screen import Button, Keyboard, Screen
 from bot.chat.screens.parts import leave_row
 from bot.domain.draft import OrderDraft, missing
 from bot.domain.errors import Rejection
 from bot.domain.money import Ambiguous, Amount, parse_amount
-from bot.domain.payout import display_name
 from bot.domain.quote import estimate
 from bot.i18n import Translator
 
+COLUMNS = 2
 COMMON = (50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000)
 
 
@@ -20,15 +22,14 @@ def screen(t: Translator, draft: OrderDraft, minimum: int) -> Screen:
     """The question; common sums are one tap."""
     cap = draft.method.cap if draft.method else None
     sums = [Amount("IDR", idr) for idr in COMMON if idr >= minimum and (cap is None or idr <= cap)]
-    name = display_name(draft.method) if draft.method else ""
-    return Screen(t("amount.ask", name=name), (*_choices(t, draft, sums, 3), leave_row(t, draft)))
+    text = t("amount.ask", recipient=words.recipient(t, draft))
+    return Screen(text, (*_choices(t, draft, sums, COLUMNS), leave_row(t, draft)))
 
 
 def readings(t: Translator, draft: OrderDraft, text: str, ambiguous: Ambiguous) -> Screen:
     """What was typed can be read in more than one way: each reading is a button."""
-    return Screen(
-        t("amount.which", text=text[:40]), (*_choices(t, draft, list(ambiguous.readings), 2), leave_row(t, draft))
-    )
+    choices = _choices(t, draft, list(ambiguous.readings), COLUMNS)
+    return Screen(t("amount.which", text=words.quoted(text)), (*choices, leave_row(t, draft)))
 
 
 async def show(visit: Visit, draft: OrderDraft) -> Screen:
@@ -43,9 +44,11 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
     else:
         wanted = parse_amount(said.text)
     if isinstance(wanted, Ambiguous):
-        return readings(visit.t, draft, said.text if not isinstance(said, Pressed) else "", wanted)
+        return readings(visit.t, draft, said.text if isinstance(said, Typed) else "", wanted)
     draft = replace(draft, amount=wanted)
-    visit.desk.orders.check_limits(draft, estimate(wanted, await visit.desk.market.quote()))
+    # Without a quote the answer is kept all the same: the review checks the sum again.
+    with suppress(SettlementFailure):
+        visit.desk.orders.check_limits(draft, estimate(wanted, await visit.desk.market.quote()))
     return replace(draft, ask=missing(draft))
 
 

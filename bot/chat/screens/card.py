@@ -1,74 +1,91 @@
-"""The one card of an order that lives: created, paid, converting, sending rupiah, sent."""
+"""The one card of an order that lives: made, paid, converting, sending rupiah, sent."""
 
 from datetime import datetime, tzinfo
 
 from bot.chat import data, words
-from bot.chat.screen import Button, Keyboard, Screen
+from bot.chat.screen import Button, Keyboard, Screen, Style
+from bot.chat.screens.parts import new_row
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import COMPLETED, FAILED, Step
 from bot.i18n import Html, Translator
 
-DONE, NOW, NEXT, BROKEN = "✅", "⏳", "▫️", "❌"
+DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
 
 
 def screen(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
     """Where the order stands, with the buttons that make sense there."""
-    heading = t(
-        "card.heading",
-        amount=t.rupiah(order.idr or order.expected_idr),
-        destination=words.destination(order.method, order.number),
-        holder=order.holder or "",
-        pay=t.sats(order.sats or order.expected_sats),
-        reference=order.reference,
-    )
-    return Screen(
-        f"{heading}\n\n{_timeline(t, order)}\n\n{_remark(t, order, now, zone)}".rstrip(),
-        keyboard(t, order, now, help_offered=help_offered),
-    )
+    text = "\n\n".join((_heading(t, order), _timeline(t, order, now), _remark(t, order, now, zone)))
+    return Screen(text, keyboard(t, order, now, help_offered=help_offered))
 
 
 def keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
     """Buttons of the card, and of the news that point to it."""
     rows: list[tuple[Button, ...]] = []
-    lapsed = not order.is_paid and (order.is_ended or order.expiry_told or order.is_expired(now))
-    if lapsed:
-        rows.append(
-            (Button(t.plain("button.requote"), data=data.for_order(order.reference, "requote"), style="primary"),)
-        )
+    if is_lapsed(order, now):
+        rows.append((_button(t, order, "button.requote", "requote", "primary"),))
     if order.phase is Phase.OPEN:
-        rows.append((Button(t.plain("button.refresh"), data=data.for_order(order.reference, "look")),))
+        rows.append((_button(t, order, "button.refresh", "look"),))
     if help_offered and (order.state == FAILED or (order.is_paid and not order.is_ended)):
-        rows.append((Button(t.plain("button.help"), data=data.for_order(order.reference, "help")),))
+        rows.append((_button(t, order, "button.help", "help"),))
     if order.state == COMPLETED:
-        rows.append((Button(t.plain("button.send_another"), data=data.NEW),))
+        rows.append(new_row(t, "button.send_another"))
     return tuple(rows)
 
 
-def _timeline(t: Translator, order: Order) -> str:
-    return "\n".join(f"{_mark(order, step)} {_step(t, order, step)}" for step in Step)
+def is_lapsed(order: Order, now: datetime) -> bool:
+    """Whether it is too late to pay, and no payment has been seen."""
+    return not order.is_paid and (order.is_ended or order.expiry_told or order.is_expired(now))
 
 
-def _mark(order: Order, step: Step) -> str:
-    if order.state == FAILED and step == order.step + 1:
-        return BROKEN
-    if step <= order.step:
-        return DONE
-    return NOW if step == order.step + 1 and not order.is_ended else NEXT
+def _button(t: Translator, order: Order, label: str, action: str, style: Style | None = None) -> Button:
+    return Button(t.plain(label), data=data.for_order(order.reference, action), style=style)
 
 
-def _step(t: Translator, order: Order, step: Step) -> Html | str:
-    name = t(f"step.{step.name.lower()}")
-    return f"<b>{name}</b>" if step == order.step else name
+def _heading(t: Translator, order: Order) -> Html:
+    return t(
+        "card.heading_named" if order.holder else "card.heading",
+        amount=t.rupiah(order.idr or order.expected_idr),
+        destination=words.destination(order.method, order.number),
+        holder=words.clipped(order.holder or ""),
+        pay=t.sats(order.sats or order.expected_sats),
+        reference=order.reference,
+    )
+
+
+def _timeline(t: Translator, order: Order, now: datetime) -> str:
+    """One line a step. What won't be reached any more is left out."""
+    reached = max(order.step, Step.PAID) if order.is_paid else order.step
+    lines = [f"{DONE} {_name(t, step)}" for step in Step if step < reached]
+    lines.append(f"{NOW if _goes_on(reached) else DONE} <b>{_name(t, reached)}</b>")
+    if order.state == FAILED:
+        ran_out = order.expiry_told and not order.is_paid
+        broken = f"{OVER} {t('step.expired')}" if ran_out else f"{BROKEN} <b>{t('step.failed')}</b>"
+        return "\n".join([line.replace(NOW, NEXT) for line in lines] + [broken])
+    if is_lapsed(order, now):
+        return "\n".join([*lines, f"{OVER} {t('step.expired')}"])
+    if reached is Step.CREATED:
+        lines.append(f"{NOW} {t('step.payment')}")
+    first = Step.CONVERTING if reached is Step.CREATED else reached + 1
+    return "\n".join([*lines, *(f"{NEXT} {_name(t, step)}" for step in Step if step >= first)])
+
+
+def _goes_on(step: Step) -> bool:
+    """Whether a step takes time, rather than being reached in a moment."""
+    return step in {Step.CONVERTING, Step.SENDING}
+
+
+def _name(t: Translator, step: Step) -> Html:
+    return t(f"step.{step.name.lower()}")
 
 
 def _remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
     if order.state == COMPLETED:
-        return t("card.sent")
+        return t(f"card.sent_{words.place(order.method)}")
     if order.state == FAILED and (order.is_paid or not order.expiry_told):
         return t("card.failed_paid" if order.is_paid else "card.failed_unpaid")
     if order.is_paid:
         return t("card.paid")
-    if order.expiry_told or order.is_expired(now):
+    if is_lapsed(order, now):
         return t("card.expired")
     if order.expires_at is not None:
         return t("card.pay_before", at=words.moment(t, order.expires_at, zone))

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bot.actions.market import LIGHTNING
+from bot.actions.ports import SettlementFailure
 from bot.chat import data, words
 from bot.chat.desk import Pressed, Said, Visit
 from bot.chat.screen import Button, Screen
@@ -10,6 +12,14 @@ from bot.chat.screens.parts import leave_row
 from bot.domain.draft import OrderDraft, missing
 from bot.domain.errors import Rejection
 from bot.i18n import Translator
+
+
+async def on_offer(visit: Visit) -> Sequence[str]:
+    """How one can pay just now. Lightning needs no rails, so it's there even when they can't be asked for."""
+    try:
+        return await visit.desk.market.channels()
+    except SettlementFailure:
+        return (LIGHTNING,)
 
 
 def screen(t: Translator, draft: OrderDraft, channels: Sequence[str]) -> Screen:
@@ -28,14 +38,14 @@ def screen(t: Translator, draft: OrderDraft, channels: Sequence[str]) -> Screen:
 
 async def show(visit: Visit, draft: OrderDraft) -> Screen:
     """The choice, as `deposit/rails` has it now."""
-    return screen(visit.t, draft, await visit.desk.market.channels())
+    return screen(visit.t, draft, await on_offer(visit))
 
 
 async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
     """One of the ways on offer."""
     if not isinstance(said, Pressed):
         raise Rejection("channel.press")
-    if said.action != "pay" or said.argument not in await visit.desk.market.channels():
+    if said.action != "pay" or said.argument not in await on_offer(visit):
         raise Rejection("channel.gone")
     draft = replace(draft, channel=said.argument)
     return replace(draft, ask=missing(draft))

@@ -3,34 +3,39 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.chat import data
+from bot.chat import data, words
 from bot.chat.desk import Pressed, Said, Visit
 from bot.chat.screen import Button, Keyboard, Screen
 from bot.chat.screens.parts import leave_row
 from bot.domain.draft import OrderDraft, missing, with_method
 from bot.domain.errors import Rejection
-from bot.domain.payout import PayoutMethod, display_name, search
+from bot.domain.payout import PayoutMethod, search
+from bot.domain.payout.methods import BANK, EWALLET
 from bot.i18n import Translator
 
 PAGE = 8
 COLUMNS = 2
+TABS = 4
 
 
-def screen(t: Translator, draft: OrderDraft, methods: Sequence[PayoutMethod], kind: str = "", page: int = 0) -> Screen:
-    """The question, with the banks or the e-wallets of one page beneath it."""
+def screen(t: Translator, draft: OrderDraft, methods: Sequence[PayoutMethod], tab: int = 0, page: int = 0) -> Screen:
+    """The question, with one page of the banks, or of another kind (`tab`), beneath it."""
     if not methods:
         return Screen(t("destination.none"), (_again_row(t, draft), leave_row(t, draft)))
-    kind = kind or methods[0].kind
-    here = [method for method in methods if method.kind == kind]
+    kinds = _kinds(methods)
+    tab = min(tab, len(kinds) - 1)
+    here = [method for method in methods if method.kind == kinds[tab]]
+    pages = -(-len(here) // PAGE)
+    page = min(page, pages - 1)
     shown = here[page * PAGE : (page + 1) * PAGE]
-    rows = (*_kind_row(t, draft, methods, kind), *_choices(draft, shown), *_pages(t, draft, kind, page, len(here)))
+    rows = (*_tabs(t, draft, kinds, tab), *_choices(draft, shown), *_turns(t, draft, tab, page, pages))
     return Screen(t("destination.ask"), (*rows, leave_row(t, draft)))
 
 
 def candidates(t: Translator, draft: OrderDraft, query: str, found: Sequence[PayoutMethod]) -> Screen:
     """Several entries could be meant: each is a button."""
     return Screen(
-        t("destination.several", query=query[:40]),
+        t("destination.several", query=words.quoted(query)),
         (
             *_choices(draft, found),
             (Button(t.plain("destination.all"), data=data.for_draft(draft, "show")),),
@@ -54,7 +59,7 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
         return chosen(draft, result.hit)
     if result.candidates:
         return candidates(visit.t, draft, said.text, result.candidates)
-    raise Rejection("destination.unknown", query=said.text[:40])
+    raise Rejection("destination.unknown", query=words.quoted(said.text))
 
 
 def chosen(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:
@@ -65,8 +70,8 @@ def chosen(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:
 
 def _pressed(t: Translator, draft: OrderDraft, methods: Sequence[PayoutMethod], said: Pressed) -> OrderDraft | Screen:
     if said.action == "page":
-        kind, _, page = said.argument.rpartition("/")
-        return screen(t, draft, methods, kind, int(page) if page.isdigit() else 0)
+        tab, _, page = said.argument.partition("/")
+        return screen(t, draft, methods, _whole(tab), _whole(page))
     method = next((m for m in methods if m.key() == said.argument), None)
     if said.action != "pick" or method is None:
         raise Rejection("destination.gone")
@@ -74,37 +79,44 @@ def _pressed(t: Translator, draft: OrderDraft, methods: Sequence[PayoutMethod], 
 
 
 def _choices(draft: OrderDraft, methods: Sequence[PayoutMethod]) -> Keyboard:
-    buttons = [Button(display_name(m), data=data.for_draft(draft, "pick", m.key())) for m in methods]
+    buttons = [Button(words.name(m), data=data.for_draft(draft, "pick", m.key())) for m in methods]
     return tuple(tuple(buttons[i : i + COLUMNS]) for i in range(0, len(buttons), COLUMNS))
 
 
-def _kind_row(t: Translator, draft: OrderDraft, methods: Sequence[PayoutMethod], kind: str) -> Keyboard:
-    kinds = list(dict.fromkeys(method.kind for method in methods))
+def _kinds(methods: Sequence[PayoutMethod]) -> list[str]:
+    """The kinds there are, as the list has them; a kind that we don't know is one as well."""
+    return list(dict.fromkeys(method.kind for method in methods))
+
+
+def _tabs(t: Translator, draft: OrderDraft, kinds: Sequence[str], chosen: int) -> Keyboard:
     if len(kinds) == 1:
         return ()
-    return (
-        tuple(
-            Button(
-                ("● " if known == kind else "") + _kind_name(t, known),
-                data=data.for_draft(draft, "page", f"{known[:20]}/0"),
-            )
-            for known in kinds[:3]
-        ),
-    )
+    row = [
+        Button(("● " if tab == chosen else "") + _kind_name(t, kind), data=data.for_draft(draft, "page", f"{tab}/0"))
+        for tab, kind in enumerate(kinds[:TABS])
+    ]
+    return (tuple(row),)
 
 
 def _kind_name(t: Translator, kind: str) -> str:
-    return t.plain(f"destination.kind.{kind}") if kind in {"bank", "ewallet"} else kind
+    return t.plain(f"destination.kind.{kind}") if kind in {BANK, EWALLET} else words.quoted(kind)
 
 
-def _pages(t: Translator, draft: OrderDraft, kind: str, page: int, count: int) -> Keyboard:
-    last = max(count - 1, 0) // PAGE
-    row = [
-        Button(label, data=data.for_draft(draft, "page", f"{kind[:20]}/{target}"))
-        for label, target in ((t.plain("destination.previous"), page - 1), (t.plain("destination.next"), page + 1))
-        if 0 <= target <= last
-    ]
-    return (tuple(row),) if row else ()
+def _turns(t: Translator, draft: OrderDraft, tab: int, page: int, pages: int) -> Keyboard:
+    if pages == 1:
+        return ()
+
+    def turn(label: str, to: int) -> Button:
+        return Button(label, data=data.for_draft(draft, "page", f"{tab}/{to}"))
+
+    here = turn(f"{page + 1} / {pages}", page)
+    before = (turn(t.plain("destination.previous"), page - 1),) if page else ()
+    after = (turn(t.plain("destination.next"), page + 1),) if page < pages - 1 else ()
+    return ((*before, here, *after),)
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def _again_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:

@@ -2,26 +2,27 @@
 
 from dataclasses import replace
 
-from bot.chat import data
+from bot.chat import data, words
 from bot.chat.desk import Pressed, Said, Visit
 from bot.chat.screen import Button, Screen
 from bot.chat.screens.parts import leave_row
 from bot.domain.draft import OrderDraft, missing, with_number
 from bot.domain.errors import Rejection, Remark
-from bot.domain.payout import PayoutMethod, clean_number, display_name
+from bot.domain.payout import PayoutMethod, clean_number
 from bot.i18n import Translator
 
 
 def screen(t: Translator, draft: OrderDraft, method: PayoutMethod) -> Screen:
     """The question for the number of this kind of destination."""
     key = "number.ask_ewallet" if method.kind == "ewallet" else "number.ask_bank"
-    return Screen(t(key, name=display_name(method), full_name=method.name), (leave_row(t, draft),))
+    return Screen(t(key, name=words.full_name(method)), (leave_row(t, draft),))
 
 
 def doubt(t: Translator, draft: OrderDraft, number: str, remark: Remark) -> Screen:
     """An unusual number is a question, never a refusal."""
     use = Button(t.plain("number.use_it"), data=data.for_draft(draft, "use", number), style="primary")
-    return Screen(t("number.doubt", number=number, remark=t.tell(remark)), ((use,), leave_row(t, draft)))
+    text = t("number.doubt", name=words.name(draft.method), number=number, remark=t.tell(remark))
+    return Screen(text, ((use,), leave_row(t, draft)))
 
 
 async def show(visit: Visit, draft: OrderDraft) -> Screen:

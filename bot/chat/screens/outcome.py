@@ -6,38 +6,64 @@ from bot.chat import data, words
 from bot.chat.screen import Button, Keyboard, Screen, Style
 from bot.chat.screens import card
 from bot.chat.screens.parts import new_row
-from bot.domain.order import Notice, Order
-from bot.i18n import Translator
+from bot.domain.follow import offer_is_over
+from bot.domain.order import Notice, Order, Phase
+from bot.i18n import Html, Translator
 
 REASON_SHOWN = 200
+
+NOTICE_OF_PHASE = {
+    Phase.INTENDED: Notice.CHECKING,
+    Phase.UNKNOWN: Notice.CHECKING,
+    Phase.UNRESOLVED: Notice.UNRESOLVED,
+    Phase.HELD: Notice.PRICE_MOVED,
+    Phase.REFUSED: Notice.REFUSED,
+}
+"""What stands for an order that has no card."""
 
 
 def screen(notice: Notice, t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
     """The message for `notice`. It always says which order it is about."""
-    line = words.order_line(t, order)
     keyboard = _keyboard(notice, t, order, now, help_offered=help_offered)
+    return Screen(_text(notice, t, order, now, zone), keyboard)
+
+
+def state(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
+    """Where an order stands now, whatever became of it: its card, or what there is to know or decide instead."""
+    notice = NOTICE_OF_PHASE.get(order.phase)
+    if order.phase is Phase.UNSHOWN:
+        return Screen(t("order.dropped", line=words.order_line(t, order)), (new_row(t),))
+    if notice is None:
+        return card.screen(t, order, now, zone, help_offered=help_offered)
+    return screen(notice, t, order, now, zone, help_offered=help_offered)
+
+
+def _text(notice: Notice, t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
+    line = words.order_line(t, order)
     match notice:
         case Notice.PRICE_MOVED:
-            text = t("news.price_moved", line=line, **_prices(t, order))
+            return t("news.offer_over", line=line) if offer_is_over(order, now) else _price(t, order, line)
         case Notice.REFUSED if order.refusal:
-            text = t("news.refused_because", line=line, reason=order.refusal[:REASON_SHOWN])
+            return t("news.refused_because", line=line, reason=words.clipped(order.refusal.strip(), REASON_SHOWN))
         case Notice.FAILED:
-            text = t("news.failed_paid" if order.is_paid else "news.failed_unpaid", line=line)
+            return t("news.failed_paid" if order.is_paid else "news.failed_unpaid", line=line)
+        case Notice.SENT:
+            return t(f"news.sent_{words.place(order.method)}", line=line)
         case Notice.PAID | Notice.PAID_LATE:
-            at = words.moment(t, order.paid_at or now, zone)
-            text = t(f"news.{notice}", line=line, at=at)
+            return t(f"news.{notice}", line=line, at=words.moment(t, order.paid_at or now, zone))
         case _:
-            text = t(f"news.{notice}", line=line)
-    return Screen(text, keyboard)
+            return t(f"news.{notice}", line=line)
 
 
-def _prices(t: Translator, order: Order) -> dict[str, str]:
-    return {
-        "reviewed": t.sats(order.expected_sats),
-        "reviewed_idr": t.rupiah(order.expected_idr),
-        "locked": t.sats(order.sats or 0),
-        "locked_idr": t.rupiah(order.idr or 0),
-    }
+def _price(t: Translator, order: Order, line: Html) -> Html:
+    return t(
+        "news.price_moved",
+        line=line,
+        reviewed=t.sats(order.expected_sats),
+        reviewed_idr=t.rupiah(order.expected_idr),
+        locked=t.sats(order.sats or 0),
+        locked_idr=t.rupiah(order.idr or 0),
+    )
 
 
 def _keyboard(notice: Notice, t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
@@ -45,6 +71,8 @@ def _keyboard(notice: Notice, t: Translator, order: Order, now: datetime, *, hel
         return Button(t.plain(label), data=data.for_order(order.reference, action), style=style)
 
     match notice:
+        case Notice.PRICE_MOVED if offer_is_over(order, now):
+            return ((button("button.requote", "requote", "primary"),),)
         case Notice.PRICE_MOVED:
             return ((button("button.accept_price", "accept", "primary"),), (button("button.no_thanks", "drop"),))
         case Notice.UNRESOLVED:
@@ -53,7 +81,5 @@ def _keyboard(notice: Notice, t: Translator, order: Order, now: datetime, *, hel
             return ((button("button.back_to_review", "requote", "primary"),),)
         case Notice.CHECKING | Notice.PAID:
             return ()
-        case Notice.SENT:
-            return (new_row(t),)
         case _:
             return card.keyboard(t, order, now, help_offered=help_offered)

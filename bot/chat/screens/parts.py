@@ -1,7 +1,9 @@
 """Rows of buttons that several screens share."""
 
+from dataclasses import replace
+
 from bot.chat import data
-from bot.chat.screen import Button
+from bot.chat.screen import Button, Screen
 from bot.domain.draft import Ask, OrderDraft
 from bot.i18n import Translator
 
@@ -14,6 +16,20 @@ def leave_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:
     return (Button(t.plain("button.back"), data=data.for_draft(draft, "back")), cancel)
 
 
-def new_row(t: Translator) -> tuple[Button, ...]:
+def new_row(t: Translator, label: str = "button.send") -> tuple[Button, ...]:
     """The one big button."""
-    return (Button(t.plain("button.send"), data=data.NEW, style="primary"),)
+    return (Button(t.plain(label), data=data.NEW, style="primary"),)
+
+
+def has_answers(draft: OrderDraft) -> bool:
+    """Whether there is anything in the draft that a person would have to say again."""
+    return draft.method is not None or draft.amount is not None
+
+
+def with_way_back(t: Translator, draft: OrderDraft | None, screen: Screen) -> Screen:
+    """In the middle of a draft, the way on is back into it rather than a new one."""
+    if draft is None or not has_answers(draft):
+        return screen
+    go_on = Button(t.plain("draft.continue"), data=data.for_draft(draft, "show"), style="primary")
+    rows = tuple(row for row in screen.keyboard if not any(button.data == data.NEW for button in row))
+    return replace(screen, keyboard=((go_on,), *rows))

@@ -44,20 +44,22 @@ def _figures(t: Translator, order: Order) -> dict[str, object]:
 
 def _lightning(t: Translator, order: Order, bolt11: str, now: datetime, zone: tzinfo) -> Payment:
     expires = order.expires_at or now
+    until = words.moment(t, expires, zone)
     head = t(
         "pay.lightning",
         **_figures(t, order),
-        at=words.moment(t, expires, zone),
-        minutes=max(int((expires - now).total_seconds()) // 60, 1),
+        at=until,
     )
-    short = t("pay.short", **_figures(t, order))
+    short = t("pay.short", line=words.order_line(t, order), sats=t.sats(order.sats or 0), at=until)
     text = t("pay.invoice_text", invoice=bolt11)
     payload = qr.invoice_qr_payload(bolt11)
     # The card below has all the figures, so a long invoice may take their place here.
     for caption in (f"{head}\n\n{text}", f"{short}\n\n{text}"):
         if length(caption) <= CAPTION:
             return Payment(payload, caption, ())
-    return Payment(payload, head, (), follow_up=text)
+    # Only the picture is taken down at expiry, so the text says by itself how long it is good for.
+    alone = t("pay.invoice_alone", line=words.order_line(t, order), at=until, invoice=bolt11)
+    return Payment(payload, head, (), follow_up=alone)
 
 
 def length(html: str) -> int:

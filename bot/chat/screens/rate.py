@@ -33,7 +33,8 @@ async def show(visit: Visit) -> Screen:
     try:
         quote = await visit.desk.market.quote()
     except SettlementFailure:
-        return Screen(visit.t("service.down"))
+        return Screen(visit.t("rate.none"), (new_row(visit.t),))
     if quote.is_stale(visit.desk.clock.now()):
-        return Screen(visit.t("rate.stale", at=words.moment(visit.t, quote.fetched_at, visit.zone)))
+        text = visit.t("rate.stale", at=words.moment(visit.t, quote.fetched_at, visit.zone))
+        return Screen(text, (new_row(visit.t),))
     return screen(visit.t, quote, visit.zone)

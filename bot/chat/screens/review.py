@@ -3,14 +3,16 @@
 from dataclasses import replace
 from datetime import tzinfo
 
-from bot.actions.orders import MethodVanished
+from bot.actions.market import LIGHTNING
+from bot.actions.orders import DraftMoved, MethodVanished
+from bot.actions.ports import ServiceDown
 from bot.chat import data, words
 from bot.chat.desk import Pressed, Said, Visit
 from bot.chat.screen import Button, Keyboard, Screen
+from bot.chat.screens.channel import on_offer
 from bot.domain.draft import Ask, OrderDraft, without_method
 from bot.domain.errors import Rejection
-from bot.domain.payout import display_name
-from bot.domain.quote import Estimate
+from bot.domain.quote import Estimate, estimate
 from bot.i18n import Html, Translator
 
 EDITS = {
@@ -24,32 +26,31 @@ EDITS = {
 
 def screen(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo, *, other_ways: bool) -> Screen:
     """Every line that the order will have; each can be changed."""
-    text = t(
-        "review.text",
-        amount=t.rupiah(worth.idr),
-        bank=draft.method.name if draft.method else "",
-        name=display_name(draft.method) if draft.method else "",
-        number=draft.number or "",
-        holder=words.holder(t, draft),
-        fee=t.rupiah(worth.fee_idr),
-        rate=t.rate(worth.quote.btc_idr),
-        at=words.moment(t, worth.quote.fetched_at, zone),
-        pay=_about(t, draft, worth),
-        channel=words.channel(t, draft.channel),
-    )
+    text = f"{t('review.title')}\n\n{_figures(t, draft, worth, zone)}\n\n{t('review.locks')}"
     return Screen(text, _keyboard(t, draft, other_ways=other_ways))
+
+
+def confirmed(t: Translator, draft: OrderDraft, reference: str, zone: tzinfo) -> Screen:
+    """What stays in the review's place for good: what was agreed to, and the order's name."""
+    done = t("review.confirmed", reference=reference)
+    if draft.amount is None or draft.quote is None:
+        return Screen(done)
+    return Screen(f"{_figures(t, draft, estimate(draft.amount, draft.quote), zone)}\n\n{done}")
 
 
 async def show(visit: Visit, draft: OrderDraft) -> Screen:
     """The review at today's quote; the quote it shows is kept with the draft, for the comparison when placing."""
-    quoted, worth = await visit.desk.orders.review(draft)
-    if quoted.quote != draft.quote:
-        saved = await visit.desk.drafts.save(quoted, visit.update_id)
+    channels, wished = await on_offer(visit), draft
+    if draft.channel not in channels:
+        visit.notice = visit.t("channel.switched", channel=words.channel(visit.t, draft.channel))
+        wished = replace(draft, channel=LIGHTNING)
+    reviewed, worth = await visit.desk.orders.review(wished)
+    if reviewed != draft:
+        saved = await visit.desk.drafts.save(reviewed, visit.update_id)
         if saved is None:
             raise Rejection("stale.button")
-        draft = saved
-    channels = await visit.desk.market.channels()
-    return screen(visit.t, draft, worth, visit.zone, other_ways=len(channels) > 1)
+        reviewed = saved
+    return screen(visit.t, reviewed, worth, visit.zone, other_ways=len(channels) > 1)
 
 
 async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
@@ -60,31 +61,49 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
         return replace(draft, ask=EDITS[said.argument])
     if said.action != "confirm":
         raise Rejection("stale.button")
+    if draft.channel not in await on_offer(visit):
+        return draft
+    return await _place(visit, replace(draft, message_id=visit.message_id))
+
+
+async def _place(visit: Visit, draft: OrderDraft) -> OrderDraft | Screen:
     try:
         order = await visit.desk.orders.place(draft)
+    except DraftMoved:
+        raise Rejection("stale.button") from None
     except MethodVanished:
-        visit.notice = visit.t("destination.vanished", name=display_name(draft.method) if draft.method else "")
+        if not await visit.desk.market.methods():  # an empty list says nothing about this destination
+            raise ServiceDown from None
+        visit.notice = visit.t("destination.vanished", name=words.name(draft.method))
         return without_method(draft)
-    return placing(visit.t, words.order_line(visit.t, order))
+    return confirmed(visit.t, draft, order.reference, visit.zone)
 
 
-def placing(t: Translator, line: Html) -> Screen:
-    """What stands in the review's place once it is confirmed."""
-    return Screen(t("review.placing", line=line))
-
-
-def _about(t: Translator, draft: OrderDraft, worth: Estimate) -> str:
-    exact = draft.amount is not None and draft.amount.currency == "SAT"
-    return t.sats(worth.sats) if exact else t.plain("review.about", sats=t.sats(worth.sats))
+def _figures(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) -> Html:
+    in_sats = draft.amount is not None and draft.amount.currency == "SAT"
+    rupiah, sats = t.rupiah(worth.idr), t.sats(worth.sats)
+    return t(
+        "review.figures",
+        amount=t.plain("review.about", amount=rupiah) if in_sats else rupiah,
+        bank=words.full_name(draft.method),
+        number=draft.number or "",
+        holder=words.holder(t, draft),
+        fee=t.rupiah(worth.fee_idr),
+        rate=t.rate(worth.quote.btc_idr),
+        at=words.moment(t, worth.quote.fetched_at, zone),
+        pay=sats if in_sats else t.plain("review.about", amount=sats),
+        channel=words.channel(t, draft.channel),
+    )
 
 
 def _keyboard(t: Translator, draft: OrderDraft, *, other_ways: bool) -> Keyboard:
     def edit(field: str) -> Button:
         return Button(t.plain(f"review.edit.{field}"), data=data.for_draft(draft, "edit", field))
 
-    ways = ((edit("channel"),),) if other_ways or draft.channel != "lightning" else ()
+    confirm = "review.confirm" if draft.channel == LIGHTNING else "review.confirm_deposit"
+    ways = ((edit("channel"),),) if other_ways or draft.channel != LIGHTNING else ()
     return (
-        (Button(t.plain("review.confirm"), data=data.for_draft(draft, "confirm"), style="success"),),
+        (Button(t.plain(confirm), data=data.for_draft(draft, "confirm"), style="success"),),
         (edit("amount"), edit("method")),
         (edit("number"), edit("holder")),
         *ways,

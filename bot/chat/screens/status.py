@@ -6,8 +6,10 @@ from datetime import datetime
 from bot.chat import data, words
 from bot.chat.desk import Visit
 from bot.chat.screen import Button, Screen
+from bot.chat.screens import card
 from bot.chat.screens.parts import new_row
 from bot.domain.order import Order, Phase
+from bot.domain.timeline import FAILED
 from bot.i18n import Translator
 
 SHOWN = 8
@@ -17,7 +19,7 @@ def screen(t: Translator, orders: Sequence[Order], now: datetime) -> Screen:
     """The list, or that there's nothing under way."""
     if not orders:
         return Screen(t("status.none"), (new_row(t),))
-    lines = "\n\n".join(f"{words.order_line(t, order)}\n{t(_state(order, now))}" for order in orders)
+    lines = "\n\n".join(f"{words.order_line(t, order)}\n{t(state_key(order, now))}" for order in orders)
     rows = tuple(
         (Button(t.plain("status.open", reference=order.reference), data=data.for_order(order.reference, "card")),)
         for order in orders
@@ -32,13 +34,16 @@ async def show(visit: Visit) -> Screen:
     return screen(visit.t, orders, visit.desk.clock.now())
 
 
-def _state(order: Order, now: datetime) -> str:
+def state_key(order: Order, now: datetime) -> str:
+    """The key of the few words that say where an order stands."""
     if order.phase in {Phase.INTENDED, Phase.UNKNOWN}:
         return "status.checking"
     if order.phase is Phase.UNRESOLVED:
         return "status.unresolved"
     if order.phase is Phase.HELD:
         return "status.held"
-    if not order.is_paid and (order.expiry_told or order.is_expired(now)):
+    if order.state == FAILED:
+        return "status.failed_paid" if order.is_paid else "status.failed_unpaid"
+    if card.is_lapsed(order, now):
         return "status.expired"
     return f"status.{order.step.name.lower()}"

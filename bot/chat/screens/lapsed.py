@@ -1,0 +1,15 @@
+"""A draft that was put away: what it was about, and the way back to it."""
+
+from bot.chat import data, words
+from bot.chat.screen import Button, Screen
+from bot.chat.screens.parts import new_row
+from bot.domain.draft import OrderDraft
+from bot.i18n import Translator
+
+
+def screen(t: Translator, draft: OrderDraft) -> Screen:
+    """That it was put away, with the button that takes it up again."""
+    go_on = Button(t.plain("draft.continue"), data=data.for_draft(draft, "takeup"), style="primary")
+    about = words.draft_line(t, draft)
+    text = t("draft.lapsed")
+    return Screen(f"{about}\n\n{text}" if about else text, ((go_on,), new_row(t, "draft.start_over")))

@@ -1,0 +1,28 @@
+"""What the same wish costs now, against what it cost before: for who comes back to an order that wasn't paid."""
+
+from bot.domain.order import Order
+from bot.domain.quote import Estimate
+from bot.i18n import Html, Translator
+
+
+def difference(t: Translator, order: Order, worth: Estimate) -> Html | None:
+    """The sentence above the new review; None where the order before never had a price."""
+    if order.sats is None or order.idr is None:
+        return None
+    if order.given.currency == "SAT":
+        return _brings(t, order.idr, worth.idr)
+    return _costs(t, order.sats, worth.sats)
+
+
+def _costs(t: Translator, before: int, after: int) -> Html:
+    if before == after:
+        return t("requote.same")
+    key = "requote.costs_more" if after > before else "requote.costs_less"
+    return t(key, before=t.sats(before), after=t.sats(after), difference=t.sats(abs(after - before)))
+
+
+def _brings(t: Translator, before: int, after: int) -> Html:
+    if before == after:
+        return t("requote.same")
+    key = "requote.brings_more" if after > before else "requote.brings_less"
+    return t(key, before=t.rupiah(before), after=t.rupiah(after), difference=t.rupiah(abs(after - before)))
