@@ -1,0 +1,48 @@
+"""Databases and houses for the tests of the use cases."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.store import migrate
+from tests.integration.order_world import House
+from tests.unit.fake_settlement import FakeSettlement, MovedClock
+
+
+@pytest.fixture(scope="session")
+def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database file with its tables, to be copied."""
+    path = tmp_path_factory.mktemp("orders") / "empty.db"
+    asyncio.run(migrate.upgrade(str(path)))
+    return path
+
+
+@pytest.fixture
+def file(empty_file: Path, tmp_path: Path) -> str:
+    """The URL of an empty database with its tables."""
+    path = tmp_path / "kirim.db"
+    shutil.copy(empty_file, path)
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture
+def service() -> FakeSettlement:
+    return FakeSettlement(MovedClock())
+
+
+@pytest.fixture
+async def house(file: str, service: FakeSettlement) -> AsyncIterator[House]:
+    house = House(file, service)
+    yield house
+    await house.leave()
+
+
+@pytest.fixture
+async def other_house(file: str, service: FakeSettlement) -> AsyncIterator[House]:
+    """Another process on the same database and the same service."""
+    other = House(file, service)
+    yield other
+    await other.leave()

@@ -1,0 +1,197 @@
+"""The use cases on a real database, with a scripted service, a moved clock and a teller that writes down.
+
+A second `House` on the same file is another process, as far as the database can tell; a new one after `leave` is the
+bot after a crash.
+"""
+
+from collections import defaultdict, deque
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from bot.actions.alarms import KeyAlarm
+from bot.actions.drafts import Drafts
+from bot.actions.market import Market
+from bot.actions.news import reference_in
+from bot.actions.observe import Observer
+from bot.actions.orders import Orders, Rules
+from bot.actions.outbox import OutboxDelivery
+from bot.actions.ports import News, Settlement, Store, TellLater, Told, Untellable
+from bot.actions.reconcile import Reconciler
+from bot.domain.draft import Ask, OrderDraft
+from bot.domain.money import Amount
+from bot.domain.order import Notice, Order
+from bot.store.store import SqlStore
+from bot.workers.budget import Budget
+from bot.workers.poller import Poller
+from tests.unit.fake_settlement import BCA, FakeSettlement, MovedClock
+
+EMMA, SARI, OSCAR = 1001, 1002, 2001
+NUMBER = "8620123456"
+RULES = Rules(network="bcrt", operator_ids=frozenset({OSCAR}))
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One message that reached its chat. `paying` is the invoice or address that it showed."""
+
+    chat_id: int
+    kind: str
+    subject: str
+    maybe_told: bool
+    paying: str | None = None
+
+    @property
+    def notice(self) -> str:
+        return self.kind.partition(":")[0]
+
+
+@dataclass
+class Ears:
+    """A teller. `outcomes` scripts what comes of the next tellings in a chat; an exception is raised."""
+
+    store: Store
+    clock: MovedClock
+    heard: list[Heard] = field(default_factory=list)
+    outcomes: dict[int, deque[Told | TellLater | Untellable | Exception]] = field(
+        default_factory=lambda: defaultdict(deque)
+    )
+    messages: int = 0
+
+    async def tell(self, news: News) -> Told | TellLater | Untellable:
+        scripted = self.outcomes[news.chat_id].popleft() if self.outcomes[news.chat_id] else None
+        if isinstance(scripted, Exception):
+            raise scripted
+        if scripted is not None and not isinstance(scripted, Told):
+            return scripted
+        paying = None
+        if news.kind == Notice.INVOICE:
+            async with self.store.reading() as tx:
+                order = await tx.orders.get(reference_in(news.subject))
+            if order is None or not order.awaits_payment(self.clock.now()):
+                return Told()
+            paying = order.bolt11 or (order.deposit.to_address if order.deposit else None)
+        self.messages += 1
+        self.heard.append(Heard(news.chat_id, news.kind, news.subject, news.maybe_told, paying))
+        return scripted or Told(self.messages)
+
+    def kinds(self, chat_id: int = EMMA) -> list[str]:
+        return [heard.notice for heard in self.heard if heard.chat_id == chat_id]
+
+    def shown(self, chat_id: int | None = None) -> list[str]:
+        return [each.paying for each in self.heard if each.paying and chat_id in {None, each.chat_id}]
+
+
+class House:
+    """One process: every part of it that concerns orders."""
+
+    def __init__(
+        self,
+        database: str,
+        service: FakeSettlement,
+        *,
+        rules: Rules = RULES,
+        store: Store | None = None,
+        settlement: Settlement | None = None,
+        ears: Ears | None = None,
+    ) -> None:
+        self.database, self.service, self.clock = database, service, service.clock
+        self.sql = SqlStore(database)
+        self.store: Store = store or self.sql
+        self.settlement: Settlement = settlement or service
+        self.ears = ears or Ears(self.store, self.clock)
+        self.ears.store = self.store
+        self.market = Market(self.settlement, self.clock)
+        self.drafts = Drafts(self.store, self.clock)
+        self.orders = Orders(
+            store=self.store, settlement=self.settlement, market=self.market, clock=self.clock, rules=rules
+        )
+        self.observer = Observer(self.orders)
+        self.reconciler = Reconciler(self.orders, self.settlement)
+        self.delivery = OutboxDelivery(self.store, self.ears, self.clock)
+        self.alarm = KeyAlarm(self.store, self.clock, frozenset({OSCAR}))
+        self.poller = Poller(
+            store=self.store,
+            settlement=self.settlement,
+            observer=self.observer,
+            alarm=self.alarm,
+            clock=self.clock,
+            budget=Budget(1000, clock=lambda: 0.0, sleep=_no_time),
+            interval=rules.poll_interval,
+        )
+
+    async def leave(self) -> None:
+        await self.orders.close(0)
+        await self.delivery.close(0)
+        await self.sql.close()
+
+    async def draft(self, chat_id: int = EMMA, **changes: Any) -> OrderDraft:
+        """A draft ready for its confirmation, with the quote that its review has shown."""
+        draft = await self.drafts.begin(chat_id, chat_id, 1)
+        known: dict[str, Any] = {
+            "ask": Ask.REVIEW,
+            "method": BCA,
+            "number": NUMBER,
+            "holder_asked": True,
+            "amount": Amount("IDR", 250_000),
+            "quote": await self.service.quote(),
+        }
+        saved = await self.drafts.save(replace(draft, **{**known, **changes}), 2)
+        assert saved is not None
+        return saved
+
+    async def place(self, chat_id: int = EMMA, **changes: Any) -> Order:
+        """Place an order and wait for what comes of its request."""
+        order = await self.orders.place(await self.draft(chat_id, **changes))
+        await self.orders.settled()
+        return await self.order(order.reference)
+
+    async def order(self, reference: str) -> Order:
+        async with self.sql.reading() as tx:
+            order = await tx.orders.get(reference)
+        assert order is not None
+        return order
+
+    async def all_orders(self, person_id: int = EMMA) -> tuple[Order, ...]:
+        """Newest first."""
+        async with self.sql.reading() as tx:
+            return await tx.orders.of_person(person_id, limit=100)
+
+    async def tells(self) -> None:
+        """Tell all that is due now, and what that makes room for."""
+        while await self.delivery.start_due():
+            await self.delivery.settle()
+
+    async def polls(self, *, after: float = 5) -> float:
+        """Let the polling interval pass, look once, and tell what is news."""
+        self.clock.passes(seconds=after)
+        pause = await self.poller.tick()
+        await self.tells()
+        return pause
+
+    async def reconciles(self, *, after: float = 2) -> None:
+        self.clock.passes(seconds=after)
+        await self.reconciler.run_once()
+        await self.tells()
+
+
+async def _no_time(_: float) -> None:
+    return
+
+
+def rules(**changes: Any) -> Rules:
+    return replace(RULES, **changes)
+
+
+def seconds(number: float) -> timedelta:
+    return timedelta(seconds=number)
+
+
+async def unresolved(house: House, service: FakeSettlement, how: str = "lost_before") -> Order:
+    """An order that was not found in time: its person has been asked."""
+    service.places.append(how)
+    service.listed = False
+    order = await house.place()
+    await house.reconciles(after=61)
+    service.listed = True
+    return await house.order(order.reference)
