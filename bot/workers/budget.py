@@ -6,7 +6,7 @@ from time import monotonic
 
 
 class Budget:
-    """A token bucket of one second's worth: at most `per_second` requests in any second after a quiet one.
+    """Evenly spaced turns: `per_second` at the most within any second, however late a waiter wakes.
 
     `clock` gives monotonic seconds and `sleep` waits; both can be virtual.
     """
@@ -22,6 +22,7 @@ class Budget:
         self._clock = clock
         self._sleep = sleep
         self._next = clock()
+        self._turns = asyncio.Lock()
 
     def room_within(self, seconds: float) -> int:
         """How many requests could start within the next `seconds`."""
@@ -29,9 +30,9 @@ class Budget:
         return max(int((self._clock() + seconds - free_from) / self._gap), 0)
 
     async def take(self) -> None:
-        """Wait for one's turn: turns are evenly spaced."""
-        turn = max(self._next, self._clock())
-        self._next = turn + self._gap
-        wait = turn - self._clock()
-        if wait > 0:
-            await self._sleep(wait)
+        """Wait for one's turn: the gap to the one before is counted from when that one really began."""
+        async with self._turns:
+            wait = self._next - self._clock()
+            if wait > 0:
+                await self._sleep(wait)
+            self._next = self._clock() + self._gap

@@ -44,6 +44,8 @@ async def follow(
 ) -> list[Followed]:
     """Let the bot follow orders, first looks spread over `within` seconds; those `watched` have a person."""
     chats = {service_id: await hall.person(number) for number, service_id in enumerate(watched)}
+    for person in chats.values():
+        await hall.says(person, "/start")
     store = SqlStore(hall.database)
     await store.upgrade()
     async with store.transaction() as tx:

@@ -24,6 +24,9 @@ WATCHED = 10
 ROAD = ("LN_SWAP_PENDING", "IDR_SETTLED", "COMPLETED")
 """Three changes that a person is told of."""
 
+QUIET = 1.5
+"""Seconds after which all that a change brings, the card and the message, has come."""
+
 ROUNDS_ALONE, FEW_ROUNDS = 4, 1
 
 
@@ -69,8 +72,9 @@ async def _alone(rounds: int) -> Findings:
         for _ in range(rounds):
             ids = await crowd.make(hall, 1)
             [order] = await crowd.follow(hall, ids, watched=ids)
-            await asyncio.sleep(random.uniform(0, INTERVAL))
+            await asyncio.sleep(1 + random.uniform(0, INTERVAL))  # the greeting has been answered by then
             found.newest.append(await _pushed(hall, order, crowd.PAID_STATE, INTERVAL * 3))
+            await asyncio.sleep(QUIET + random.uniform(0, INTERVAL))
             found.paid.append(await _pushed(hall, order, ROAD[-1], INTERVAL * 3))
         await _count(hall, found, time.perf_counter() - began)
         found.megabytes = memory(process)
@@ -122,7 +126,7 @@ async def _move_on(hall: Stage, order: Followed, spread: float, until: float) ->
     """A paid order goes through its steps, each at some moment after the one before was told."""
     delays: list[float | None] = []
     for state in ROAD:
-        await asyncio.sleep(random.uniform(0, spread / len(ROAD)))
+        await asyncio.sleep(QUIET + random.uniform(0, spread / len(ROAD)))
         delays.append(await _pushed(hall, order, state, until - time.perf_counter()))
     return delays
 

@@ -92,6 +92,11 @@ class Stage:
         )
         return int(answer.raise_for_status().json()["id"])
 
+    async def says(self, person: int, text: str) -> None:
+        """Write to the bot. Before that it may not write to anybody."""
+        said = {"from": person, "text": text}
+        (await self.telegram.post(f"/sandbox/chats/{person}/send", json=said)).raise_for_status()
+
     @asynccontextmanager
     async def bot(self, module: str = "bot") -> AsyncIterator[Process]:
         """A running bot."""

@@ -10,5 +10,5 @@ def _unlimited() -> SendLimiter:
 
 
 if __name__ == "__main__":
-    app.SendLimiter = _unlimited  # type: ignore[assignment,misc]
+    app.SendLimiter = _unlimited  # type: ignore[attr-defined,assignment]
     __main__.cli()

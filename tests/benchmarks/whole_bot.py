@@ -94,7 +94,8 @@ async def _walk(
     hall: Stage, person: int, way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)
 ) -> list[float]:
     """One person's way; the answer times."""
-    pauses, times, last = random.Random(person), [], {}
+    pauses, last = random.Random(person), Json()
+    times: list[float] = []
     for step in way:
         await asyncio.sleep(pauses.uniform(*thinking))
         began = time.perf_counter()
@@ -108,8 +109,7 @@ async def _walk(
 
 async def _act(hall: Stage, person: int, step: Step, last: Json) -> None:
     if not step.does.startswith("["):
-        said = {"from": person, "text": step.does}
-        (await hall.telegram.post(f"/sandbox/chats/{person}/send", json=said)).raise_for_status()
+        await hall.says(person, step.does)
         return
     buttons = [button for row in last["reply_markup"]["inline_keyboard"] for button in row]
     data = next(button["callback_data"] for button in buttons if step.does.strip("[]") in button["text"])
