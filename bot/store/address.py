@@ -49,7 +49,7 @@ def address(database_url: str) -> Address:
         return _sqlite(database_url)
     try:
         url = make_url(database_url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise UnusableUrl("the database URL can't be read") from None
     kind = url.drivername.partition("+")[0]
     if kind == "sqlite":

@@ -11,7 +11,7 @@ from bot.store.one_trip import connect
 READERS = 4
 """SQLite's readers: they never wait for the writer, nor it for them (write-ahead log)."""
 
-POSTGRESQL_CONNECTIONS = 12
+POSTGRESQL_CONNECTIONS = 8
 PATIENCE_SECONDS = 30
 """How long to wait for another process's write (SQLite) or for a free connection (PostgreSQL)."""
 

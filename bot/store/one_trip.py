@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, TypeVar
 
 import aiosqlite
+from aiosqlite.core import _STOP_RUNNING_SENTINEL
 
 T = TypeVar("T")
 Description = Sequence[tuple[Any, ...]] | None
@@ -73,6 +74,17 @@ class OneTripConnection(aiosqlite.Connection):
         done: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]  # the driver says nothing
         self._unanswered -= 1
         return done
+
+    def stop(self) -> None:
+        """End the thread without a word to the event loop, which may be closed before the thread gets there."""
+        self._running = False
+        self._tx.put_nowait((None, self._close_and_stop))
+
+    def _close_and_stop(self) -> object:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        return _STOP_RUNNING_SENTINEL
 
     async def rollback(self) -> None:
         """Roll back, unless the last statement was answered and has left no transaction."""

@@ -1,0 +1,191 @@
+"""Orders: one for each confirmation, found by whatever they are looked for by."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.actions.ports import OrderEvent
+from bot.domain.order import Phase
+from bot.domain.timeline import Step
+from bot.store import SqlStore, StoreFailure
+from tests.contract.store_builders import NOW, SECOND, an_order
+
+
+async def test_an_intent_is_kept_once(store: SqlStore) -> None:
+    first = an_order("R1", draft_id="d1")
+    async with store.transaction() as tx:
+        assert await tx.orders.add(first)
+        assert not await tx.orders.add(an_order("R2", draft_id="d1")), "the same attempt"
+        assert not await tx.orders.add(an_order("R1", draft_id="d2")), "the same reference"
+        assert await tx.orders.add(an_order("R3", draft_id="d1", attempt=2))
+    async with store.reading() as tx:
+        assert await tx.orders.get("R1") == first
+        assert await tx.orders.get("R2") is None
+        assert await tx.orders.of_draft("d1") == an_order("R3", draft_id="d1", attempt=2)
+        assert await tx.orders.of_draft("d2") is None
+
+
+async def test_two_processes_place_one_order_for_one_attempt(store: SqlStore, other_store: SqlStore) -> None:
+    async def place(one: SqlStore, reference: str) -> bool:
+        async with one.transaction() as tx:
+            return await tx.orders.add(an_order(reference, draft_id="d1"))
+
+    placed = await asyncio.gather(*(place(one, f"R{n}") for n, one in enumerate([store, other_store] * 5)))
+    assert sum(placed) == 1
+    async with store.reading() as tx:
+        assert await tx.orders.of_draft("d1") == an_order(f"R{placed.index(True)}", draft_id="d1")
+
+
+async def test_saving_moves_on_to_the_next_version_and_a_stale_order_saves_nothing(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await tx.orders.add(an_order())
+        opened = await tx.orders.save(an_order(phase=Phase.OPEN, service_id="cm1"))
+        assert opened == an_order(phase=Phase.OPEN, service_id="cm1", version=1)
+        assert await tx.orders.save(an_order(phase=Phase.UNKNOWN)) is None
+        assert await tx.orders.save(an_order("unknown")) is None
+        assert await tx.orders.get("R2345AB") == opened
+
+
+async def test_of_two_savers_of_one_version_one_wins(store: SqlStore, other_store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await tx.orders.add(an_order())
+
+    async def save(one: SqlStore, state: str) -> bool:
+        async with one.transaction() as tx:
+            return await tx.orders.save(an_order(state=state)) is not None
+
+    saved = await asyncio.gather(*(save(one, str(n)) for n, one in enumerate([store, other_store] * 5)))
+    assert sum(saved) == 1
+    async with store.reading() as tx:
+        assert await tx.orders.get("R2345AB") == an_order(state=str(saved.index(True)), version=1)
+
+
+async def test_an_order_of_the_service_belongs_to_one_intent(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await tx.orders.add(an_order("R1"))
+        await tx.orders.add(an_order("R2"))
+        claimed = await tx.orders.save(an_order("R1", service_id="cm1"))
+        assert await tx.orders.by_service_id(["cm1", "cm2"]) == {"cm1": claimed}
+        assert await tx.orders.by_service_id([]) == {}
+    with pytest.raises(StoreFailure):
+        async with store.transaction() as tx:
+            await tx.orders.save(an_order("R2", service_id="cm1"))
+    async with store.reading() as tx:
+        assert await tx.orders.get("R2") == an_order("R2")
+
+
+async def test_a_person_sees_the_newest_first(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        for n in range(5):
+            await tx.orders.add(an_order(f"R{n}", created_at=NOW + n * SECOND))
+        await tx.orders.add(an_order("R9", person_id=1002))
+    async with store.reading() as tx:
+        assert [order.reference for order in await tx.orders.of_person(1001)] == ["R4", "R3", "R2", "R1", "R0"]
+        page = await tx.orders.of_person(1001, limit=2, offset=2)
+        assert [order.reference for order in page] == ["R2", "R1"]
+
+
+async def test_orders_that_have_ended_are_not_open(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        for n, phase in enumerate(Phase):
+            await tx.orders.add(an_order(phase.value, phase=phase, created_at=NOW + n * SECOND))
+    async with store.reading() as tx:
+        found = [order.phase for order in await tx.orders.open_of_person(1001)]
+        limited = [order.phase for order in await tx.orders.open_of_person(1001, limit=1)]
+    assert found == [Phase.OPEN, Phase.HELD, Phase.UNRESOLVED, Phase.UNKNOWN, Phase.INTENDED]
+    assert limited == [Phase.OPEN]
+
+
+async def test_orders_are_listed_by_phase_oldest_first(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await tx.orders.add(an_order("R1", phase=Phase.UNKNOWN, created_at=NOW + SECOND))
+        await tx.orders.add(an_order("R2", phase=Phase.INTENDED))
+        await tx.orders.add(an_order("R3", phase=Phase.DONE))
+    async with store.reading() as tx:
+        found = await tx.orders.in_phase({Phase.UNKNOWN, Phase.INTENDED})
+        assert [order.reference for order in found] == ["R2", "R1"]
+        assert len(await tx.orders.in_phase({Phase.UNKNOWN, Phase.INTENDED}, limit=1)) == 1
+        assert await tx.orders.in_phase(()) == ()
+
+
+async def test_due_orders_come_paid_first_and_then_the_longest_waiting(store: SqlStore) -> None:
+    due: dict[str, dict[str, Any]] = {
+        "late": {"next_look_at": NOW - 2 * SECOND},
+        "now": {"next_look_at": NOW},
+        "paid": {"next_look_at": NOW - SECOND, "step": Step.CONVERTING},
+        "paid by its time": {"next_look_at": NOW - 3 * SECOND, "paid_at": NOW},
+        "not yet": {"next_look_at": NOW + timedelta(microseconds=1)},
+        "never": {"next_look_at": None},
+    }
+    async with store.transaction() as tx:
+        for reference, changes in due.items():
+            await tx.orders.add(an_order(reference, phase=Phase.OPEN, **changes))
+    async with store.reading() as tx:
+        found = [order.reference for order in await tx.orders.due(NOW)]
+        assert found == ["paid by its time", "paid", "late", "now"]
+        assert [order.reference for order in await tx.orders.due(NOW, limit=1)] == found[:1]
+        assert await tx.orders.count_due(NOW) == 4
+
+
+async def test_paying_moves_an_order_to_the_front(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await tx.orders.add(an_order("R1", next_look_at=NOW))
+        await tx.orders.add(an_order("R2", next_look_at=NOW - SECOND))
+        await tx.orders.save(an_order("R1", next_look_at=NOW, step=Step.PAID))
+        assert [order.reference for order in await tx.orders.due(NOW)] == ["R1", "R2"]
+
+
+async def test_only_shown_unpaid_orders_expire_and_are_told_once(store: SqlStore) -> None:
+    past: dict[str, Any] = {"phase": Phase.OPEN, "expires_at": NOW}
+    async with store.transaction() as tx:
+        await tx.orders.add(an_order("R1", **past))
+        await tx.orders.add(an_order("told", **past, expiry_told=True))
+        await tx.orders.add(an_order("paid", **past, step=Step.PAID))
+        await tx.orders.add(an_order("held", **{**past, "phase": Phase.HELD}))
+        await tx.orders.add(an_order("later", **{**past, "expires_at": NOW + SECOND}))
+        await tx.orders.add(an_order("evm", phase=Phase.OPEN))
+        assert [order.reference for order in await tx.orders.expiring(NOW)] == ["R1"]
+        await tx.orders.save(an_order("R1", **past, expiry_told=True))
+        assert await tx.orders.expiring(NOW) == ()
+
+
+async def test_the_intents_an_order_could_be_mistaken_for(store: SqlStore) -> None:
+    looked_for = an_order("R1")
+    others: dict[str, dict[str, Any]] = {
+        "same": {},
+        "abandoned": {"phase": Phase.UNSHOWN, "person_id": 5},
+        "refused": {"phase": Phase.REFUSED},
+        "claimed": {"service_id": "cm1"},
+        "elsewhere": {"method": replace(looked_for.method, code="015")},
+        "before": {"created_at": NOW - SECOND},
+    }
+    async with store.transaction() as tx:
+        await tx.orders.add(looked_for)
+        for reference, changes in others.items():
+            await tx.orders.add(an_order(reference, **changes))
+        found = await tx.orders.unclaimed_like(looked_for, NOW)
+    assert [order.reference for order in found] == ["abandoned", "same"]
+
+
+async def test_the_events_of_an_order_stay_in_order(store: SqlStore) -> None:
+    seen = [
+        OrderEvent(reference="R2345AB", at=NOW, phase=Phase.INTENDED, state=""),
+        OrderEvent(reference="R2345AB", at=NOW, phase=Phase.OPEN, state="ROUTE_SHOWN", note="adopted"),
+        OrderEvent(reference="R2345AB", at=NOW - SECOND, phase=Phase.DONE, state="A_NEW_STATE"),
+    ]
+    async with store.transaction() as tx:
+        await tx.orders.add(an_order())
+        for event in seen:
+            await tx.orders.add_event(event)
+    async with store.reading() as tx:
+        assert await tx.orders.events("R2345AB") == tuple(seen)
+        assert await tx.orders.events("other") == ()
+
+
+async def test_an_event_without_its_order_is_refused(store: SqlStore) -> None:
+    with pytest.raises(StoreFailure):
+        async with store.transaction() as tx:
+            await tx.orders.add_event(OrderEvent(reference="none", at=NOW, phase=Phase.OPEN, state=""))
