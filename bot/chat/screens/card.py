@@ -56,13 +56,14 @@ def _timeline(t: Translator, order: Order, now: datetime) -> str:
     """One line a step. What won't be reached any more is left out."""
     reached = max(order.step, Step.PAID) if order.is_paid else order.step
     lines = [f"{DONE} {_name(t, step)}" for step in Step if step < reached]
+    has_failed = order.state == FAILED and (order.is_paid or not order.expiry_told)
+    if has_failed and _goes_on(reached):
+        return "\n".join([*lines, f"{BROKEN} <b>{_name(t, reached)}</b>"])
     lines.append(f"{NOW if _goes_on(reached) else DONE} <b>{_name(t, reached)}</b>")
-    if order.state == FAILED:
-        ran_out = order.expiry_told and not order.is_paid
-        broken = f"{OVER} {t('step.expired')}" if ran_out else f"{BROKEN} <b>{t('step.failed')}</b>"
-        return "\n".join([line.replace(NOW, NEXT) for line in lines] + [broken])
+    if has_failed:
+        return "\n".join([*lines, f"{BROKEN} <b>{t('step.failed')}</b>"])
     if is_lapsed(order, now):
-        return "\n".join([*lines, f"{OVER} {t('step.expired')}"])
+        return "\n".join([*lines, f"{OVER} <b>{t('step.expired')}</b>"])
     if reached is Step.CREATED:
         lines.append(f"{NOW} {t('step.payment')}")
     first = Step.CONVERTING if reached is Step.CREATED else reached + 1

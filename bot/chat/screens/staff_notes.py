@@ -9,10 +9,12 @@ from bot.chat.screens.status import state_key
 from bot.domain.order import Notice, Order
 from bot.i18n import Html, Translator
 
+FACT_SHOWN = 300
+
 
 def screen(notice: Notice, t: Translator, order: Order | None, payload: Mapping[str, object], now: datetime) -> Screen:
     """The message for a staff `notice`; `payload` is what was queued with it."""
-    facts: dict[str, object] = {name: str(value) for name, value in payload.items()}
+    facts: dict[str, object] = {name: words.clipped(str(value), FACT_SHOWN) for name, value in payload.items()}
     facts |= {"line": "", "state": "", "person": ""} if order is None else _facts(t, order, now)
     return Screen(t(f"news.{notice}", **facts))
 
