@@ -29,6 +29,9 @@ LOCK_KEY: Final = 0x6B_69_72_69_6D
 # The server must notice a vanished machine as well, or nobody could ever follow it.
 KEEPALIVES: Final = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
 
+BROKEN: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""The ways in which a connection turns out to be useless; the last is how asyncpg meets a farewell while idle."""
+
 
 @dataclass(frozen=True, slots=True)
 class Leadership:
@@ -85,7 +88,7 @@ async def _advisory_lock(url: URL, waiting: Callable[[], None] | None) -> AsyncI
             yield leadership
         finally:
             heartbeat.cancel()
-            with suppress(asyncio.CancelledError):
+            with suppress(asyncio.CancelledError, *BROKEN):
                 await heartbeat
     finally:
         # Ends the session, and with it the lock; a plain close would wait for a server that may be gone.
@@ -103,25 +106,26 @@ async def _connect(url: URL) -> asyncpg.Connection:
             command_timeout=HEARTBEAT_PATIENCE_SECONDS,
             server_settings={"application_name": "kirim leader", **KEEPALIVES},
         )
-    except (OSError, asyncpg.PostgresError) as error:
+    except BROKEN as error:
         raise StoreFailure(type(error).__name__) from None
 
 
 async def _try_lock(connection: asyncpg.Connection) -> bool:
     try:
         return bool(await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK_KEY))
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except BROKEN as error:
         raise StoreFailure(type(error).__name__) from None
 
 
 async def _watch(connection: asyncpg.Connection, leadership: Leadership) -> None:
     """A dead network ends no connection by itself: ask, and take silence for an end."""
-    while not leadership.lost.is_set():
-        try:
+    try:
+        while not leadership.lost.is_set():
             await connection.execute("SELECT 1")
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-            leadership.lost.set()
-        await asyncio.sleep(HEARTBEAT_SECONDS)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+    finally:
+        # However the watching ends: nobody watches any more.
+        leadership.lost.set()
 
 
 async def _until(held: Callable[[], Awaitable[bool]], waiting: Callable[[], None] | None) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from bot.store.address import Address, address
 from bot.store.engine import writer
-from bot.store.errors import StoreFailure, failure
+from bot.store.errors import SchemaMismatch, StoreFailure, failure
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
@@ -27,6 +27,7 @@ async def upgrade(url: str) -> str:
     crash leaves the tables as they were.
 
     Raises:
+        SchemaMismatch: a newer program has been here.
         StoreFailure: the database can't be reached or refused.
         UnusableUrl: the URL names no database.
     """
@@ -86,13 +87,19 @@ def _upgrade(connection: Connection) -> None:
     # SQLite's transaction holds the only write lock already.
     if connection.dialect.name != "sqlite":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
-    config = _config()
+    config, found = _config(), _revision(connection)
+    if found not in {None, *_known(config)}:
+        raise SchemaMismatch(found, head())
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
 
 
 def _revision(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
+
+
+def _known(config: Config) -> set[str]:
+    return {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
 
 
 def _config() -> Config:

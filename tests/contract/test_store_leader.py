@@ -1,0 +1,148 @@
+"""One process acts as the bot on a database, and another takes over the moment it dies."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import asyncpg  # type: ignore[import-untyped]  # it ships none
+import pytest
+
+from bot.store import SqlStore, StoreFailure, leader
+
+ROOT = Path(__file__).resolve().parents[2]
+LEADING = """
+import asyncio, sys
+from bot.store import SqlStore
+async def main():
+    async with SqlStore(sys.argv[1]).lead(lambda: print("waiting", flush=True)):
+        print("leading", flush=True)
+        await asyncio.Event().wait()
+asyncio.run(main())
+"""
+PATIENCE = 20
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leader, "POLL_SECONDS", 0.005)
+    monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", 0.005)
+
+
+@asynccontextmanager
+async def another_process(database: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", LEADING, database, cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def says(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    return (await asyncio.wait_for(process.stdout.readline(), PATIENCE)).decode().strip()
+
+
+async def lead_once(store: SqlStore, waiting: Callable[[], None] | None = None) -> None:
+    async with store.lead(waiting):
+        pass
+
+
+async def test_the_first_leads_without_waiting(store: SqlStore) -> None:
+    waited: list[str] = []
+    async with store.lead(lambda: waited.append("waiting")) as leadership:
+        assert not leadership.lost.is_set()
+    assert waited == []
+
+
+async def test_another_waits_says_so_once_and_leads_when_the_first_ends(store: SqlStore, other_store: SqlStore) -> None:
+    waited = asyncio.Event()
+    calls: list[str] = []
+
+    def waiting() -> None:
+        calls.append("waiting")
+        waited.set()
+
+    async with store.lead():
+        second = asyncio.create_task(lead_once(other_store, waiting))
+        await asyncio.wait_for(waited.wait(), PATIENCE)
+        await asyncio.sleep(0.03)  # some more polls of the lock, which must not succeed
+        assert not second.done()
+    await asyncio.wait_for(second, PATIENCE)
+    assert calls == ["waiting"]
+
+
+async def test_one_that_waits_can_be_cancelled(store: SqlStore, other_store: SqlStore) -> None:
+    waited = asyncio.Event()
+    async with store.lead():
+        second = asyncio.create_task(lead_once(other_store, waited.set))
+        await waited.wait()
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+    await asyncio.wait_for(lead_once(other_store), PATIENCE)
+
+
+async def test_the_lead_passes_on_when_its_holder_is_killed(store: SqlStore, database: str) -> None:
+    async with another_process(database) as first:
+        assert await says(first) == "leading"
+        waited = asyncio.Event()
+        mine = asyncio.create_task(lead_once(store, waited.set))
+        await asyncio.wait_for(waited.wait(), PATIENCE)
+        assert not mine.done()
+        first.send_signal(signal.SIGKILL)
+        await asyncio.wait_for(mine, PATIENCE)
+
+
+async def test_a_process_that_waits_takes_over(store: SqlStore, database: str) -> None:
+    async with store.lead():
+        process = another_process(database)
+        second = await process.__aenter__()
+        assert await says(second) == "waiting"
+    assert await says(second) == "leading"
+    await process.__aexit__(None, None, None)
+
+
+async def test_a_lost_connection_loses_the_lead(migrated_database: str) -> None:
+    store = SqlStore(migrated_database)
+    async with store.lead() as leadership:
+        await end_leaders_session(migrated_database)
+        await asyncio.wait_for(leadership.lost.wait(), PATIENCE)
+        await asyncio.wait_for(lead_once(store), PATIENCE)
+    await store.close()
+
+
+async def test_a_server_that_falls_silent_loses_the_lead(
+    migrated_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqlStore(migrated_database)
+
+    async def silence(*_: object) -> None:
+        raise TimeoutError
+
+    async with store.lead() as leadership:
+        monkeypatch.setattr(asyncpg.Connection, "execute", silence)
+        await asyncio.wait_for(leadership.lost.wait(), PATIENCE)
+    await store.close()
+
+
+async def test_a_lock_file_that_can_not_be_opened_is_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "kirim.db.lock").mkdir()
+    with pytest.raises(StoreFailure):
+        await lead_once(SqlStore(str(tmp_path / "kirim.db")))
+
+
+async def end_leaders_session(url: str) -> None:
+    connection = await asyncpg.connect(url)
+    found = await connection.fetch(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE application_name = 'kirim leader' AND datname = current_database()"
+    )
+    await connection.close()
+    assert len(found) == 1

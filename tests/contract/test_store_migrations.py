@@ -1,0 +1,118 @@
+"""The migrations make exactly the tables that the program expects, wherever and however often they are run."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, MetaData, inspect, text
+
+from bot.store import SchemaMismatch, SqlStore, StoreFailure, migrate
+from bot.store.tables import metadata
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# How either database itself spells what it has: the comparison of Alembic knows nothing of partial indexes.
+SPELLED = {
+    "sqlite": "SELECT name, sql FROM sqlite_master WHERE tbl_name <> 'alembic_version' AND sql IS NOT NULL",
+    "postgresql": (
+        "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
+        " UNION ALL SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint"
+        " WHERE conrelid::regclass::text <> 'alembic_version'"
+        " UNION ALL SELECT table_name || '.' || column_name, data_type || is_nullable || coalesce(column_default, '')"
+        " FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> 'alembic_version'"
+    ),
+}
+
+
+def spelled(connection: Connection) -> set[tuple[str, str]]:
+    found = connection.exec_driver_sql(SPELLED[connection.dialect.name])
+    return {(name, " ".join(sql.split()).replace(" ,", ",")) for name, sql in found}
+
+
+def differences(connection: Connection) -> list[object]:
+    return list(compare_metadata(MigrationContext.configure(connection), metadata))
+
+
+async def test_the_migrations_make_exactly_the_tables(bare_database: str) -> None:
+    assert await migrate.upgrade(bare_database) == migrate.head()
+    store = SqlStore(bare_database)
+    async with store._writer.begin() as connection:
+        assert await connection.run_sync(differences) == []
+        migrated = await connection.run_sync(spelled)
+        await connection.run_sync(metadata.drop_all)
+        assert await connection.run_sync(spelled) < migrated
+        await connection.run_sync(metadata.create_all)
+        assert await connection.run_sync(spelled) == migrated
+    await store.close()
+
+
+async def test_a_new_column_would_be_noticed(bare_database: str) -> None:
+    await migrate.upgrade(bare_database)
+    store = SqlStore(bare_database)
+    async with store._writer.begin() as connection:
+        await connection.exec_driver_sql("ALTER TABLE people ADD COLUMN nickname TEXT")
+        assert await connection.run_sync(differences) != []
+    await store.close()
+
+
+async def test_the_revision_is_known_before_and_after(bare_database: str) -> None:
+    assert await migrate.current(bare_database) is None
+    store = SqlStore(bare_database)
+    with pytest.raises(SchemaMismatch) as caught:
+        await store.check()
+    assert caught.value.found is None
+    assert await store.upgrade() == migrate.head() == await migrate.current(bare_database)
+    assert await store.upgrade() == migrate.head(), "a second time changes nothing"
+    assert await store.check() == migrate.head()
+    await store.close()
+
+
+async def test_tables_of_a_newer_program_are_not_touched(store: SqlStore) -> None:
+    async with store._writer.begin() as connection:
+        await connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(SchemaMismatch) as caught:
+        await store.check()
+    assert (caught.value.found, caught.value.expected) == ("9999", migrate.head())
+    with pytest.raises(SchemaMismatch):
+        await store.upgrade()
+    async with store._writer.begin() as connection:
+        back = text("UPDATE alembic_version SET version_num = :head")
+        await connection.execute(back, {"head": migrate.head()})
+
+
+async def test_several_may_migrate_at_once(bare_database: str) -> None:
+    assert await asyncio.gather(*(migrate.upgrade(bare_database) for _ in range(4))) == [migrate.head()] * 4
+
+
+def test_several_processes_may_migrate_at_once_from_any_folder(bare_database: str, tmp_path: Path) -> None:
+    program = "import asyncio, sys; from bot.store import migrate; print(asyncio.run(migrate.upgrade(sys.argv[1])))"
+    command = [sys.executable, "-W", "error", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {program}"]
+    running = [
+        subprocess.Popen([*command, bare_database], cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    assert [process.communicate(timeout=60)[0].strip() for process in running] == [migrate.head()] * 3
+    assert [process.returncode for process in running] == [0, 0, 0]
+
+
+async def test_a_migration_that_fails_leaves_the_tables_as_they_were(bare_database: str) -> None:
+    store = SqlStore(bare_database)
+    async with store._writer.begin() as connection:
+        only = MetaData()
+        metadata.tables["outbox"].to_metadata(only)
+        await connection.run_sync(only.create_all)  # the last of the tables is in the way
+    with pytest.raises(StoreFailure):
+        await store.upgrade()
+    async with store._writer.connect() as connection:
+        left = await connection.run_sync(lambda raw: inspect(raw).get_table_names())
+    assert left == ["outbox"]
+    await store.close()
+
+
+def test_the_migrations_travel_with_the_package() -> None:
+    versions = sorted(path.name for path in (migrate.MIGRATIONS / "versions").glob("[0-9]*.py"))
+    assert versions[0] == "0001_first_tables.py"
+    assert migrate.MIGRATIONS.is_relative_to(Path(migrate.__file__).parent)
