@@ -1,0 +1,98 @@
+"""What is asked many times a second is answered from an index, however much has piled up."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, event
+
+from bot.actions.ports import Transaction
+from bot.domain.order import Phase
+from bot.store import SqlStore
+from tests.contract.store_builders import NOW, SECOND, an_order, some_news
+
+ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
+    "due": (lambda tx: tx.orders.due(NOW), "ix_orders_due"),
+    "count_due": (lambda tx: tx.orders.count_due(NOW), "ix_orders_due"),
+    "expiring": (lambda tx: tx.orders.expiring(NOW), "ix_orders_expiring"),
+    "unclaimed_like": (lambda tx: tx.orders.unclaimed_like(an_order(), NOW), "ix_orders_unclaimed"),
+    "of_person": (lambda tx: tx.orders.of_person(1001), "ix_orders_person_id_created_at"),
+    "in_phase": (lambda tx: tx.orders.in_phase([Phase.UNKNOWN]), "ix_orders_phase_created_at"),
+    "of_draft": (lambda tx: tx.orders.of_draft("d1"), "uq_orders_draft_id_attempt"),
+    "by_service_id": (lambda tx: tx.orders.by_service_id(["cm1"]), "uq_orders_service_id"),
+    "open_of": (lambda tx: tx.drafts.open_of(1001), "uq_drafts_open_chat"),
+    "lapsed": (lambda tx: tx.drafts.lapsed(NOW), "ix_drafts_open_expires_at"),
+    "waiting": (lambda tx: tx.inbox.waiting(1001), "ix_inbox_unfinished"),
+    "chats_waiting": (lambda tx: tx.inbox.chats_waiting(), "ix_inbox_unfinished"),
+    "heads, what is due": (lambda tx: tx.outbox.heads(NOW), "ix_outbox_waiting"),
+    "heads, what comes first": (lambda tx: tx.outbox.heads(NOW), "ix_outbox_to_tell"),
+    "next_due": (lambda tx: tx.outbox.next_due(), "ix_outbox_waiting"),
+    "left_sending": (lambda tx: tx.outbox.left_sending(), "ix_outbox_to_tell"),
+    "forget_told": (lambda tx: tx.outbox.forget_told(NOW), "ix_outbox_told_at"),
+    "forget_given_up": (lambda tx: tx.outbox.forget_told(NOW), "ix_outbox_given_up"),
+    "forget_finished": (lambda tx: tx.inbox.forget_finished(NOW), "ix_inbox_finished_at"),
+}
+# SQLite gives a table's own unique constraint a name of its own choice.
+SQLITES_NAME = {"uq_orders_draft_id_attempt": "sqlite_autoindex_orders_2"}
+
+
+@contextmanager
+def statements(store: SqlStore) -> Iterator[list[tuple[str, Any]]]:
+    seen: list[tuple[str, Any]] = []
+
+    def note(_c: Connection, _cursor: object, statement: str, parameters: Any, *_rest: object) -> None:
+        seen.append((statement, parameters))
+
+    event.listen(store._writer.sync_engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(store._writer.sync_engine, "before_cursor_execute", note)
+
+
+def literal(value: object) -> str:
+    return f"'{value.isoformat()}'" if isinstance(value, datetime) else f"'{value}'"
+
+
+async def plan(store: SqlStore, statement: str, parameters: Any) -> str:
+    async with store._writer.begin() as connection:
+        if connection.dialect.name == "sqlite":
+            found = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            return "\n".join(str(row[-1]) for row in found)
+        # Nearly empty tables are read whole whatever indexes they have; and parameters need a prepared statement.
+        await connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        await connection.exec_driver_sql(f"PREPARE asked AS {statement}")
+        values = f"({', '.join(map(literal, parameters))})" if parameters else ""
+        found = await connection.exec_driver_sql(f"EXPLAIN EXECUTE asked{values}")
+        plan = "\n".join(found.scalars())
+        await connection.exec_driver_sql("DEALLOCATE asked")
+        return plan
+
+
+@pytest.mark.parametrize("question", ASKED)
+async def test_it_is_answered_from_its_index(store: SqlStore, question: str) -> None:
+    ask, index = ASKED[question]
+    with statements(store) as seen:
+        async with store.transaction() as tx:
+            await ask(tx)
+    plans = "\n".join([await plan(store, *one) for one in seen if not one[0].startswith("BEGIN")])
+    if store._address.is_sqlite:
+        assert SQLITES_NAME.get(index, index) in plans
+    else:  # which index it takes of several depends on what is in the tables; that there is one doesn't
+        assert "Index" in plans
+        assert "Seq Scan" not in plans
+
+
+async def test_heads_are_the_first_of_each_chat_among_many_told(store: SqlStore) -> None:
+    told = [some_news(kind=f"told {n}", chat_id=n % 1_000) for n in range(20_000)]
+    async with store.transaction() as tx:
+        await tx.outbox.add(told)
+    async with store._writer.begin() as connection:
+        await connection.exec_driver_sql("UPDATE outbox SET status = 'told'")
+    waiting = [some_news(kind=f"waiting {n}", chat_id=n % 500, due_at=NOW - SECOND) for n in range(3_000)]
+    async with store.transaction() as tx:
+        await tx.outbox.add(waiting)
+        found = await tx.outbox.heads(NOW, limit=500)
+        assert [news.kind for news in found] == [f"waiting {n}" for n in range(500)]
+        assert await tx.outbox.next_due() == NOW - SECOND
+        assert await tx.outbox.heads(NOW - timedelta(hours=1)) == ()
