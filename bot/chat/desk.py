@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from bot.actions.drafts import Drafts
@@ -73,6 +73,7 @@ class Visit:
     query_id: str | None = None
     notice: Html | None = None
     failure: Exception | None = None
+    away_since: datetime | None = None
 
     @property
     def chat_id(self) -> int:

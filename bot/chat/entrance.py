@@ -7,6 +7,7 @@ no questions, groups); group 1 is the conversation, and what is said outside one
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from bot.i18n import choose
 log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
+ORDERS_CAUGHT_UP = 5
 COMMANDS = ("send", "rate", "status", "cancel", "language", "help", "start")
 Show = Callable[[Visit], Awaitable[Screen]]
 
@@ -67,6 +69,7 @@ def processor(application: Application, desk: Desk) -> Callable[[Update], Awaita
             if visit.failure is not None:
                 raise visit.failure
             await visit.acknowledge()
+            await _catch_up(visit)
         finally:
             VISIT.reset(token)
 
@@ -86,7 +89,7 @@ async def _visit(desk: Desk, update: Update) -> Visit | None:
     user, chat = update.effective_user, update.effective_chat
     if user is None or chat is None or user.is_bot:
         return None
-    person = await _person(desk, user, chat)
+    person, away_since = await _person(desk, user, chat)
     async with desk.store.reading() as tx:
         draft = await tx.drafts.open_of(chat.id)
     query = update.callback_query
@@ -99,21 +102,38 @@ async def _visit(desk: Desk, update: Update) -> Visit | None:
         draft=draft,
         message_id=message.message_id if message else None,
         query_id=query.id if query else None,
+        away_since=away_since if chat.type == Chat.PRIVATE else None,
     )
 
 
-async def _person(desk: Desk, user: User, chat: Chat) -> Person:
+async def _person(desk: Desk, user: User, chat: Chat) -> tuple[Person, datetime | None]:
+    """Who it is, in the language of their app; and since when they had blocked the bot, if they had."""
     async with desk.store.reading() as tx:
         known = await tx.people.get(user.id)
-    language = user.language_code
-    if known is not None and known.language_code == language and known.blocked_at is None:
-        return known
+    if known is not None and known.language_code == user.language_code:
+        return known, known.blocked_at
     person = known or Person(id=user.id, created_at=desk.clock.now())
-    person = replace(person, language_code=language, blocked_at=None)
+    person = replace(person, language_code=user.language_code)
     if chat.type == Chat.PRIVATE:
         async with desk.store.transaction() as tx:
             await tx.people.save(person)
-    return person
+    return person, person.blocked_at
+
+
+async def _catch_up(visit: Visit) -> None:
+    """Somebody who had blocked the bot is back: they see what became of their orders while nothing reached them."""
+    since, now = visit.away_since, visit.desk.clock.now()
+    if since is None:
+        return
+    async with visit.desk.store.reading() as tx:
+        orders = await tx.orders.of_person(visit.person.id, limit=ORDERS_CAUGHT_UP)
+    for order in reversed(orders):
+        if any(at is not None and since < at <= now for at in (order.paid_at, order.ended_at, order.expires_at)):
+            visit.notice = visit.t("talk.meanwhile")
+            await presses.show_at_the_end(visit, order)
+    visit.person = replace(visit.person, blocked_at=None)
+    async with visit.desk.store.transaction() as tx:
+        await tx.people.save(visit.person)
 
 
 def _shows() -> dict[str, Show]:
@@ -183,6 +203,7 @@ async def _membership(update: Update, _: Context) -> None:
     if change is not None and change.chat.type == Chat.PRIVATE and change.new_chat_member.status == "kicked":
         async with visit.desk.store.transaction() as tx:
             await tx.people.save(replace(visit.person, blocked_at=visit.desk.clock.now()))
+        visit.away_since = None
     raise ApplicationHandlerStop
 
 

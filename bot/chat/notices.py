@@ -96,7 +96,7 @@ class ChatTeller:
             return await tx.people.get(chat_id)
 
     async def _send(self, news: News, t: Translator, screen: Screen, *, silent: bool) -> Told | TellLater | Untellable:
-        text = f"{screen.text}\n\n{t('news.again')}" if news.maybe_told else screen.text
+        text = _marked(news, t, screen.text)
         return _kept(await self._messenger.send_text(news.chat_id, text, screen.keyboard, lane="money", silent=silent))
 
     async def _tell_invoice(
@@ -107,8 +107,11 @@ class ChatTeller:
             return Told()
         payment = pay.payment(t, order, now, zone)
         picture = await qr.render_png_off_loop(payment.payload)
+        caption = _marked(news, t, payment.caption)
+        if pay.length(caption) > pay.CAPTION:
+            caption = payment.caption
         sent = await self._messenger.send_photo(
-            news.chat_id, picture, payment.caption, payment.keyboard, lane="money", silent=False
+            news.chat_id, picture, caption, payment.keyboard, lane="money", silent=False
         )
         if payment.follow_up and isinstance(sent, Delivered):
             await self._messenger.send_text(news.chat_id, payment.follow_up, (), lane="money", silent=True)
@@ -117,10 +120,7 @@ class ChatTeller:
     async def _tell_card(
         self, news: News, order: Order, t: Translator, zone: ZoneInfo
     ) -> Told | TellLater | Untellable:
-        screen = self._card(order, t, zone)
-        return _kept(
-            await self._messenger.send_text(news.chat_id, screen.text, screen.keyboard, lane="money", silent=True)
-        )
+        return await self._send(news, t, self._card(order, t, zone), silent=True)
 
     async def _edit_card(
         self, news: News, order: Order, t: Translator, zone: ZoneInfo
@@ -167,6 +167,11 @@ class ChatTeller:
 
     def _card(self, order: Order, t: Translator, zone: ZoneInfo) -> Screen:
         return card.screen(t, order, self._clock.now(), zone, help_offered=self._help.is_offered)
+
+
+def _marked(news: News, t: Translator, text: str) -> str:
+    """The text of a piece of news; one that may have arrived before says so."""
+    return f"{text}\n\n{t('news.again')}" if news.maybe_told else text
 
 
 def _kept(outcome_of: Outcome) -> Told | TellLater | Untellable:

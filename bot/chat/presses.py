@@ -53,7 +53,7 @@ async def _look(visit: Visit, order: Order) -> None:
     await visit.update(_state(visit, order))
 
 
-async def _card_anew(visit: Visit, order: Order) -> None:
+async def show_at_the_end(visit: Visit, order: Order) -> None:
     """Show where the order stands at the end of the chat. A card moves there: one an order is alive."""
     await visit.acknowledge()
     message_id = await visit.post(_state(visit, order))
@@ -153,7 +153,7 @@ async def _help(visit: Visit, order: Order) -> None:
 async def _stale(visit: Visit, order: Order) -> None:
     """The moment of this button has passed: say so, and show where the order stands now."""
     await visit.acknowledge(visit.t.plain("stale.order"))
-    await _card_anew(visit, order)
+    await show_at_the_end(visit, order)
 
 
 def _state(visit: Visit, order: Order) -> Screen:
@@ -163,7 +163,7 @@ def _state(visit: Visit, order: Order) -> Screen:
 
 ACTIONS: dict[str, Callable[[Visit, Order], Awaitable[None]]] = {
     "look": _look,
-    "card": _card_anew,
+    "card": show_at_the_end,
     "accept": _accept,
     "drop": _drop,
     "again": _again,

@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
+from tests.e2e.people import calm
 from tests.e2e.world import World, world
 
 
@@ -20,3 +22,17 @@ async def either(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     """A world with each profile of the service in turn."""
     async with world(tmp_path, request.param) as made:
         yield made
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def long_lived(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    """One world, with one bot, for all stories that need no bot of their own."""
+    async with world(tmp_path_factory.mktemp("town")) as made:
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def town(long_lived: World) -> AsyncIterator[World]:
+    """The long-lived world, calm again after each story. Its tests are marked for the session's loop."""
+    yield long_lived
+    await calm(long_lived)

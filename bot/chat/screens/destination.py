@@ -46,12 +46,12 @@ def candidates(t: Translator, draft: OrderDraft, query: str, found: Sequence[Pay
 
 async def show(visit: Visit, draft: OrderDraft) -> Screen:
     """The first page of the list."""
-    return screen(visit.t, draft, await visit.desk.market.methods())
+    return screen(visit.t, draft, await _listed(visit))
 
 
 async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
     """A typed name is looked for in the live list; a button names its entry or turns a page."""
-    methods = await visit.desk.market.methods()
+    methods = await _listed(visit)
     if isinstance(said, Pressed):
         return _pressed(visit.t, draft, methods, said)
     result = search(said.text, methods)
@@ -60,6 +60,11 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
     if result.candidates:
         return candidates(visit.t, draft, said.text, result.candidates)
     raise Rejection("destination.unknown", query=words.quoted(said.text))
+
+
+async def _listed(visit: Visit) -> Sequence[PayoutMethod]:
+    """The live list. An empty one is a trouble of the moment, so it is asked for anew each time."""
+    return await visit.desk.market.methods() or await visit.desk.market.methods(fresh=True)
 
 
 def chosen(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:

@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from bot.sandbox.bot_api.box import Sandbox
     from bot.sandbox.bot_api.model import JsonObject, StoredMessage, Topic
 
+STICKER = {
+    "file_id": "sticker",
+    "file_unique_id": "sticker",
+    "type": "regular",
+    "width": 512,
+    "height": 512,
+    "is_animated": False,
+    "is_video": False,
+    "emoji": "🙂",
+}
 CHAT_INSTANCE_BASE = 7_000_000_000_000_000
 
 
@@ -41,13 +51,13 @@ def writer(box: Sandbox, chat_id: int, person_id: int) -> tuple[Chat, Person]:
 
 
 def send(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
-    """A person writes: `from`, `text`, and maybe `reply_to` and `thread_id`.
+    """A person writes: `from`, `text` (or `sticker`: true), and maybe `reply_to` and `thread_id`.
 
     Raises:
         PersonError: 400 no text or too much of it, 404 nothing to reply to, and as `writer`.
     """
     chat, person = writer(box, chat_id, int(order.get("from", 0)))
-    content = _written(str(order.get("text", "")))
+    content = {"sticker": STICKER} if order.get("sticker") else _written(str(order.get("text", "")))
     manner = Manner(topic=_topic(chat, order), reply=_reply(box, chat, order))
     if chat.type == "private" and not person.started:
         person.started = True

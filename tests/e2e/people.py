@@ -1,0 +1,100 @@
+"""Newcomers: persons whom the bot has never met, so that stories in one world don't meet one another."""
+
+import asyncio
+import sqlite3
+import time
+from contextlib import closing
+
+from tests.e2e.world import LOOK_EVERY, PATIENCE, Chatter, Json, World, words_of
+
+
+class Newcomer(Chatter):
+    """A person with a few more senses."""
+
+    async def reads(self, *, last: int = 1) -> list[str]:
+        """The newest messages' words."""
+        return [words_of(message) for message in (await self.messages())[-last:]]
+
+    async def button(self, label: str) -> tuple[Json, str]:
+        """The newest message with this button, and the button's data: to be pressed when its time has passed."""
+        message, button = await self._find_button(label, None)
+        return message, str(button["callback_data"])
+
+    async def labels_of(self, message: Json) -> list[str]:
+        """The buttons of a message as it is now."""
+        for current in await self.messages():
+            if current["message_id"] == message["message_id"]:
+                rows = (current.get("reply_markup") or {}).get("inline_keyboard", [])
+                return [button["text"] for row in rows for button in row]
+        return []
+
+    async def sends_a_sticker(self) -> None:
+        """What the bot can't read."""
+        await self._remember()
+        answer = await self._http.post(f"/sandbox/chats/{self.chat_id}/send", json={"from": self.id, "sticker": True})
+        answer.raise_for_status()
+
+    async def finds(self, message: Json) -> Json | None:
+        """A message as it is now, if it still is."""
+        return next((each for each in await self.messages() if each["message_id"] == message["message_id"]), None)
+
+    async def scans(self, message: Json) -> bytes:
+        """The picture of a message."""
+        answer = await self._http.get(f"/sandbox/files/{message['photo'][-1]['file_id']}")
+        return answer.raise_for_status().content
+
+
+async def newcomer(world: World, language: str | None = "en") -> Newcomer:
+    """Somebody new whose app speaks `language`."""
+    about = {"first_name": "Newcomer", "language_code": language, "role": "sender"}
+    answer = await world.telegram.post("/sandbox/people", json=about)
+    return Newcomer(world.telegram, answer.raise_for_status().json()["id"])
+
+
+CALM: Json = {
+    "speedSeconds": None,
+    "invoiceExpirySeconds": 3600,
+    "lockedPricePercent": 0,
+    "wrongInvoice": None,
+    "wrongDeposit": None,
+    "configured": True,
+    "dailyCapIdr": None,
+}
+
+
+async def calm(world: World) -> None:
+    """The service and Telegram as they are on a good day, with the whole list of destinations."""
+    await world.service.heals()
+    await world.telegram_heals()
+    await world.service.does("settings", **CALM)
+    (await world.service._http.request("DELETE", "/control/methods", json={"flush": True})).raise_for_status()
+
+
+def row_of(world: World, order: Json) -> dict[str, object]:
+    """What the bot has written down about an order of the service."""
+    with closing(sqlite3.connect(world.state / "kirim.db")) as database:
+        database.row_factory = sqlite3.Row
+        row = database.execute("SELECT * FROM orders WHERE service_id = ?", (order["id"],)).fetchone()
+    return dict(row) if row else {}
+
+
+async def bot_knows(world: World, order: Json, **facts: object) -> None:
+    """Wait until the bot has written these facts about an order down."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        row = row_of(world, order)
+        if facts.items() <= row.items():
+            return
+        assert time.monotonic() < deadline, row
+        await asyncio.sleep(LOOK_EVERY)
+
+
+def let_drafts_lapse(world: World, person: Chatter) -> None:
+    """Make it seem that this person has been quiet for longer than a draft waits."""
+    with closing(sqlite3.connect(world.state / "kirim.db", timeout=10)) as database:
+        changed = database.execute(
+            "UPDATE drafts SET expires_at = '2026-01-01 00:00:00.000000' WHERE chat_id = ? AND status = 'open'",
+            (person.id,),
+        ).rowcount
+        database.commit()
+    assert changed == 1
