@@ -128,12 +128,12 @@ class SqlOrders:
         return tuple(OrderEvent(**{**row, "phase": Phase(row["phase"])}) for row in found)
 
     async def _first(self, statement: Select[Any], **values: object) -> Order | None:
-        row = (await self._connection.execute(statement, values)).mappings().first()
+        row = (await self._connection.execute(statement, values)).first()
         return to_order(row) if row else None
 
     async def _all(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)
-        return tuple(to_order(row) for row in found.mappings())
+        return tuple(map(to_order, found))
 
 
 def _names(phases: Collection[Phase]) -> tuple[str, ...]:
