@@ -56,7 +56,7 @@ async def held(calls: Calls, person: Chatter | None = None, fault: str = "delay"
 @asynccontextmanager
 async def service_held(world: World, fault: str = "delay", **where: Any) -> AsyncIterator[None]:
     """Hold the next request to the service: a POST of an order, where nothing else is said."""
-    wanted = {"method": "POST", "path": ORDERS, "seconds": FOR_LONG} | where
+    wanted: dict[str, Any] = {"method": "POST", "path": ORDERS, "seconds": FOR_LONG} | where
     await world.service.fails_with(fault, times=1, **wanted)
     yield
     await until(lambda: _is_used(world))
@@ -66,7 +66,7 @@ async def until(holds: Callable[[], Awaitable[bool]], *, within: float = PATIENC
     """Wait for something that can be looked up."""
     try:
         async with asyncio.timeout(within):
-            while not await holds():
+            while not await holds():  # noqa: ASYNC110  what is looked up tells nobody
                 await asyncio.sleep(LOOK_EVERY)
     except TimeoutError:
         raise AssertionError(f"{what} has not come within {within:g} seconds") from None

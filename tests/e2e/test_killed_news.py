@@ -1,0 +1,79 @@
+"""Kill -9 between an order and its news, and during each send: all is told, and what may be told twice says so."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+
+from tests.e2e.crowd import Sender, newcomer_at_review
+from tests.e2e.trouble import calls_of, good_weather, held, invoices_in, posts
+from tests.e2e.world import World, words_of
+
+AGAIN = "Repeated, since we can't be sure"
+PAID, SENT = "Payment received at", "They usually show in the account"
+Cause = Callable[[], Awaitable[object]]
+
+
+async def test_kill_9_before_and_after_every_send_of_an_order_leaves_no_news_untold(either: World) -> None:
+    untold, told = await asyncio.gather(newcomer_at_review(either), newcomer_at_review(either))
+    pair = (untold, told)
+    await interrupted(either, "sendPhoto", pair, lambda: each(pair, confirms))
+    await interrupted(either, "sendMessage", pair, either.start_bot)  # the card
+    assert [await untold.chat.count("lnbcrt"), await told.chat.count("lnbcrt")] == [1, 2]
+    assert [await untold.chat.count(AGAIN), await told.chat.count(AGAIN)] == [1, 1]
+    await interrupted(either, "deleteMessage", pair, lambda: starts_and(either, pair, pays))  # the QR is taken down
+    await interrupted(either, "editMessageText", pair, either.start_bot)  # the card says paid
+    await interrupted(either, "sendMessage", pair, either.start_bot)  # "payment received"
+    await interrupted(either, "editMessageText", pair, lambda: starts_and(either, pair, goes_to_the_end))
+    await interrupted(either, "sendMessage", pair, either.start_bot)  # "sent to the bank"
+    await either.start_bot()
+    for sender in pair:
+        await sender.chat.sees(f"{SENT}(.|\n)*{AGAIN}", anywhere=True)
+        await everything_was_told(sender)
+    assert [await untold.chat.count(PAID), await untold.chat.count(SENT)] == [1, 1]
+    assert [await told.chat.count(PAID), await told.chat.count(SENT)] == [2, 2]
+    assert await posts(either) == len(await either.service.orders()) == 2
+
+
+async def interrupted(world: World, method: str, pair: tuple[Sender, Sender], cause: Cause) -> None:
+    """Kill the bot while the first one's news hangs before Telegram and the other one's has just arrived there."""
+    async with AsyncExitStack() as air:
+        for sender, fault in zip(pair, ("delay", "delay_after"), strict=True):
+            await air.enter_async_context(held(calls_of(world, method), sender.chat, fault))
+        await cause()
+    await world.kill_bot()
+    await good_weather(world)
+
+
+async def everything_was_told(sender: Sender) -> None:
+    """Whatever was repeated says so, the live card shows the end, and there never was but one invoice."""
+    messages = await sender.chat.messages()
+    for news in (PAID, SENT):
+        told = [words_of(message) for message in messages if news in words_of(message)]
+        assert told
+        assert all(AGAIN in words for words in told[1:])
+    cards = [message for message in messages if "Order made" in words_of(message)]
+    assert any("have been sent to the bank" in words_of(card) for card in cards)
+    assert len(await invoices_in(sender.chat)) <= 1
+
+
+async def each(pair: tuple[Sender, Sender], act: Callable[[Sender], Awaitable[object]]) -> None:
+    for sender in pair:
+        await act(sender)
+
+
+async def starts_and(world: World, pair: tuple[Sender, Sender], act: Callable[[Sender], Awaitable[object]]) -> None:
+    await world.start_bot()
+    await each(pair, act)
+
+
+async def confirms(sender: Sender) -> None:
+    await sender.chat.taps("Confirm", wait=0)
+
+
+async def pays(sender: Sender) -> None:
+    await sender.world.service.pays((await sender.orders())[0])
+
+
+async def goes_to_the_end(sender: Sender) -> None:
+    order = (await sender.orders())[0]
+    await sender.world.service.does("advance", orderId=order["id"], state="COMPLETED")

@@ -1,0 +1,189 @@
+"""Kill -9 while an order is being placed: never two orders for one wish, never two invoices, and nothing forgotten.
+
+After a kill the bot can't know whether its request is still on its way, so the person is only asked after the longest
+time that one can take. Those who wait for that do so in a world of their own, while the other tests run.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tests.e2e.crowd import Sender, newcomer, newcomer_at_review
+from tests.e2e.trouble import (
+    ORDERS,
+    calls_of,
+    good_weather,
+    held,
+    invoices_in,
+    killed_and_restarted,
+    posts,
+    service_held,
+    until,
+)
+from tests.e2e.world import World, words_of, world
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+BEYOND_HOPE = 36.0
+"""Seconds after which no request of a killed bot can still be under way."""
+
+ASKED = "couldn't find out whether this order was made"
+WAITED = 60.0
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
+async def waiting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, Sender]]:
+    """Three whose bot was killed during the request: their order is never made, or made late, or far too late."""
+    delays = {"never": 300.0, "late": BEYOND_HOPE + 2.5, "too late": BEYOND_HOPE + 9}
+    async with world(tmp_path_factory.mktemp("waiting"), "live", RECONCILE_SECONDS="2") as made:
+        ready = await asyncio.gather(*(newcomer_at_review(made) for _ in delays))
+        senders = dict(zip(delays, ready, strict=True))
+        for name, sender in senders.items():
+            async with service_held(made, seconds=delays[name]):
+                await sender.chat.taps("Confirm", wait=0)
+        await killed_and_restarted(made)
+        yield senders
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    """One world for the other tests: its persons tell them apart."""
+    async with world(tmp_path_factory.mktemp("kirim"), RECONCILE_SECONDS="2") as made:
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def sender(lasting: World) -> Sender:
+    """Somebody who needs only to confirm."""
+    await good_weather(lasting)
+    return await newcomer_at_review(lasting)
+
+
+async def is_shown_one_invoice(sender: Sender, *, orders: int = 1, within: float = 20) -> None:
+    """The invoice and the card come, once, however many orders the service has by the person's own decision."""
+    await sender.chat.sees("Waiting for your payment, until", anywhere=True, within=within)
+    shown = await invoices_in(sender.chat)
+    made = await sender.orders()
+    assert len(shown) == 1
+    assert len(made) == orders
+    assert shown <= {order["invoiceBolt11"] for order in made}
+
+
+async def test_an_order_that_was_made_before_the_kill_is_found_and_paid_as_if_nothing_had_been(
+    lasting: World, sender: Sender
+) -> None:
+    asked = await posts(lasting)
+    async with service_held(lasting, "delay_after"):
+        await sender.chat.taps("Confirm", wait=0)
+    order = await sender.has_order()
+    await killed_and_restarted(lasting)
+    await is_shown_one_invoice(sender)
+    await lasting.service.pays(order)
+    await sender.chat.sees("Payment received at")
+    # The request that was held is only counted once it is answered, which it never was.
+    assert await posts(lasting) == asked
+
+
+async def test_an_order_that_the_service_makes_after_the_restart_is_adopted(lasting: World, sender: Sender) -> None:
+    async with service_held(lasting, seconds=3):
+        await sender.chat.taps("Confirm", wait=0)
+    await lasting.kill_bot()
+    assert await sender.orders() == []
+    await lasting.start_bot()
+    await is_shown_one_invoice(sender)
+
+
+async def test_two_kills_in_a_row_make_no_second_order(lasting: World, sender: Sender) -> None:
+    async with service_held(lasting, "delay_after"):
+        await sender.chat.taps("Confirm", wait=0)
+    await lasting.kill_bot()
+    await good_weather(lasting)
+    async with service_held(lasting, method="GET", path=ORDERS):
+        await lasting.start_bot()
+    await killed_and_restarted(lasting)
+    await is_shown_one_invoice(sender)
+
+
+@pytest.mark.parametrize("fault", ["delay", "delay_after"])
+async def test_kill_9_while_the_confirmation_is_being_shown_places_one_order(
+    lasting: World, sender: Sender, fault: str
+) -> None:
+    async with held(calls_of(lasting, "editMessageText"), sender.chat, fault):
+        await sender.chat.taps("Confirm", wait=0)
+    await killed_and_restarted(lasting)
+    await is_shown_one_invoice(sender)
+
+
+async def test_a_second_confirmation_after_the_kill_places_no_second_order(lasting: World, sender: Sender) -> None:
+    review = await sender.chat.sees("Please check", anywhere=True)
+    confirm = review["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
+    async with service_held(lasting, "delay_after"):
+        await sender.chat.taps("Confirm", wait=0)
+    await lasting.kill_bot()
+    await good_weather(lasting)
+    await sender.chat.presses(review, confirm, wait=0, force=True)
+    await lasting.start_bot()
+    await is_shown_one_invoice(sender)
+
+
+async def test_kill_9_with_twenty_updates_of_several_persons_in_the_queue_loses_none(lasting: World) -> None:
+    await good_weather(lasting)
+    senders = [await newcomer(lasting) for _ in range(5)]
+    await lasting.telegram_fails("delay", "sendMessage", seconds=300)
+    for said in ("/send", "bca", "", "Budi Santoso"):
+        for sender in senders:
+            await sender.chat.says(said or sender.number)
+    await until(lambda: all_received(lasting), what="the receipt of all updates")
+    await killed_and_restarted(lasting)
+    for sender in senders:
+        await sender.chat.sees("How much")
+        told = [words_of(message) for message in await sender.chat.messages()][4:]
+        asked = ("Where should it go", "Which account number", "Whose account", "How much should arrive")
+        assert [question in words for words, question in zip(told, asked, strict=True)] == [True] * 4
+
+
+async def test_whoever_has_no_order_after_a_kill_is_asked_and_only_they_try_again(waiting: dict[str, Sender]) -> None:
+    person = waiting["never"].chat
+    await person.sees("We are checking", anywhere=True)
+    question = await person.sees(ASKED, anywhere=True, within=WAITED)
+    assert await waiting["never"].orders() == []
+    assert await invoices_in(person) == set()
+    await person.taps("Try again", message=question)
+    await is_shown_one_invoice(waiting["never"])
+
+
+async def test_an_order_that_is_made_after_the_question_is_adopted_and_the_question_settled(
+    waiting: dict[str, Sender],
+) -> None:
+    person = waiting["late"].chat
+    question = await person.sees(ASKED, anywhere=True, within=WAITED)
+    await is_shown_one_invoice(waiting["late"], within=WAITED)
+    # The button still stands there. It must not make a second one.
+    await person.taps("Try again", message=question)
+    await person.sees("Waiting for your payment, until")
+    await is_shown_one_invoice(waiting["late"])
+
+
+async def test_after_a_second_try_the_first_order_is_never_shown_even_if_it_is_made_late(
+    waiting: dict[str, Sender],
+) -> None:
+    late = waiting["too late"]
+    question = await late.chat.sees(ASKED, anywhere=True, within=WAITED)
+    await late.chat.taps("Try again", message=question)
+    await is_shown_one_invoice(late)
+    await until(lambda: has_orders(late, 2), within=WAITED, what="the late order")
+    await is_shown_one_invoice(late, orders=2)
+
+
+async def has_orders(sender: Sender, count: int) -> bool:
+    return len(await sender.orders()) == count
+
+
+async def all_received(kirim: World) -> bool:
+    """Whether Telegram has nothing left that the bot hasn't acknowledged."""
+    token = kirim.environment["TELEGRAM_BOT_TOKEN"]
+    answer = await kirim.telegram.get(f"/bot{token}/getWebhookInfo")
+    pending: int = answer.json()["result"]["pending_update_count"]
+    return pending == 0
