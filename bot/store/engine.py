@@ -65,8 +65,8 @@ def _sqlite(
         pool_size=connections,
         max_overflow=0,
         pool_timeout=PATIENCE_SECONDS,
-        # Without an isolation level of its own, or the driver would begin by itself, before a write only, and so
-        # read and write in two transactions.
+        # We begin by ourselves, before the first read: the driver's own way is to begin before a write only, and
+        # so to read and write in two transactions.
         connect_args={"async_creator_fn": connect, "isolation_level": None, "cached_statements": 256},
     )
 
