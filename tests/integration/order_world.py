@@ -5,6 +5,7 @@ bot after a crash.
 """
 
 from collections import defaultdict, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -50,13 +51,13 @@ class Heard:
 class Ears:
     """A teller. `outcomes` scripts what comes of the next tellings in a chat; an exception is raised."""
 
-    store: Store
     clock: MovedClock
     heard: list[Heard] = field(default_factory=list)
     outcomes: dict[int, deque[Told | TellLater | Untellable | Exception]] = field(
         default_factory=lambda: defaultdict(deque)
     )
     messages: int = 0
+    store: Store | None = None
 
     async def tell(self, news: News) -> Told | TellLater | Untellable:
         scripted = self.outcomes[news.chat_id].popleft() if self.outcomes[news.chat_id] else None
@@ -65,7 +66,7 @@ class Ears:
         if scripted is not None and not isinstance(scripted, Told):
             return scripted
         paying = None
-        if news.kind == Notice.INVOICE:
+        if news.kind == Notice.INVOICE and self.store is not None:
             async with self.store.reading() as tx:
                 order = await tx.orders.get(reference_in(news.subject))
             if order is None or not order.awaits_payment(self.clock.now()):
@@ -91,15 +92,15 @@ class House:
         service: FakeSettlement,
         *,
         rules: Rules = RULES,
-        store: Store | None = None,
-        settlement: Settlement | None = None,
+        wrap: Callable[[SqlStore], Any] = lambda store: store,
+        settlement: Any = None,
         ears: Ears | None = None,
     ) -> None:
         self.database, self.service, self.clock = database, service, service.clock
         self.sql = SqlStore(database)
-        self.store: Store = store or self.sql
+        self.store: Store = wrap(self.sql)
         self.settlement: Settlement = settlement or service
-        self.ears = ears or Ears(self.store, self.clock)
+        self.ears = ears or Ears(self.clock)
         self.ears.store = self.store
         self.market = Market(self.settlement, self.clock)
         self.drafts = Drafts(self.store, self.clock)

@@ -1,0 +1,158 @@
+"""The bot is killed at every single moment of a whole payment, and started again: nothing is lost, nothing doubled."""
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from bot.actions.orders import DraftMoved
+from bot.domain.draft import OrderDraft
+from bot.domain.order import Notice, Phase
+from tests.integration.crashing import Crash, Fuse, FusedEars, FusedService, FusedStore
+from tests.integration.order_world import EMMA, Heard, House
+from tests.unit.fake_settlement import FakeSettlement, MovedClock
+
+STATES = ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED")
+
+
+@dataclass
+class Payment:
+    """Emma confirms, pays what she is shown, and watches; her last tap is replayed after a crash."""
+
+    file: str
+    service: FakeSettlement
+    draft: OrderDraft | None = None
+    confirmed: bool = False
+    heard: list[Heard] = field(default_factory=list)
+    taps_again: bool = True
+
+    def house(self, fuse: Fuse) -> House:
+        return House(
+            self.file,
+            self.service,
+            wrap=lambda store: FusedStore(store, fuse),
+            settlement=FusedService(self.service, fuse),
+            ears=FusedEars(self.service.clock, fuse, self.heard),
+        )
+
+    async def goes_on(self, house: House, rounds: int) -> None:
+        """Some time of the bot's life: its start, the replayed tap, and its workers."""
+        await house.delivery.recover()
+        await self.confirms(house)
+        for _ in range(rounds):
+            house.clock.passes(seconds=10)
+            await house.reconciler.run_once()
+            await house.poller.tick()
+            await house.observer.expire_due()
+            await self.hears(house)
+            await self.taps_try_again(house)
+            self.pays()
+            if Notice.SENT in [each.notice for each in self.heard]:
+                break
+
+    async def confirms(self, house: House) -> None:
+        assert self.draft is not None
+        if not self.confirmed:
+            draft = await house.drafts.get(self.draft.id)
+            assert draft is not None
+            with suppress(DraftMoved):
+                await house.orders.place(draft)
+            self.confirmed = True
+        await self.posts_end(house)
+
+    async def posts_end(self, house: House) -> None:
+        tasks = list(house.orders._posting.values())
+        await house.orders.settled()
+        for task in tasks:
+            if isinstance(task.exception(), Crash):
+                raise Crash
+
+    async def hears(self, house: House) -> None:
+        while await house.delivery.start_due():
+            tasks = list(house.delivery._under_way.values())
+            await house.delivery.settle()
+            if any(isinstance(task.exception(), Crash) for task in tasks):
+                raise Crash
+
+    async def taps_try_again(self, house: House) -> None:
+        if self.taps_again and [each.notice for each in self.heard].count(Notice.UNRESOLVED):
+            orders = await house.all_orders()
+            await house.orders.try_again(orders[0].reference)
+            await self.posts_end(house)
+
+    def pays(self) -> None:
+        """Pay what was shown, once; then the service moves it on by one state."""
+        for service_id, record in self.service.records.items():
+            if record.bolt11 in {each.paying for each in self.heard}:
+                place = STATES.index(record.state) + 1 if record.state in STATES else 0
+                if place < len(STATES):
+                    self.service.becomes(service_id, STATES[place])
+
+
+async def run(file: str, fuse: Fuse, scripted: str = "answer") -> Payment:
+    """A payment whose first process dies when the fuse has burnt down, and whose second one doesn't."""
+    service = FakeSettlement(MovedClock())
+    service.places.append(scripted)
+    payment = Payment(file, service)
+    preparing = House(file, service)
+    payment.draft = await preparing.draft()
+    await preparing.leave()
+    first = payment.house(fuse)
+    with suppress(Crash):
+        await payment.goes_on(first, rounds=14)
+    await close(first)
+    second = payment.house(Fuse(None))
+    await payment.goes_on(second, rounds=25)
+    await close(second)
+    return payment
+
+
+async def close(house: House) -> None:
+    for task in (*house.orders._posting.values(), *house.delivery._under_way.values()):
+        task.cancel()
+    with suppress(Crash):
+        await house.leave()
+
+
+@pytest.mark.parametrize("scripted", ["answer", "lost_before", "lost_after"])
+async def test_a_payment_ends_well_wherever_the_bot_was_killed(empty_file: Any, tmp_path: Any, scripted: str) -> None:
+    at = 0
+    while True:
+        path = tmp_path / f"{at}.db"
+        path.write_bytes(empty_file.read_bytes())
+        fuse = Fuse(at)
+        payment = await run(f"sqlite:///{path}", fuse, scripted)
+        await ends_well(payment, at)
+        if fuse.left:
+            break
+        at += 1
+    assert at > 20
+
+
+async def ends_well(payment: Payment, at: int) -> None:
+    heard, told_as = payment.heard, f"killed at moment {at}"
+    shown = {each.paying for each in heard if each.paying}
+    assert len(shown) == 1, told_as
+    assert sum(record.state == "COMPLETED" for record in payment.service.records.values()) == 1, told_as
+    await only_one_order_is_open_and_it_is_done(payment, told_as)
+    kinds = [each.notice for each in heard]
+    for notice in (Notice.INVOICE, Notice.CARD, Notice.TAKE_DOWN, Notice.PAID, Notice.SENT):
+        assert notice in kinds, f"{told_as}: {notice} was never told"
+    assert kinds.index(Notice.INVOICE) < kinds.index(Notice.PAID) < kinds.index(Notice.SENT), told_as
+    doubled = [each for each, times in Counter((e.subject, e.kind) for e in heard).items() if times > 1]
+    for subject, kind in doubled:
+        again = [each.maybe_told for each in heard if (each.subject, each.kind) == (subject, kind)]
+        assert again == [False, True], f"{told_as}: {kind} was told twice and didn't say so"
+    assert len(doubled) <= 1, told_as
+
+
+async def only_one_order_is_open_and_it_is_done(payment: Payment, told_as: str) -> None:
+    looking = House(payment.file, payment.service)
+    orders = await looking.all_orders(EMMA)
+    async with looking.store.reading() as tx:
+        assert await tx.outbox.next_due() is None, told_as
+    await looking.leave()
+    assert [order.phase for order in orders if order.phase is not Phase.UNSHOWN] == [Phase.DONE], told_as
+    assert len(orders) == payment.service.times("place") or len(orders) == payment.service.times("place") + 1, told_as
