@@ -118,7 +118,8 @@ class _Feed:
 async def run(*, quick: bool) -> list[Row]:
     """The rows of this benchmark."""
     people = FEW_PEOPLE if quick else PEOPLE
-    alone = Spread.of([*await _answer_times(_lanes, 1, skeleton.SAID), *await _answer_times(_lanes, 1, skeleton.SAID)])
+    alone = Spread.of(await _answer_times(_lanes, 1, skeleton.SAID * 2))
+    plain_alone = Spread.of(await _answer_times(_sequential, 1, skeleton.SAID * 2))
     at_once = Spread.of(await _answer_times(_lanes, people, skeleton.SAID))
     concurrent = Spread.of(await _answer_times(_concurrent, people, skeleton.SAID))
     # One step is enough here: it takes a minute, as everybody waits for all before them.
@@ -134,6 +135,14 @@ async def run(*, quick: bool) -> list[Row]:
     ]
     right, plain_right = await _kept(_lanes, people), await _kept(_concurrent, people)
     return [
+        Row(
+            part="a",
+            measured=f"one person alone, {seconds(SERVICE_SECONDS)} of service a step: answer time, median / p99",
+            ours=str(alone),
+            versus="plain, one person alone",
+            theirs=str(plain_alone),
+            ratio=alone.over(plain_alone),
+        ),
         *rows,
         Row(
             part="a",

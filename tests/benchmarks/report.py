@@ -8,6 +8,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+SMALL, LARGE = 0.1, 10
+"""Below and above these, other digits are worth reading."""
+
 HEAD = ("", "measured", "Kirim", "compared with", "that one", "ratio")
 
 
@@ -61,9 +64,9 @@ class Spread:
 
 def seconds(value: float) -> str:
     """A time for people."""
-    if value < 0.1:
+    if value < SMALL:
         return f"{value * 1000:.1f} ms"
-    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+    return f"{value:.2f} s" if value < LARGE else f"{value:.0f} s"
 
 
 def times_as_much(ours: float, theirs: float) -> str:
@@ -71,7 +74,9 @@ def times_as_much(ours: float, theirs: float) -> str:
     if theirs <= 0:
         return ""
     ratio = ours / theirs
-    return f"x{ratio:.2f}" if ratio < 10 else f"x{ratio:,.0f}"
+    if ratio < SMALL:
+        return f"x{ratio:.1g}"
+    return f"x{ratio:.2f}" if ratio < LARGE else f"x{ratio:,.0f}"
 
 
 def table(rows: Sequence[Row]) -> str:
