@@ -13,8 +13,8 @@ from tests.benchmarks.bot_api_stub import Stub, serving
 from tests.benchmarks.processes import memory, running, until
 from tests.benchmarks.report import Row, seconds, times_as_much
 
-ROUNDS = 5
-REST_SECONDS = 2.0
+ROUNDS = 3
+REST_SECONDS = 1.5
 PATIENCE = 60.0
 NOBODY = "http://127.0.0.1:9"
 """The settlement service of a bot without orders, which asks it nothing."""

@@ -43,11 +43,11 @@ class Distance:
 HERE = Distance(
     f"updates a second, {CHATS} chats, server on this machine, one answer each",
     0.0,
-    {OURS: 4000, SEQUENTIAL: 4000, CONCURRENT: 600},
+    {OURS: 4000, SEQUENTIAL: 2000, CONCURRENT: 300},
     ROUNDS,
 )
 AWAY = Distance(
-    "the same, each call 30 ms away, as over a network", 0.03, {OURS: 4000, SEQUENTIAL: 200, CONCURRENT: 1000}, 1
+    "the same, each call 30 ms away, as over a network", 0.03, {OURS: 4000, SEQUENTIAL: 200, CONCURRENT: 600}, 1
 )
 
 

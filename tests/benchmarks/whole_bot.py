@@ -52,7 +52,7 @@ async def run(*, quick: bool) -> list[Row]:
     async with _served() as hall, hall.bot():
         people = [await hall.person(number) for number in range(2 * count)]
         same_moment = Spread.of(await _all_walk(hall, people[:count], WAY[:1]))
-        pauses = Spread.of(await _all_walk(hall, people[count:], WAY[:3], (0.5, 1.5) if quick else THINKING))
+        pauses = Spread.of(await _all_walk(hall, people[count:], WAY[:2], (0.5, 1.5) if quick else THINKING))
     limit = Spread.of([turn / PER_SECOND for turn in range(1, count + 1)])
     what = f"whole bot, service {seconds(SERVICE_SECONDS)} a read, {count} people"
     thinking = f"{THINKING[0]:.0f} to {THINKING[1]:.0f} s of thinking"
