@@ -1,0 +1,205 @@
+"""What the service says and what the clock says become news once, whoever sees it and however often."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.domain.order import Notice, Order, OrderReport, Phase
+from bot.domain.timeline import Step
+from tests.integration.order_world import House
+from tests.unit.fake_settlement import FakeSettlement
+
+MONEY = (Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED, Notice.EXPIRED, Notice.TAKE_DOWN)
+
+
+async def placed(house: House, **changes: Any) -> Order:
+    order = await house.place(**changes)
+    await house.tells()
+    house.ears.heard.clear()
+    return order
+
+
+async def says(house: House, order: Order, state: str, **more: Any) -> None:
+    """The service reports, and what is news in that is told."""
+    report = OrderReport(service_id=order.service_id or "", state=state, **more)
+    await house.observer.observe(order.reference, report)
+    await house.tells()
+
+
+def money(house: House) -> list[str]:
+    return [kind for kind in house.ears.kinds() if kind in MONEY]
+
+
+async def test_a_payment_is_told_from_its_coming_in_to_its_end(house: House) -> None:
+    order = await placed(house)
+    for state in ("ROUTE_SHOWN", "LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
+        await says(house, order, state)
+    assert house.ears.kinds() == [
+        Notice.TAKE_DOWN,
+        Notice.CARD_EDIT,
+        Notice.PAID,
+        Notice.CARD_EDIT,
+        Notice.CARD_EDIT,
+        Notice.CARD_EDIT,
+        Notice.SENT,
+    ]
+    ended = await house.order(order.reference)
+    assert (ended.phase, ended.step, ended.next_look_at) == (Phase.DONE, Step.SENT, None)
+
+
+async def test_two_observers_of_one_change_tell_it_once(house: House, other_house: House) -> None:
+    order = await placed(house)
+    report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
+    houses = [house, other_house] * 5
+    await asyncio.gather(*(each.observer.observe(order.reference, report) for each in houses))
+    await house.tells()
+    await other_house.tells()
+    assert money(house) + money(other_house) == [Notice.TAKE_DOWN, Notice.PAID]
+
+
+async def test_stale_and_unknown_states_take_nothing_back(house: House) -> None:
+    order = await placed(house)
+    for state in ("USDT_RECEIVED", "ROUTE_SHOWN", "LN_INVOICE_PAID", "SOMETHING_NEW", "USDT_RECEIVED"):
+        await says(house, order, state)
+    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+    assert (await house.order(order.reference)).step is Step.CONVERTING
+
+
+async def test_an_ended_order_hears_nothing_more(house: House) -> None:
+    order = await placed(house)
+    await says(house, order, "COMPLETED")
+    await says(house, order, "FAILED")
+    await says(house, order, "LN_INVOICE_PAID")
+    assert money(house) == [Notice.TAKE_DOWN, Notice.SENT]
+
+
+async def test_a_report_of_another_order_changes_nothing(house: House) -> None:
+    order = await placed(house)
+    await house.observer.observe(order.reference, OrderReport(service_id="svc-9", state="COMPLETED"))
+    assert await house.observer.observe("NOBODYS", OrderReport(service_id="svc-1", state="COMPLETED")) is None
+    assert (await house.order(order.reference)).phase is Phase.OPEN
+
+
+async def test_an_expiry_is_told_once_by_our_own_clock(house: House) -> None:
+    order = await placed(house)
+    house.clock.passes(minutes=59, seconds=59)
+    assert await house.observer.expire_due() == 0
+    house.clock.passes(seconds=1)
+    assert await house.observer.expire_due() == 1
+    assert await house.observer.expire_due() == 0
+    await house.tells()
+    assert house.ears.kinds() == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.EXPIRED]
+    assert (await house.order(order.reference)).phase is Phase.OPEN
+
+
+async def test_two_processes_tell_an_expiry_once(house: House, other_house: House) -> None:
+    await placed(house)
+    house.clock.passes(hours=1)
+    await asyncio.gather(*(each.observer.expire_due() for each in [house, other_house] * 3))
+    await house.tells()
+    await other_house.tells()
+    assert money(house) + money(other_house) == [Notice.TAKE_DOWN, Notice.EXPIRED]
+
+
+async def test_a_late_payment_is_still_seen_and_said(house: House) -> None:
+    order = await placed(house)
+    house.clock.passes(hours=5)
+    await house.observer.expire_due()
+    await says(house, order, "LN_INVOICE_PAID")
+    await says(house, order, "COMPLETED")
+    assert money(house) == [Notice.TAKE_DOWN, Notice.EXPIRED, Notice.PAID_LATE, Notice.SENT]
+
+
+async def test_a_failure_that_is_an_expiry_is_told_as_that_and_once(house: House) -> None:
+    order = await placed(house)
+    house.clock.passes(hours=1)
+    await house.observer.expire_due()
+    await says(house, order, "FAILED")
+    assert money(house) == [Notice.TAKE_DOWN, Notice.EXPIRED]
+    assert (await house.order(order.reference)).phase is Phase.DONE
+
+
+async def test_a_service_that_expires_an_order_a_little_before_we_do_is_understood(house: House) -> None:
+    order = await placed(house)
+    house.clock.passes(minutes=59)
+    await says(house, order, "FAILED")
+    house.clock.passes(minutes=5)
+    await house.observer.expire_due()
+    await house.tells()
+    assert money(house) == [Notice.TAKE_DOWN, Notice.EXPIRED]
+
+
+async def test_a_deposit_order_never_expires(house: House) -> None:
+    order = await placed(house, channel="cbbtc")
+    house.clock.passes(days=6)
+    assert await house.observer.expire_due() == 0
+    await says(house, order, "USDT_RECEIVED")
+    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+
+
+async def test_a_failure_of_a_paid_order_is_a_failure(house: House) -> None:
+    order = await placed(house)
+    await says(house, order, "FAILED", paid_at=house.clock.now())
+    assert money(house) == [Notice.TAKE_DOWN, Notice.FAILED]
+    assert (await house.order(order.reference)).is_paid
+
+
+async def test_an_unpaid_order_is_no_longer_followed_a_day_after_its_expiry(
+    house: House, service: FakeSettlement
+) -> None:
+    order = await placed(house)
+    looks = 0
+    for _ in range(48 * 60):
+        before = service.times("look_up")
+        await house.polls(after=60)
+        looks += service.times("look_up") - before
+    assert (await house.order(order.reference)).phase is Phase.DONE
+    assert 60 + 100 < looks < 60 + 300
+
+
+async def test_a_look_that_brought_nothing_is_put_off_like_one_that_did(house: House) -> None:
+    order = await placed(house)
+    await house.observer.put_off(order.reference)
+    assert (await house.order(order.reference)).next_look_at == house.clock.now() + timedelta(seconds=5)
+    house.clock.passes(days=1, hours=2)
+    await house.observer.put_off(order.reference)
+    closed = await house.order(order.reference)
+    assert (closed.phase, closed.next_look_at) == (Phase.DONE, None)
+
+
+async def test_nothing_is_saved_without_its_news(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = await placed(house)
+
+    class Lost(Exception):
+        pass
+
+    def lost(*_: object) -> None:
+        raise Lost
+
+    with monkeypatch.context() as patched:
+        patched.setattr("bot.actions.observe.news_of", lost)
+        with pytest.raises(Lost):
+            await says(house, order, "LN_INVOICE_PAID")
+    assert await house.order(order.reference) == order
+    await says(house, order, "LN_INVOICE_PAID")
+    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+
+
+async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_look(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = await placed(house)
+    stale = replace(order, version=order.version + 5)
+
+    async def always_stale(*_: object) -> Order:
+        return stale
+
+    with monkeypatch.context() as patched:
+        patched.setattr("bot.store.orders.SqlOrders.get", always_stale)
+        report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
+        assert await house.observer.observe(order.reference, report) is None
+    await says(house, order, "LN_INVOICE_PAID")
+    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
