@@ -1,0 +1,244 @@
+"""Every way in which the request for an order can end: what the person reads, and that one wish is one order."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+
+import pytest
+import pytest_asyncio
+
+from tests.e2e.crowd import Sender, newcomer_at_review
+from tests.e2e.trouble import good_weather, invoices_in, posts, until
+from tests.e2e.world import Chatter, Json, World, world
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CHECKING, ASKED = "We are checking", "couldn't find out whether this order was made"
+NO_ORDER = "No order was made"
+BCA = "014"
+WARNING = "An invoice was not shown"
+SHOWN = "Waiting for your payment, until"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def ready(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, list[Sender]]]:
+    """For each profile of the service a world, and in it persons who need only to confirm."""
+    folder = tmp_path_factory.mktemp("worlds")
+    async with (
+        world(folder / "documented", "documented", RECONCILE_SECONDS="2") as documented,
+        world(folder / "live", "live", RECONCILE_SECONDS="2") as live,
+    ):
+        await asyncio.gather(documented.oscar.says("/start"), live.oscar.says("/start"))
+        crowds = await asyncio.gather(crowd(documented, 24), crowd(live, 6))
+        yield dict(zip(("documented", "live"), crowds, strict=True))
+
+
+async def crowd(made: World, count: int) -> list[Sender]:
+    return await asyncio.gather(*(newcomer_at_review(made) for _ in range(count)))
+
+
+@pytest_asyncio.fixture(loop_scope="module", params=["documented"])
+async def sender(ready: dict[str, list[Sender]], request: pytest.FixtureRequest) -> AsyncIterator[Sender]:
+    """Somebody who needs only to confirm; good weather afterwards."""
+    chosen = ready[request.param].pop()
+    yield chosen
+    await good_weather(chosen.world)
+    await chosen.world.service.does(
+        "settings", lockedPricePercent=0, wrongInvoice=None, wrongDeposit=None, databaseDown=False, clockSkewSeconds=0
+    )
+
+
+def each_profile(name: str, documented: Sequence[str], live: Sequence[str]) -> pytest.MarkDecorator:
+    """Cases of `name` for the profiles."""
+    cases = [("documented", case) for case in documented] + [("live", case) for case in live]
+    return pytest.mark.parametrize(("sender", name), cases, indirect=["sender"])
+
+
+live_only = pytest.mark.parametrize("sender", ["live"], indirect=True)
+
+
+async def is_shown_one_invoice(sender: Sender) -> None:
+    await sender.chat.sees(SHOWN, anywhere=True)
+    assert await invoices_in(sender.chat) == {order["invoiceBolt11"] for order in await sender.orders()}
+    assert len(await sender.orders()) == 1
+
+
+async def is_shown_nothing(sender: Sender, *, orders: int = 0) -> None:
+    assert await invoices_in(sender.chat) == set()
+    assert len(await sender.orders()) == orders
+
+
+@each_profile("fault", ["drop_after", "500_after", "html", "truncated"], ["drop_after"])
+async def test_an_order_whose_answer_was_lost_is_found_and_shown_once(sender: Sender, fault: str) -> None:
+    before = await posts(sender.world)
+    await sender.world.service.fails_with(fault, times=1)
+    await sender.chat.taps("Confirm")
+    await sender.chat.sees(CHECKING, anywhere=True)
+    await is_shown_one_invoice(sender)
+    assert await posts(sender.world) == before + 1
+
+
+@pytest.mark.parametrize("fault", ["drop_before", "500_before", "503"])
+async def test_whether_an_order_exists_that_is_not_found_is_the_persons_to_decide(sender: Sender, fault: str) -> None:
+    before = await posts(sender.world)
+    await sender.world.service.fails_with(fault, times=1)
+    await sender.chat.taps("Confirm")
+    await sender.chat.sees(CHECKING, anywhere=True)
+    question = await sender.chat.sees(ASKED, anywhere=True)
+    await is_shown_nothing(sender)
+    assert await posts(sender.world) == before + 1
+    await sender.chat.taps("Try again", message=question)
+    await is_shown_one_invoice(sender)
+    assert await posts(sender.world) == before + 2
+
+
+async def test_an_empty_list_proves_nothing_and_the_order_is_adopted_once_the_list_shows_it(sender: Sender) -> None:
+    before = await posts(sender.world)
+    await sender.world.service.fails_with("drop_after", times=1)
+    await sender.world.service.fails_with("empty_list", method="GET")
+    await sender.chat.taps("Confirm")
+    await sender.chat.sees(ASKED, anywhere=True)
+    await is_shown_nothing(sender, orders=1)
+    await sender.world.service.heals()
+    await is_shown_one_invoice(sender)
+    assert await posts(sender.world) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "more", "told"),
+    [
+        ("429", {"retryAfter": 7}, NO_ORDER),
+        ("400", {"error": "amount <b>odd</b> & over"}, "says:\namount <b>odd</b> & over"),
+    ],
+)
+async def test_a_refused_order_is_told_at_once_and_not_tried_again(
+    sender: Sender, fault: str, more: Json, told: str
+) -> None:
+    before = await posts(sender.world)
+    await sender.world.service.fails_with(fault, times=1, method="POST", **more)
+    await sender.chat.taps("Confirm")
+    await sender.chat.sees(told, anywhere=True)
+    await is_shown_nothing(sender)
+    assert await posts(sender.world) == before + 1
+
+
+@pytest.mark.parametrize("skew", [-600, 600])
+async def test_an_order_is_found_though_the_services_clock_is_ten_minutes_off(sender: Sender, skew: int) -> None:
+    await sender.world.service.does("settings", clockSkewSeconds=skew)
+    await sender.world.service.fails_with("drop_after", times=1)
+    await sender.chat.taps("Confirm")
+    await is_shown_one_invoice(sender)
+
+
+@live_only
+async def test_an_order_made_during_the_services_outage_is_followed_by_its_id_alone(sender: Sender) -> None:
+    await sender.world.service.does("settings", databaseDown=True)
+    await sender.chat.taps("Confirm")
+    await is_shown_one_invoice(sender)
+    (order,) = await sender.orders()
+    assert order["id"].startswith("mem_")
+    await sender.world.service.does("settings", databaseDown=False)
+    await sender.world.service.pays(order)
+    await sender.chat.sees("Payment received at")
+
+
+@live_only
+async def test_an_unanswered_order_that_no_list_will_ever_show_is_asked_about(sender: Sender) -> None:
+    before = await posts(sender.world)
+    await sender.world.service.does("settings", databaseDown=True)
+    await sender.world.service.fails_with("drop_after", times=1)
+    await sender.chat.taps("Confirm")
+    question = await sender.chat.sees(ASKED, anywhere=True)
+    await is_shown_nothing(sender, orders=1)
+    await sender.world.service.does("settings", databaseDown=False)
+    await sender.chat.taps("Try again", message=question)
+    await sender.chat.sees(SHOWN)
+    assert len(await invoices_in(sender.chat)) == 1
+    assert await posts(sender.world) == before + 2
+
+
+async def test_a_destination_that_vanished_before_confirming_is_told_and_asked_for_again(sender: Sender) -> None:
+    before = await posts(sender.world)
+    await sender.world.service.forgets_method(BCA)
+    await sender.chat.taps("Confirm")
+    await sender.chat.sees("has just been taken off the list of destinations, so nothing was ordered", anywhere=True)
+    await is_shown_nothing(sender)
+    assert await posts(sender.world) == before
+    await sender.chat.says("bni")
+    await sender.chat.sees("Which account number")
+    (await sender.world.control.request("DELETE", "/control/methods", json={"flush": True})).raise_for_status()
+
+
+async def test_a_price_that_moved_is_asked_about_before_the_invoice_is_shown(sender: Sender) -> None:
+    before = await posts(sender.world)
+    await sender.world.service.does("settings", lockedPricePercent=5)
+    await sender.chat.taps("Confirm")
+    await sender.chat.sees("The price has moved", anywhere=True)
+    await is_shown_nothing(sender, orders=1)
+    await sender.chat.taps("Pay at the new price")
+    await is_shown_one_invoice(sender)
+    assert await posts(sender.world) == before + 1
+
+
+async def test_an_order_whose_price_moved_too_far_for_the_person_is_put_aside_and_never_shown(sender: Sender) -> None:
+    await sender.world.service.does("settings", lockedPricePercent=5)
+    await sender.chat.taps("Confirm")
+    moved = await sender.chat.sees("The price has moved", anywhere=True)
+    accept = moved["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
+    await sender.chat.taps("No, thank you")
+    await sender.chat.sees("is put aside")
+    await sender.chat.presses(moved, accept, force=True)
+    await sender.chat.sees("is put aside", anywhere=True)
+    await is_shown_nothing(sender, orders=1)
+
+
+async def test_a_price_that_hardly_moved_needs_no_question(sender: Sender) -> None:
+    await sender.world.service.does("settings", lockedPricePercent=0.5)
+    await sender.chat.taps("Confirm")
+    await is_shown_one_invoice(sender)
+
+
+@each_profile("wrong", ["amount", "network", "expired"], ["amount", "expired"])
+async def test_an_invoice_that_is_not_what_was_agreed_is_never_shown_and_staff_hear_of_it(
+    sender: Sender, wrong: str
+) -> None:
+    before, oscar = await posts(sender.world), sender.world.oscar
+    warnings = await oscar.count(WARNING)
+    await sender.world.service.does("settings", wrongInvoice=wrong)
+    await sender.chat.taps("Confirm")
+    await sender.chat.sees("This order can't be paid", anywhere=True)
+    await is_shown_nothing(sender, orders=1)
+    assert await posts(sender.world) == before + 1
+    await until(partial(has_more, oscar, warnings), what="the warning")
+    assert await oscar.count(sender.number) == 0
+
+
+@pytest.mark.parametrize("wrong", ["contract", "chain", "decimals"])
+async def test_deposit_instructions_for_another_token_are_never_shown(sender: Sender, wrong: str) -> None:
+    await sender.world.service.does("settings", wrongDeposit=wrong)
+    await sender.chat.taps("Way to pay")
+    await sender.chat.taps("cbBTC on Base")
+    await sender.chat.taps("Confirm")
+    await sender.chat.sees("This order can't be paid", anywhere=True)
+    (order,) = await sender.orders()
+    assert await sender.chat.count(order["deposit"]["toAddress"]) == 0
+
+
+@pytest.mark.parametrize(("fault", "more"), [("503", {}), ("429", {"retryAfter": 30})])
+async def test_while_the_service_is_away_the_answers_are_kept_and_the_order_is_placed_afterwards(
+    sender: Sender, fault: str, more: Json
+) -> None:
+    before = await posts(sender.world)
+    await sender.world.service.fails_with(fault, method="GET", path="/v1", **more)
+    await sender.chat.taps("Confirm", wait=0)
+    await sender.chat.sees("The service can't be reached right now. Your answers are kept", anywhere=True)
+    assert await posts(sender.world) == before
+    await sender.world.service.heals()
+    await sender.chat.taps("Try again")
+    await sender.chat.sees("Please check")
+    await sender.chat.taps("Confirm")
+    await is_shown_one_invoice(sender)
+
+
+async def has_more(person: Chatter, known: int) -> bool:
+    return await person.count(WARNING) > known
