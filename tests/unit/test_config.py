@@ -1,0 +1,188 @@
+"""The environment is read once; whatever is wrong in it is named, all at once, and no secret is ever shown."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.config import DEFAULT_DATABASE, TELEGRAM, ConfigError, Settings, load
+
+TOKEN = "123456789:AAF-secret_secret_secret_secret_secret"
+API_KEY = "pk_live_tenant1.s3cr3t-s3cr3t"
+REQUIRED = {"TELEGRAM_BOT_TOKEN": TOKEN, "SERVICE_API_KEY": API_KEY, "SERVICE_BASE_URL": "https://service.example"}
+PASSWORD = "hunter2"
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Set what is required, and more; the settings that come of it."""
+
+    def settings(**more: str) -> Settings:
+        for name, value in {**REQUIRED, **more}.items():
+            monkeypatch.setenv(name, value)
+        return load()
+
+    return settings
+
+
+def test_three_settings_are_enough(given: Any) -> None:
+    settings = given()
+    assert settings.telegram_bot_token.get_secret_value() == TOKEN
+    assert settings.service_api_key.get_secret_value() == API_KEY
+    assert settings.service_base_url == "https://service.example"
+    assert (settings.telegram_api_url, settings.database_url) == (TELEGRAM, DEFAULT_DATABASE)
+    assert (settings.poll_interval_seconds, settings.service_max_requests_per_second) == (5, 10)
+    assert (settings.min_order_idr, settings.reconcile_seconds, settings.price_drift_percent) == (20_000, 60, 1)
+    assert (settings.invoice_network, settings.default_locale, settings.log_level) == ("bc", "id", "info")
+    assert settings.operator_ids == settings.support_ids == frozenset()
+    assert settings.key_id == "pk_live_tenant1"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "means"),
+    [
+        ("TELEGRAM_API_URL", "http://127.0.0.1:8480/", "http://127.0.0.1:8480"),
+        ("SERVICE_BASE_URL", "https://service.example/api/", "https://service.example/api"),
+        ("DATABASE_URL", "postgresql://kirim@db/kirim", "postgresql://kirim@db/kirim"),
+        ("DATABASE_URL", "sqlite:////var/lib/kirim.db", "sqlite:////var/lib/kirim.db"),
+        ("POLL_INTERVAL_SECONDS", "1", 1.0),
+        ("SERVICE_MAX_REQUESTS_PER_SECOND", "0.5", 0.5),
+        ("MIN_ORDER_IDR", "50000", 50_000),
+        ("RECONCILE_SECONDS", "90.5", 90.5),
+        ("PRICE_DRIFT_PERCENT", "0", 0.0),
+        ("INVOICE_NETWORK", "bcrt", "bcrt"),
+        ("OPERATOR_IDS", "2001, 2002,,2001", frozenset({2001, 2002})),
+        ("SUPPORT_IDS", " 3001 ", frozenset({3001})),
+        ("DEFAULT_LOCALE", "EN", "en"),
+        ("LOG_LEVEL", "Debug", "debug"),
+        ("LOG_FORMAT", "console", "console"),
+    ],
+)
+def test_each_setting_is_taken(given: Any, name: str, value: str, means: object) -> None:
+    assert getattr(given(**{name: value}), name.lower()) == means
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("TELEGRAM_BOT_TOKEN", "no-colon"),
+        ("TELEGRAM_BOT_TOKEN", ":AAF"),
+        ("TELEGRAM_BOT_TOKEN", "123456789:"),
+        ("TELEGRAM_BOT_TOKEN", "123456789:AA/../getMe"),
+        ("TELEGRAM_BOT_TOKEN", "١٢٣:AAF"),
+        ("SERVICE_API_KEY", "pk_live_tenant1"),
+        ("SERVICE_API_KEY", "pk_live_.secret"),
+        ("SERVICE_API_KEY", "tenant1.secret"),
+        ("SERVICE_API_KEY", "pk_live_tenant1.with space"),
+        ("SERVICE_API_KEY", "pk_live_tenant1.é"),
+        ("SERVICE_BASE_URL", "service.example"),
+        ("SERVICE_BASE_URL", "ftp://service.example"),
+        ("SERVICE_BASE_URL", "https://"),
+        ("SERVICE_BASE_URL", "https://service.example?key=1"),
+        ("SERVICE_BASE_URL", f"https://me:{PASSWORD}@service.example"),
+        ("SERVICE_BASE_URL", "https://service.example:99999"),
+        ("SERVICE_BASE_URL", "https://[::1"),
+        ("TELEGRAM_API_URL", "https://telegram.example/#top"),
+        ("DATABASE_URL", f"mysql://me:{PASSWORD}@db/kirim"),
+        ("DATABASE_URL", "kirim.db"),
+        ("POLL_INTERVAL_SECONDS", "0.9"),
+        ("POLL_INTERVAL_SECONDS", "nan"),
+        ("POLL_INTERVAL_SECONDS", "inf"),
+        ("POLL_INTERVAL_SECONDS", "often"),
+        ("SERVICE_MAX_REQUESTS_PER_SECOND", "0"),
+        ("SERVICE_MAX_REQUESTS_PER_SECOND", "nan"),
+        ("MIN_ORDER_IDR", "0"),
+        ("MIN_ORDER_IDR", "20000.5"),
+        ("RECONCILE_SECONDS", "0"),
+        ("RECONCILE_SECONDS", "inf"),
+        ("PRICE_DRIFT_PERCENT", "-1"),
+        ("PRICE_DRIFT_PERCENT", "nan"),
+        ("INVOICE_NETWORK", "BC1"),
+        ("OPERATOR_IDS", "emma"),
+        ("OPERATOR_IDS", "-1002000000001"),
+        ("OPERATOR_IDS", "²"),
+        ("SUPPORT_IDS", "3001;3002"),
+        ("SUPPORT_IDS", "0"),
+        ("SUPPORT_IDS", "9" * 30),
+        ("DEFAULT_LOCALE", "fr"),
+        ("LOG_LEVEL", "loud"),
+        ("LOG_FORMAT", "xml"),
+    ],
+)
+def test_each_bad_setting_is_named_and_never_quoted(given: Any, name: str, value: str) -> None:
+    with pytest.raises(ConfigError) as failure:
+        given(**{name: value})
+    lines = str(failure.value).splitlines()[1:]
+    assert [line.partition(":")[0].strip() for line in lines] == [name]
+    assert PASSWORD not in str(failure.value)
+    if name in {"TELEGRAM_BOT_TOKEN", "SERVICE_API_KEY"}:
+        assert value not in str(failure.value)
+
+
+def test_all_that_is_missing_or_bad_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVICE_API_KEY", "pk_live_broken-secret")
+    monkeypatch.setenv("LOG_LEVEL", "loud")
+    monkeypatch.setenv("OPERATOR_IDS", "emma")
+    with pytest.raises(ConfigError) as failure:
+        load()
+    said = str(failure.value)
+    for name in ("TELEGRAM_BOT_TOKEN", "SERVICE_API_KEY", "SERVICE_BASE_URL", "LOG_LEVEL", "OPERATOR_IDS"):
+        assert said.count(name) == 1
+    assert "is required and not set" in said
+    assert "broken-secret" not in said
+    assert failure.value.__cause__ is None
+
+
+def test_no_secret_shows_in_what_is_printed_or_logged(given: Any) -> None:
+    settings = given(DATABASE_URL=f"postgresql://kirim:{PASSWORD}@db/kirim")
+    for shown in (repr(settings), str(settings)):
+        assert TOKEN.partition(":")[2] not in shown
+        assert API_KEY.partition(".")[2] not in shown
+        assert PASSWORD not in shown
+    assert "s3cr3t" not in settings.key_id
+
+
+def test_settings_cannot_be_changed(given: Any) -> None:
+    with pytest.raises(Exception, match="frozen"):
+        given().min_order_idr = 1
+
+
+def test_an_env_file_is_read_and_the_environment_goes_before_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lines = [f"{name}={value}" for name, value in REQUIRED.items()]
+    (tmp_path / ".env").write_text("\n".join([*lines, "MIN_ORDER_IDR=30000", "LOG_LEVEL=error", "NOT_OURS=1"]))
+    monkeypatch.setenv("LOG_LEVEL", "debug")
+    settings = load()
+    assert (settings.min_order_idr, settings.log_level) == (30_000, "debug")
+
+
+def test_an_env_file_that_cannot_be_read_is_said_without_quoting_it(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"SERVICE_API_KEY=pk_live_a.\xff\xfesecret")
+    with pytest.raises(ConfigError) as failure:
+        load()
+    assert ".env" in str(failure.value)
+    assert "secret" not in str(failure.value)
+
+
+def test_an_empty_setting_is_one_that_is_not_set(given: Any) -> None:
+    settings = given(OPERATOR_IDS="", POLL_INTERVAL_SECONDS="", DATABASE_URL="", LOG_LEVEL="")
+    assert (settings.operator_ids, settings.poll_interval_seconds) == (frozenset(), 5)
+    assert (settings.database_url, settings.log_level) == (DEFAULT_DATABASE, "info")
+    with pytest.raises(ConfigError, match="SERVICE_BASE_URL: is required and not set"):
+        given(SERVICE_BASE_URL="")
+
+
+@pytest.mark.parametrize(("is_terminal", "form"), [(True, "console"), (False, "json")])
+def test_logs_are_for_eyes_only_where_there_are_eyes(
+    given: Any, monkeypatch: pytest.MonkeyPatch, form: str, *, is_terminal: bool
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal, raising=False)
+    assert given().log_format == form

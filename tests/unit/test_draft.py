@@ -1,0 +1,141 @@
+"""A draft asks for what is missing, keeps what still holds, and forgets what a change has made wrong."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.draft import (
+    IDLE_LIMIT,
+    Ask,
+    DraftStatus,
+    OrderDraft,
+    missing,
+    new_draft,
+    step_back,
+    with_method,
+    with_number,
+    without_method,
+)
+from bot.domain.money import Amount
+from bot.domain.payout import PayoutMethod
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+BCA = PayoutMethod("014", "BANK BCA", "bank", None)
+OVO = PayoutMethod("ovo", "OVO", "ewallet", None)
+EMPTY = new_draft(chat_id=1, person_id=2, now=NOW)
+WHOLE = replace(
+    EMPTY,
+    ask=Ask.REVIEW,
+    method=BCA,
+    number="8620123456",
+    holder="SARI",
+    holder_asked=True,
+    amount=Amount("IDR", 50_000),
+)
+methods, numbers = st.sampled_from([None, BCA, OVO]), st.sampled_from([None, "1234567890", "0812345678"])
+drafts = st.builds(
+    replace,
+    st.just(EMPTY),
+    ask=st.sampled_from(list(Ask)),
+    method=methods,
+    number=numbers,
+    holder_asked=st.booleans(),
+    amount=st.sampled_from([None, Amount("SAT", 5)]),
+)
+
+
+def test_a_new_draft_is_open_and_asks_for_the_destination_first() -> None:
+    assert (EMPTY.ask, EMPTY.status, EMPTY.expires_at) == (Ask.DESTINATION, DraftStatus.OPEN, NOW + IDLE_LIMIT)
+    assert EMPTY.id != new_draft(chat_id=1, person_id=2, now=NOW).id
+
+
+@pytest.mark.parametrize(
+    ("lacks", "ask"),
+    [
+        ({"method": None}, Ask.DESTINATION),
+        ({"number": None}, Ask.NUMBER),
+        ({"holder_asked": False}, Ask.HOLDER),
+        ({"amount": None}, Ask.AMOUNT),
+        ({}, Ask.REVIEW),
+        ({"holder": None}, Ask.REVIEW),
+        ({"amount": None, "number": None}, Ask.NUMBER),
+    ],
+)
+def test_the_first_thing_that_is_missing_is_asked_for(lacks: dict[str, None], ask: Ask) -> None:
+    draft = replace(WHOLE, **lacks)  # type: ignore[arg-type]
+    assert missing(draft) is ask
+    assert draft.is_complete is (ask is Ask.REVIEW)
+
+
+def test_another_destination_makes_the_number_wrong() -> None:
+    changed = with_method(replace(WHOLE, doubtful_number="86"), OVO)
+    assert (changed.method, changed.number, changed.doubtful_number) == (OVO, None, None)
+    assert changed.amount == WHOLE.amount
+
+
+def test_the_same_destination_keeps_everything() -> None:
+    assert with_method(WHOLE, BCA) == WHOLE
+
+
+def test_another_number_has_another_holder() -> None:
+    changed = with_number(WHOLE, "1112223334")
+    assert (changed.number, changed.holder, changed.holder_asked) == ("1112223334", None, False)
+
+
+def test_the_same_number_keeps_its_holder_and_settles_the_doubt() -> None:
+    changed = with_number(replace(WHOLE, doubtful_number="86201"), "8620123456")
+    assert (changed.holder, changed.holder_asked, changed.doubtful_number) == ("SARI", True, None)
+
+
+def test_a_vanished_destination_is_asked_for_again_and_the_sum_is_kept() -> None:
+    changed = without_method(WHOLE)
+    assert (changed.ask, changed.method, changed.number) == (Ask.DESTINATION, None, None)
+    assert changed.amount == WHOLE.amount
+
+
+@pytest.mark.parametrize(
+    ("ask", "before"),
+    [
+        (Ask.DESTINATION, Ask.DESTINATION),
+        (Ask.NUMBER, Ask.DESTINATION),
+        (Ask.HOLDER, Ask.NUMBER),
+        (Ask.AMOUNT, Ask.HOLDER),
+    ],
+)
+def test_back_goes_to_the_question_before(ask: Ask, before: Ask) -> None:
+    assert step_back(replace(EMPTY, ask=ask)).ask is before
+
+
+@pytest.mark.parametrize("ask", [Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER, Ask.AMOUNT, Ask.CHANNEL])
+def test_back_from_an_edited_line_goes_to_the_review(ask: Ask) -> None:
+    assert step_back(replace(WHOLE, ask=ask)).ask is Ask.REVIEW
+
+
+def test_back_from_the_review_goes_to_the_sum() -> None:
+    assert step_back(WHOLE).ask is Ask.AMOUNT
+
+
+@given(drafts)
+def test_going_back_loses_no_answer(draft: OrderDraft) -> None:
+    back = step_back(draft)
+    assert replace(back, ask=draft.ask, doubtful_number=None) == replace(draft, doubtful_number=None)
+
+
+@given(drafts, st.sampled_from([BCA, OVO]), st.sampled_from(["1234567890", "0812345678"]))
+def test_answering_what_is_missing_always_ends_at_the_review(
+    draft: OrderDraft, method: PayoutMethod, number: str
+) -> None:
+    answers: dict[Ask, Any] = {
+        Ask.DESTINATION: lambda known: with_method(known, method),
+        Ask.NUMBER: lambda known: with_number(known, number),
+        Ask.HOLDER: lambda known: replace(known, holder_asked=True),
+        Ask.AMOUNT: lambda known: replace(known, amount=Amount("IDR", 50_000)),
+    }
+    for _ in range(4):
+        if (ask := missing(draft)) is not Ask.REVIEW:
+            draft = answers[ask](draft)
+    assert draft.is_complete

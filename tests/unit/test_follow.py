@@ -1,0 +1,71 @@
+"""An order is looked at often while something may happen, then less and less, and not for ever."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.follow import next_look, offer_is_over
+from bot.domain.order import Order, Phase
+from bot.domain.timeline import Step
+from tests.contract.store_builders import an_order
+
+MADE = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+FIVE = timedelta(seconds=5)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+LIGHTNING = an_order(service_id="svc", phase=Phase.OPEN, state="IDLE", created_at=MADE, expires_at=MADE + HOUR)
+DEPOSIT = replace(LIGHTNING, channel="btcb", expires_at=None)
+PAID = replace(LIGHTNING, step=Step.PAID, paid_at=MADE + timedelta(minutes=1))
+
+
+def gap(order: Order, age: timedelta, interval: timedelta = FIVE) -> timedelta | None:
+    look = next_look(order, MADE + age, interval)
+    return None if look is None else look - MADE - age
+
+
+@pytest.mark.parametrize("order", [LIGHTNING, DEPOSIT, PAID])
+@pytest.mark.parametrize("minutes", [0, 1, 59])
+def test_a_fresh_order_is_looked_at_each_interval(order: Order, minutes: int) -> None:
+    assert gap(order, timedelta(minutes=minutes)) == FIVE
+
+
+def test_an_expired_order_is_looked_at_less_and_less_often_for_a_day() -> None:
+    gaps = [gap(LIGHTNING, HOUR + timedelta(minutes=minutes)) for minutes in (0, 1, 10, 60, 600, 1440)]
+    assert gaps == [FIVE, FIVE, *(timedelta(seconds=number) for number in (30, 180, 600, 600))]
+    assert gap(LIGHTNING, HOUR + DAY + timedelta(seconds=1)) is None
+
+
+def test_a_deposit_is_followed_for_a_week() -> None:
+    assert gap(DEPOSIT, 7 * DAY) == timedelta(minutes=10)
+    assert gap(DEPOSIT, 7 * DAY + HOUR + timedelta(seconds=1)) is None
+
+
+def test_a_paid_order_is_followed_until_it_ends_however_long_that_takes() -> None:
+    assert gap(PAID, 365 * DAY) == timedelta(minutes=10)
+    assert gap(replace(PAID, state="COMPLETED"), HOUR) is None
+    assert gap(replace(PAID, state="FAILED"), HOUR) is None
+
+
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.OPEN])
+def test_only_an_open_order_is_followed(phase: Phase) -> None:
+    assert gap(replace(LIGHTNING, phase=phase), timedelta(0)) is None
+
+
+@given(
+    st.sampled_from([LIGHTNING, DEPOSIT, PAID]),
+    st.timedeltas(timedelta(0), 30 * DAY),
+    st.timedeltas(timedelta(seconds=1), DAY),
+)
+def test_no_order_is_looked_at_sooner_than_the_interval(order: Order, age: timedelta, interval: timedelta) -> None:
+    wait = gap(order, age, interval)
+    assert wait is None or wait >= interval
+
+
+def test_an_offer_is_over_with_its_invoice_or_after_a_day() -> None:
+    held = replace(LIGHTNING, phase=Phase.HELD)
+    assert not offer_is_over(held, MADE + timedelta(minutes=59))
+    assert offer_is_over(held, MADE + HOUR)
+    assert not offer_is_over(replace(held, expires_at=None), MADE + DAY - FIVE)
+    assert offer_is_over(replace(held, expires_at=None), MADE + DAY)
