@@ -20,6 +20,7 @@ from bot.actions.observe import Observer
 from bot.actions.orders import Orders, Rules
 from bot.actions.outbox import OutboxDelivery
 from bot.actions.reconcile import Reconciler
+from bot.actions.watched import WatchedSettlement
 from bot.chat import entrance
 from bot.chat.desk import Desk
 from bot.chat.failures import TokenRefused
@@ -78,14 +79,14 @@ def build(settings: Settings) -> House:
     """Build the parts; opens no connection and no file."""
     clock = SystemClock()
     store = SqlStore(settings.database_url)
+    nudge_outbox = Nudge()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
-    settlement = SettlementAdapter(client)
+    alarm = KeyAlarm(store, clock, settings.operator_ids, nudge_outbox)
+    settlement = WatchedSettlement(SettlementAdapter(client), alarm)
     application = telegram_application(settings)
     messenger = Messenger(application.bot)
     translations = Translations.load()
-    nudge_outbox = Nudge()
-    market = Market(settlement, clock)
-    rules = rules_of(settings)
+    market, rules = Market(settlement, clock), rules_of(settings)
     orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
     observer = Observer(orders)
     help_desk = Help(store, clock, settings.support_ids, settings.operator_ids)
@@ -121,7 +122,7 @@ def build(settings: Settings) -> House:
             store=store,
             settlement=settlement,
             observer=observer,
-            alarm=KeyAlarm(store, clock, settings.operator_ids),
+            alarm=alarm,
             clock=clock,
             budget=Budget(settings.service_max_requests_per_second),
             interval=rules.poll_interval,

@@ -186,9 +186,9 @@ async def test_an_order_whose_price_moved_too_far_for_the_person_is_put_aside_an
     moved = await sender.chat.sees("The price has moved", anywhere=True)
     accept = moved["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
     await sender.chat.taps("No, thank you")
-    await sender.chat.sees("is put aside")
+    await sender.chat.sees("[Pp]ut aside")
     await sender.chat.presses(moved, accept, force=True)
-    await sender.chat.sees("is put aside", anywhere=True)
+    await sender.chat.sees("[Pp]ut aside", anywhere=True)
     await is_shown_nothing(sender, orders=1)
 
 

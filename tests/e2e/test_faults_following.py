@@ -1,0 +1,139 @@
+"""What happens to an order that is watched while the service fails: the news come late, once, and nobody hammers."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.e2e.crowd import Sender, newcomer_at_review
+from tests.e2e.trouble import ORDERS, good_weather, until
+from tests.e2e.world import Chatter, World, world
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PAID = "Payment received at"
+SHOWN = "Waiting for your payment, until"
+REFUSED, TAKEN = "The service refuses our API key", "The service takes our API key again"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def senders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[list[Sender]]:
+    """Persons with an invoice in front of them, all in one world."""
+    async with world(tmp_path_factory.mktemp("kirim")) as made:
+        await made.oscar.says("/start")
+        ready = await asyncio.gather(*(newcomer_at_review(made) for _ in range(12)))
+        await asyncio.gather(*(sender.chat.taps("Confirm", wait=0) for sender in ready))
+        await asyncio.gather(*(sender.chat.sees(SHOWN) for sender in ready))
+        yield ready
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def sender(senders: list[Sender]) -> AsyncIterator[Sender]:
+    chosen = senders.pop()
+    yield chosen
+    await good_weather(chosen.world)
+
+
+async def pays(sender: Sender) -> None:
+    await sender.world.service.pays((await sender.orders())[0])
+
+
+async def test_whatever_the_service_answers_meanwhile_a_payment_is_told_once(sender: Sender) -> None:
+    for fault in ("drop_before", "500_before", "html", "truncated", "503", "404"):
+        await sender.world.service.fails_with(fault, method="GET", times=1)
+    await sender.world.service.fails_with("empty_list", method="GET", times=3)
+    await pays(sender)
+    await until(partial(are_used_up, sender.world), what="all of those answers")
+    await sender.world.service.heals()
+    await sender.chat.sees(PAID, anywhere=True)
+    assert await sender.chat.count(PAID) == 1
+
+
+async def test_an_order_passed_in_leaps_tells_the_last_of_its_steps(sender: Sender) -> None:
+    await sender.world.service.fails_with("503", method="GET")
+    await pays(sender)
+    order = (await sender.orders())[0]
+    await sender.world.service.does("advance", orderId=order["id"], state="COMPLETED")
+    await sender.world.service.heals()
+    await sender.chat.sees("They usually show in the account", anywhere=True)
+    assert await sender.chat.count(PAID) == 0
+
+
+async def test_a_request_for_fewer_requests_is_honoured_to_the_second(sender: Sender) -> None:
+    await sender.world.service.fails_with("429", method="GET", path=ORDERS, times=1, retryAfter=3)
+    await until(partial(are_used_up, sender.world), what="the refusal")
+    await pays(sender)
+    await sender.chat.sees(PAID, anywhere=True)
+    asked = [r for r in (await sender.world.service.requests())["recent"] if r["path"].startswith(ORDERS)]
+    times = [(datetime.fromisoformat(request["time"]), request["status"]) for request in reversed(asked)]
+    (refused,) = (at for at, status in times if status == 429)
+    assert min(at for at, _ in times if at > refused) - refused >= timedelta(seconds=2.9)
+
+
+async def test_a_failing_check_of_the_key_is_an_outage_and_no_refusal_of_the_key(sender: Sender) -> None:
+    known = await outages(sender.world)
+    await sender.world.service.does("settings", keyCheckDown=True)
+    await until(partial(has_more_outages, sender.world, known), what="a failing check")
+    await sender.world.service.does("settings", keyCheckDown=False)
+    await pays(sender)
+    await sender.chat.sees(PAID, anywhere=True)
+    assert await sender.world.oscar.count(REFUSED) == 0
+
+
+async def test_a_key_that_is_refused_for_a_while_is_told_to_operators_once_and_so_is_its_end(sender: Sender) -> None:
+    oscar = sender.world.oscar
+    await sender.world.service.fails_with("401", method="GET", path="/v1")
+    await until(partial(reads, oscar, REFUSED), what="the alarm")
+    refused = await requests(sender.world)
+    await pays(sender)
+    await sender.chat.taps("Refresh")
+    await sender.chat.sees("can't be reached right now. This is what was last known")
+    await sender.world.service.heals()
+    await sender.chat.sees(PAID, anywhere=True)
+    await until(partial(reads, oscar, TAKEN), what="the end of the alarm")
+    assert (await oscar.count(REFUSED), await oscar.count(TAKEN)) == (1, 1)
+    assert await requests(sender.world) - refused < 12
+
+
+async def test_a_revoked_key_is_told_to_operators_at_once_and_its_service_not_hammered(tmp_path: Path) -> None:
+    async with world(tmp_path) as made:
+        await made.oscar.says("/start")
+        sender = await newcomer_at_review(made)
+        await made.service.does("keys/revoke", keyId="pk_live_sandbox")
+        await sender.chat.taps("Confirm")
+        await sender.chat.sees("can't be reached right now. Your answers are kept", anywhere=True)
+        await until(partial(reads, made.oscar, REFUSED), what="the alarm")
+        # Each press may ask again. It is no new incident.
+        await sender.chat.taps("Try again")
+        await sender.chat.taps("Confirm", wait=0)
+        assert (await made.oscar.count(REFUSED), await made.oscar.count(TAKEN)) == (1, 0)
+        assert await sender.orders() == []
+        code, _ = await made.stop_bot()
+        assert code == 0
+
+
+async def are_used_up(made: World) -> bool:
+    faults = (await made.control.get("/control/faults")).json()["faults"]
+    return all(fault["times"] == 0 for fault in faults if fault["times"] is not None)
+
+
+async def reads(person: Chatter, text: str) -> bool:
+    return await person.count(text) > 0
+
+
+async def requests(made: World) -> int:
+    total: int = (await made.service.requests())["total"]
+    return total
+
+
+async def outages(made: World) -> int:
+    statuses: dict[str, int] = (await made.service.requests())["statuses"]
+    return statuses.get("503", 0)
+
+
+async def has_more_outages(made: World, known: int) -> bool:
+    return await outages(made) > known
