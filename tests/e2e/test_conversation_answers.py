@@ -75,6 +75,13 @@ async def test_several_hits_are_offered_and_unknown_names_asked_again(town: Worl
         await person.says("<b>xyzzy</b> & \u202eco")
         await person.sees("I don't know “<b>xyzzy</b> & co”.*\n\nWhere should it go")
 
+    async def in_pictures() -> None:
+        person = await newcomer(town)
+        await person.says("/send")
+        await person.sees("Where should it go")
+        await person.says("🏦" * 2048)
+        await person.sees("I don't know “🏦+…”(?s:.*)Where should it go")
+
     async def leafs() -> None:
         person = await newcomer(town)
         await person.says("/send")
@@ -90,7 +97,7 @@ async def test_several_hits_are_offered_and_unknown_names_asked_again(town: Worl
         await person.taps("OVO")
         await person.sees("OVO\n\nWhich mobile number")
 
-    await asyncio.gather(several(), unknown(), leafs())
+    await asyncio.gather(several(), unknown(), in_pictures(), leafs())
 
 
 async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(town: World) -> None:

@@ -219,8 +219,9 @@ def _of_orders(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen
         yield Seen("invoice", Screen(paid.caption, paid.keyboard), ("ABC2345", "29"), is_caption=True)
         if paid.follow_up:
             yield Seen("invoice's text", Screen(paid.follow_up), ("ABC2345", bolt11))
-    for name in ("cbbtc", "btcb"):
-        paid = pay.payment(t, a_deposit(name, method), NOW, JAKARTA)
+    limited = replace(a_deposit("btcb", method), expires_at=NOW + timedelta(hours=1))
+    for name, order in (("cbbtc", a_deposit("cbbtc", method)), ("btcb", limited)):
+        paid = pay.payment(t, order, NOW, JAKARTA)
         yield Seen(f"deposit in {name}", Screen(paid.caption, paid.keyboard), ("ABC2345", TO), is_caption=True)
 
 

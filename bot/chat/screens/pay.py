@@ -31,7 +31,7 @@ def payment(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Payment
     """How `order` is paid. The order has been judged payable (`actions/verdict.py`)."""
     if order.bolt11 is not None:
         return _lightning(t, order, order.bolt11, now, zone)
-    return _deposit(t, order)
+    return _deposit(t, order, zone)
 
 
 def _figures(t: Translator, order: Order) -> dict[str, object]:
@@ -67,7 +67,7 @@ def length(html: str) -> int:
     return len(unescape(TAG.sub("", html)).encode("utf-16-le")) // 2
 
 
-def _deposit(t: Translator, order: Order) -> Payment:
+def _deposit(t: Translator, order: Order, zone: tzinfo) -> Payment:
     deposit = order.deposit
     if deposit is None or order.sats is None:
         raise ValueError("an order without an invoice and without a deposit can't be paid")
@@ -91,7 +91,7 @@ def _deposit(t: Translator, order: Order) -> Payment:
     )
     return Payment(
         payload=erc681.transfer_uri(token, deposit.to_address, order.sats),
-        caption=caption,
+        caption=caption + _until(t, order, zone),
         keyboard=(
             (
                 Button(t.plain("pay.copy_address"), copy=deposit.to_address),
@@ -99,3 +99,10 @@ def _deposit(t: Translator, order: Order) -> Payment:
             ),
         ),
     )
+
+
+def _until(t: Translator, order: Order, zone: tzinfo) -> str:
+    """The live service sets deposits no limit in time; where there is one, it's said."""
+    if order.expires_at is None:
+        return ""
+    return f"\n\n{t('pay.until', at=words.moment(t, order.expires_at, zone))}"

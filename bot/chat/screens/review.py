@@ -1,5 +1,6 @@
 """The last look before the service is asked: who, where, how much, the fee, the rate, about how many sats."""
 
+import asyncio
 from dataclasses import replace
 from datetime import tzinfo
 
@@ -40,7 +41,8 @@ def confirmed(t: Translator, draft: OrderDraft, reference: str, zone: tzinfo) ->
 
 async def show(visit: Visit, draft: OrderDraft) -> Screen:
     """The review at today's quote; the quote it shows is kept with the draft, for the comparison when placing."""
-    channels, wished = await on_offer(visit), draft
+    channels, _ = await asyncio.gather(on_offer(visit), visit.desk.market.quote())
+    wished = draft
     if draft.channel not in channels:
         visit.notice = visit.t("channel.switched", channel=words.channel(visit.t, draft.channel))
         wished = replace(draft, channel=LIGHTNING)
