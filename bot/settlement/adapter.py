@@ -12,6 +12,7 @@ from bot.domain.quote import Quote
 from bot.invoices.erc681 import KNOWN_TOKENS
 from bot.settlement import errors, wire
 from bot.settlement.client import SettlementClient
+from bot.settlement.pace import OrderPace
 
 ROWS = 100
 
@@ -19,8 +20,9 @@ ROWS = 100
 class SettlementAdapter:
     """Implements `bot.actions.ports.Settlement` on a `SettlementClient`."""
 
-    def __init__(self, client: SettlementClient) -> None:
+    def __init__(self, client: SettlementClient, pace: OrderPace | None = None) -> None:
         self._client = client
+        self._pace = pace or OrderPace()
 
     async def quote(self) -> Quote:
         """The cached rate (settlement API, 4.1), its time by our own clock, so that its age is right."""
@@ -29,7 +31,9 @@ class SettlementAdapter:
         except errors.SettlementError as error:
             raise _read_failure(error) from error
         offset = self._client.clock_offset or timedelta(0)
-        return Quote(quote.btc_idr, quote.fetched_at - offset, quote.usdc_idr, quote.source or "")
+        # What wrote the rate's time may have another clock than what wrote the header: no rate is of the future.
+        fetched_at = min(quote.fetched_at, self._client.service_now()) - offset
+        return Quote(quote.btc_idr, fetched_at, quote.usdc_idr, quote.source or "")
 
     async def payout_methods(self) -> tuple[PayoutMethod, ...]:
         """The live list (4.2)."""
@@ -65,7 +69,8 @@ class SettlementAdapter:
         return _placed(created)
 
     async def look_up(self, service_id: str) -> OrderReport:
-        """One order (4.6), asked for once."""
+        """One order (4.6), asked for once, and no sooner than a second after the last time (6.3)."""
+        await self._pace.take(service_id)
         try:
             order = await self._client.order(service_id, retry=False)
         except ValueError:
