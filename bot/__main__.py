@@ -3,7 +3,8 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -28,7 +29,8 @@ def run() -> None:
 
     settings = _settings()
     logs.configure(settings.log_level, settings.log_format)
-    sys.exit(_until_stopped(lambda stop: app.run(settings, stop)))
+    with _database_trouble():
+        sys.exit(_until_stopped(lambda stop: app.run(settings, stop)))
 
 
 @cli.command()
@@ -63,7 +65,8 @@ def migrate() -> None:
 
     settings = _settings()
     logs.configure(settings.log_level, settings.log_format)
-    typer.echo(f"The database is at revision {asyncio.run(app.migrate(settings))}.")
+    with _database_trouble():
+        typer.echo(f"The database is at revision {asyncio.run(app.migrate(settings))}.")
 
 
 @cli.command()
@@ -106,6 +109,18 @@ def _settings() -> config.Settings:
     except config.ConfigError as error:
         typer.echo(str(error), err=True)
         sys.exit(BAD_SETTINGS)
+
+
+@contextmanager
+def _database_trouble() -> Iterator[None]:
+    """A database that can't be used is the operator's business: one line, without a traceback or a password."""
+    from bot.store.errors import StoreError, UnusableUrl  # noqa: PLC0415  see run
+
+    try:
+        yield
+    except StoreError as error:
+        typer.echo(f"Kirim can't use the database (DATABASE_URL): {error}", err=True)
+        sys.exit(BAD_SETTINGS if isinstance(error, UnusableUrl) else 1)
 
 
 def _until_stopped(start: Callable[[asyncio.Event], Coroutine[Any, Any, int | None]]) -> int:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import structlog
 from telegram.error import InvalidToken, TelegramError
@@ -42,6 +43,7 @@ from bot.workers.poller import Poller
 from bot.workers.sweeps import Sweeps
 
 log = structlog.get_logger(__name__)
+T = TypeVar("T")
 
 BAD_TOKEN = 2
 CONNECT_WAITS = (0.5, 1.0, 2.0, 5.0, 10.0)
@@ -177,34 +179,37 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
         stack.push_async_callback(house.store.close)
         stack.push_async_callback(house.client.aclose)
         await house.store.upgrade()
-        leading = await _lead(house, stack, stop)
+        # Waiting for another process to end, or for Telegram, must not keep this one from ending.
+        leading = await _unless(stop, stack.enter_async_context(house.store.lead(_standing_by)))
         if leading is None:
             return 0
-        if not await _connect(house, stack, stop):
-            return 0 if stop.is_set() else BAD_TOKEN
-        return await _serve(house, stop, leading)
+        stack.push_async_callback(house.application.bot.request.shutdown)
+        met = await _unless(stop, _connect(house, stack))
+        if met is None:
+            return 0
+        return await _serve(house, stop, leading.lost) if met else BAD_TOKEN
 
 
-async def _lead(house: House, stack: AsyncExitStack, stop: asyncio.Event) -> asyncio.Event | None:
-    """Wait to be the one that acts; the event of losing that, or None where we are to stop before."""
-    entering = asyncio.create_task(
-        stack.enter_async_context(
-            house.store.lead(lambda: log.warning("standing_by", why="another process is the bot"))
-        )
-    )
-    stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait({entering, stopping}, return_when=asyncio.FIRST_COMPLETED)
+async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """What `work` brings; None where we are to stop before it does."""
+    task, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
-    if not entering.done():
-        entering.cancel()
-        return None
-    return (await entering).lost
+    if task.done():
+        return task.result()
+    task.cancel()
+    await asyncio.wait({task})
+    return None
 
 
-async def _connect(house: House, stack: AsyncExitStack, stop: asyncio.Event) -> bool:
-    """Meet Telegram, however long that takes; False where it refuses the token or we are to stop."""
+def _standing_by() -> None:
+    log.warning("standing_by", why="another process is the bot")
+
+
+async def _connect(house: House, stack: AsyncExitStack) -> bool:
+    """Meet Telegram, however long that takes; False where it refuses the token."""
     waits = iter(CONNECT_WAITS)
-    while not stop.is_set():
+    while True:
         try:
             await house.application.initialize()
             await house.application.bot.delete_webhook()
@@ -214,13 +219,11 @@ async def _connect(house: House, stack: AsyncExitStack, stop: asyncio.Event) -> 
         except TelegramError as error:
             wait = next(waits, CONNECT_WAITS[-1])
             log.warning("telegram_unreachable", why=type(error).__name__, again_in=wait)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), wait)
-            continue
-        stack.push_async_callback(house.application.shutdown)
-        entrance.register(house.application)
-        return True
-    return False
+            await asyncio.sleep(wait)
+        else:
+            stack.push_async_callback(house.application.shutdown)
+            entrance.register(house.application)
+            return True
 
 
 async def _serve(house: House, stop: asyncio.Event, lost: asyncio.Event) -> int:
@@ -285,16 +288,12 @@ def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, No
         ("lapses", sweeps.lapses, Nudge()),
         ("reconciler", sweeps.reconciling, Nudge()),
         ("housekeeping", sweeps.housekeeping, Nudge()),
-        ("commands", _commands(house), Nudge()),
+        ("commands", partial(_set_commands, house), Nudge()),
     ]
     return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]
 
 
-def _commands(house: House) -> Callable[[], Awaitable[float]]:
-    """Set the command list once a day: a failure to must not keep the bot from serving."""
-
-    async def once() -> float:
-        await entrance.set_commands(house.application, house.desk)
-        return timedelta(days=1).total_seconds()
-
-    return once
+async def _set_commands(house: House) -> float:
+    """Once a day, beside all the rest: a failure to must not keep the bot from serving."""
+    await entrance.set_commands(house.application, house.desk)
+    return timedelta(days=1).total_seconds()

@@ -1,0 +1,124 @@
+"""The commands as whoever runs the bot meets them: what they say, what they never say, and how they end."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from bot.sandbox.run import SandboxOptions, bot_environment, servers
+from tests.e2e.programs import run, running
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SECRETS = ("sandbox-token-not-secret", "not-a-secret-0123456789abcdef")
+UNKNOWN_TOKEN = "525252:" + "AAFakeFakeFakeFakeFakeFakeFakeFakeFa"
+UNKNOWN_KEY = "pk_live_sandbox.ffffffffffffffffffffffffffffffff"
+NOWHERE = "http://127.0.0.1:9"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def settings(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, str]]:
+    """The environment of a bot in a sandbox that has none."""
+    state = tmp_path_factory.mktemp("servers")
+    async with servers(SandboxOptions(state=state, page_port=0, service_port=0)) as addresses:
+        yield bot_environment(state, addresses)
+
+
+@pytest.fixture
+def environment(settings: dict[str, str], tmp_path: Path) -> dict[str, str]:
+    return settings | {"DATABASE_URL": f"sqlite:///{tmp_path / 'kirim.db'}"}
+
+
+async def test_all_missing_and_bad_settings_are_named_at_once_and_no_secret_is_told(tmp_path: Path) -> None:
+    bad = {
+        "SERVICE_API_KEY": "pk_live_kirim.tell-nobody\n",
+        "DATABASE_URL": "mysql://kirim:hunter2@localhost/kirim",
+        "POLL_INTERVAL_SECONDS": "0.2",
+        "OPERATOR_IDS": "1001,emma",
+    }
+    for ended in await asyncio.gather(*(run(tmp_path, command, environment=bad) for command in ("run", "check"))):
+        assert ended.code == 2
+        said = ended.out + ended.err
+        for name in ("TELEGRAM_BOT_TOKEN", "SERVICE_BASE_URL", *bad):
+            assert said.count(f"{name}:") == 1, name
+        assert not any(secret in said for secret in ("tell-nobody", "hunter2", "emma", "Traceback"))
+
+
+async def test_a_token_that_telegram_refuses_ends_the_bot_with_code_2(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    ended = await run(tmp_path, "run", environment=environment | {"TELEGRAM_BOT_TOKEN": UNKNOWN_TOKEN})
+    assert ended.code == 2
+    assert "bot_token_refused" in ended.err
+    assert UNKNOWN_TOKEN.partition(":")[2] not in ended.err
+
+
+async def test_a_database_that_is_away_is_told_in_one_line_without_its_password(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    away = environment | {"DATABASE_URL": "postgresql://kirim:hunter2@127.0.0.1:9/kirim"}
+    started, checked = await asyncio.gather(
+        run(tmp_path, "run", environment=away), run(tmp_path, "check", environment=away)
+    )
+    assert (started.code, checked.code) == (1, 1)
+    assert "Kirim can't use the database" in started.err
+    assert "FAILS database" in checked.out
+    assert "ok    service" in checked.out
+    said = f"{started.err}{checked.out}{checked.err}"
+    assert not any(secret in said for secret in ("hunter2", "Traceback"))
+
+
+async def test_migrating_twice_is_the_same_as_once_and_everything_is_found_to_work(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
+    first = await run(tmp_path, "migrate", environment={})
+    again = await run(tmp_path, "migrate", environment={})
+    assert (first.code, again.code) == (0, 0)
+    assert "is at revision" in first.out
+    assert first.out == again.out
+    ended = await run(tmp_path, "check", environment={})
+    assert ended.code == 0
+    for name in environment:
+        assert f"{name} = " in ended.out
+    for works in (
+        "ok    database: at revision",
+        "ok    Telegram: this is @kirim_sandbox_bot",
+        "ok    service: takes the",
+    ):
+        assert works in ended.out
+    assert not any(secret in ended.out + ended.err for secret in SECRETS)
+
+
+async def test_check_tells_what_is_wrong_each_by_itself_and_changes_nothing(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    wrong = {"TELEGRAM_BOT_TOKEN": UNKNOWN_TOKEN, "SERVICE_API_KEY": UNKNOWN_KEY}
+    ended, away = await asyncio.gather(
+        run(tmp_path, "check", environment=environment | wrong),
+        run(tmp_path, "check", environment=environment | {"TELEGRAM_API_URL": NOWHERE, "SERVICE_BASE_URL": NOWHERE}),
+    )
+    assert (ended.code, away.code) == (1, 1)
+    assert "FAILS database" in ended.out
+    assert "python -m bot migrate" in ended.out
+    assert "FAILS Telegram: the token is refused" in ended.out
+    assert "FAILS service: the key pk_live_sandbox is refused" in ended.out
+    assert "FAILS Telegram: not reached" in away.out
+    assert "FAILS service: not reached" in away.out
+    assert not (tmp_path / "kirim.db").exists()
+    said = f"{ended.out}{ended.err}{away.out}{away.err}"
+    assert not any(secret in said for secret in (*SECRETS, "FakeFake", "ffffffff", "Traceback"))
+
+
+async def test_a_bot_that_cannot_reach_telegram_keeps_trying_and_ends_when_it_is_told_to(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    away = {"TELEGRAM_API_URL": NOWHERE, "LOG_FORMAT": "json"}
+    async with running(tmp_path, "run", environment=environment | away) as bot:
+        await bot.says("telegram_unreachable")
+        code, seconds = await bot.ends_on(signal.SIGTERM)
+    assert code == 0
+    assert seconds < 5

@@ -1,0 +1,124 @@
+"""SIGTERM at any moment ends the bot within five seconds with code 0, and the next start takes up what was left."""
+
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.e2e.crowd import Sender, newcomer_at_review
+from tests.e2e.programs import running
+from tests.e2e.trouble import calls_of, good_weather, held, invoices_in, service_held
+from tests.e2e.world import World, world
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+WITHIN = 5.0
+SHOWN = "Waiting for your payment, until"
+AGAIN = "Repeated, since we can't be sure"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    async with world(tmp_path_factory.mktemp("kirim")) as made:
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def sender(lasting: World) -> AsyncIterator[Sender]:
+    yield await newcomer_at_review(lasting)
+    await good_weather(lasting)
+
+
+async def ends_well(made: World) -> None:
+    code, seconds = await made.stop_bot()
+    assert code == 0
+    assert seconds < WITHIN
+    await good_weather(made)
+
+
+async def is_shown_one_invoice(sender: Sender) -> None:
+    await sender.chat.sees(SHOWN, anywhere=True)
+    assert len(await invoices_in(sender.chat)) == len(await sender.orders()) == 1
+
+
+async def test_sigterm_in_the_middle_of_a_long_poll(lasting: World, sender: Sender) -> None:
+    await ends_well(lasting)
+    await sender.chat.says("/status")
+    await lasting.start_bot()
+    await sender.chat.sees("No orders are under way")
+
+
+async def test_sigterm_while_an_order_is_being_placed(lasting: World, sender: Sender) -> None:
+    async with service_held(lasting, "delay_after"):
+        await sender.chat.taps("Confirm", wait=0)
+    await sender.has_order()
+    await ends_well(lasting)
+    await lasting.start_bot()
+    await is_shown_one_invoice(sender)
+
+
+@pytest.mark.parametrize("method", ["sendPhoto", "sendMessage"])
+async def test_sigterm_while_news_is_being_sent(lasting: World, sender: Sender, method: str) -> None:
+    async with held(calls_of(lasting, method), sender.chat):
+        await sender.chat.taps("Confirm", wait=0)
+    await ends_well(lasting)
+    await lasting.start_bot()
+    await is_shown_one_invoice(sender)
+    assert await sender.chat.count(AGAIN) == 1
+
+
+async def test_sigterm_while_a_question_is_being_asked(lasting: World, sender: Sender) -> None:
+    async with held(calls_of(lasting, "editMessageText"), sender.chat):
+        await sender.chat.taps("Amount", wait=0)
+    await ends_well(lasting)
+    await lasting.start_bot()
+    await sender.chat.sees("How much")
+
+
+async def test_sigterm_while_the_service_is_asked_for_a_quote(lasting: World, sender: Sender) -> None:
+    async with service_held(lasting, method="GET", path="/v1/payout/methods"):
+        await sender.chat.taps("Confirm", wait=0)
+    await ends_well(lasting)
+    await lasting.start_bot()
+    await is_shown_one_invoice(sender)
+
+
+async def test_sigterm_while_telegram_does_not_answer_the_first_call(lasting: World) -> None:
+    await ends_well(lasting)
+    async with held(calls_of(lasting, "getMe")):
+        # It can't say that it runs, so it is started here and not by the world.
+        started = running(lasting.state, "run", environment=lasting.environment)
+        bot = await started.__aenter__()
+        await bot.says('"starting"')
+    code, seconds = await bot.ends_on(signal.SIGTERM)
+    await started.__aexit__(None, None, None)
+    await good_weather(lasting)
+    await lasting.start_bot()
+    assert code == 0
+    assert seconds < WITHIN
+
+
+async def test_a_second_bot_stands_by_answers_nobody_and_takes_over_when_the_first_is_killed(
+    lasting: World, sender: Sender, tmp_path: Path
+) -> None:
+    async with running(tmp_path, "run", environment=lasting.environment) as second:
+        await second.says('"standing_by"')
+        await sender.chat.taps("Amount")
+        await sender.chat.sees("How much")
+        await lasting.kill_bot()
+        await sender.chat.says("250rb")
+        said = await second.says('"running"')
+        assert said.count('"standing_by"') == 1
+        await sender.chat.sees("Arrives: Rp250,000")
+        await sender.chat.taps("Confirm")
+        await is_shown_one_invoice(sender)
+        assert await sender.chat.count("Arrives: Rp250,000") == 1
+        # A third one that is to stand by is ended like any other.
+        async with running(tmp_path, "run", environment=lasting.environment) as third:
+            await third.says('"standing_by"')
+            code, seconds = await third.ends_on(signal.SIGINT)
+            assert (code, seconds < WITHIN) == (0, True)
+        assert (await second.ends_on(signal.SIGTERM))[0] == 0
+    await lasting.start_bot()
