@@ -95,7 +95,11 @@ def test_any_text_gives_a_hit_or_candidates_but_never_both(typed: str) -> None:
     assert result.hit is None or not result.candidates
 
 
-@given(method=st.sampled_from([each for each in METHODS if len(each.name) > 8]), data=st.data())
+# A word of two letters that loses one of them says nothing any more ("B Bank Indonesia").
+TELLING = [each for each in METHODS if len(each.name) > 8 and min(map(len, each.name.split())) > 2]
+
+
+@given(method=st.sampled_from(TELLING), data=st.data())
 def test_a_lost_letter_still_finds_the_name(method: PayoutMethod, data: st.DataObject) -> None:
     lost = data.draw(st.integers(min_value=0, max_value=len(method.name) - 1))
     result = search(method.name[:lost] + method.name[lost + 1 :], METHODS)
