@@ -95,8 +95,8 @@ def test_any_text_gives_a_hit_or_candidates_but_never_both(typed: str) -> None:
     assert result.hit is None or not result.candidates
 
 
-# A word of two letters that loses one of them says nothing any more ("B Bank Indonesia").
-TELLING = [each for each in METHODS if len(each.name) > 8 and min(map(len, each.name.split())) > 2]
+# A short word that loses a letter says nothing any more ("B Bank Indonesia", "Bank OK Indonesia").
+TELLING = [each for each in METHODS if all(len(word) > 4 for word in each.name.split() if word != "BANK")]
 
 
 @given(method=st.sampled_from(TELLING), data=st.data())
