@@ -1,0 +1,59 @@
+"""What a whole run leaves in the bot's log, failures and a kill included: nobody's number, name or invoice."""
+
+import json
+from pathlib import Path
+
+from tests.e2e.crowd import Sender, newcomer
+from tests.e2e.steps import goes_through
+from tests.e2e.trouble import good_weather, killed_and_restarted
+from tests.e2e.world import World, world
+
+HOLDER = "Wulandari Kusumaningrum"
+SHOWN = "Waiting for your payment, until"
+
+
+async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_secret_in_the_log(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path, LOG_LEVEL="debug") as kirim:
+        sender = await newcomer(kirim)
+        await reaches_review(sender)
+        await kirim.telegram_fails("html", "editMessageText", times=1)
+        await kirim.telegram_fails("500", "getUpdates", times=1)
+        await kirim.telegram_fails("429", "sendPhoto", times=1, retry_after=1)
+        await kirim.service.fails_with("500_after", times=1, error=f"no {sender.number} of {HOLDER}")
+        await sender.chat.taps("Confirm", wait=0)
+        await sender.chat.sees("We are checking", anywhere=True)
+        await sender.chat.sees(SHOWN, anywhere=True)
+        await killed_and_restarted(kirim)
+        order = (await sender.orders())[0]
+        await kirim.service.fails_with("truncated", method="GET", times=1)
+        await kirim.service.pays(order)
+        await sender.chat.sees("Payment received at", anywhere=True)
+        await goes_through(kirim, order)
+        await sender.chat.sees("They usually show in the account", anywhere=True)
+        await good_weather(kirim)
+        assert (await kirim.stop_bot())[0] == 0
+        assert_private(kirim, sender, order["invoiceBolt11"])
+
+
+async def reaches_review(sender: Sender) -> None:
+    for said, seen in (
+        ("/send", "Where should it go"),
+        ("bca", "Which account number"),
+        (sender.number, "Whose account"),
+        (HOLDER, "How much"),
+        ("123.456", "Arrives: Rp123,456"),
+    ):
+        await sender.chat.says(said)
+        await sender.chat.sees(seen)
+
+
+def assert_private(kirim: World, sender: Sender, invoice: str) -> None:
+    said = kirim.log.read_text()
+    token, key = kirim.environment["TELEGRAM_BOT_TOKEN"], kirim.environment["SERVICE_API_KEY"]
+    secrets = [token.partition(":")[2], key.partition(".")[2]]
+    personal = [sender.number, *HOLDER.split(), invoice, invoice.upper(), "123456", "123.456"]
+    assert [found for found in secrets + personal if found.lower() in said.lower()] == []
+    events = [json.loads(line) for line in said.splitlines()]
+    assert {"starting", "running", "stopped"} <= {event["event"] for event in events}

@@ -1,0 +1,53 @@
+"""The main job on PostgreSQL, with a kill in the middle and a second process that takes over."""
+
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract.conftest import NO_POSTGRESQL, new_database
+from tests.e2e.crowd import newcomer_at_review
+from tests.e2e.programs import running
+from tests.e2e.steps import goes_through
+from tests.e2e.trouble import invoices_in, killed_and_restarted, posts, service_held
+from tests.e2e.world import World, world
+
+
+@pytest.fixture
+def database() -> Iterator[str]:
+    server = os.environ.get("TEST_POSTGRES_URL") or pytest.skip(NO_POSTGRESQL)
+    with new_database(server) as url:
+        yield url
+
+
+@pytest.fixture
+async def kirim(tmp_path: Path, database: str) -> AsyncIterator[World]:
+    async with world(tmp_path, DATABASE_URL=database) as made:
+        yield made
+
+
+async def test_rupiah_are_sent_on_postgresql_through_a_kill_and_a_change_of_process(
+    kirim: World, tmp_path: Path
+) -> None:
+    sender = await newcomer_at_review(kirim)
+    async with service_held(kirim, "delay_after"):
+        await sender.chat.taps("Confirm", wait=0)
+    order = await sender.has_order()
+    await killed_and_restarted(kirim)
+    card = await sender.chat.sees("Waiting for your payment, until", anywhere=True)
+    assert await invoices_in(sender.chat) == {order["invoiceBolt11"]}
+    async with running(tmp_path, "run", environment=kirim.environment) as second:
+        await second.says('"standing_by"')
+        await kirim.service.pays(order)
+        await kirim.kill_bot()
+        await second.says('"running"')
+        await sender.chat.sees("Payment received at", anywhere=True)
+        await goes_through(kirim, order)
+        await sender.chat.sees("They usually show in the account", anywhere=True)
+        final = next(m for m in await sender.chat.messages() if m["message_id"] == card["message_id"])
+        assert "have been sent to the bank" in final["text"]
+        assert (await second.ends_on(signal.SIGTERM))[0] == 0
+    assert len(await sender.orders()) == 1
+    assert await posts(kirim) <= 1

@@ -1,0 +1,109 @@
+"""`python -m bot sandbox` as a newcomer starts, kills and ends it."""
+
+import re
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import httpx
+import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
+import pytest
+
+from tests.e2e.programs import Running, running
+from tests.e2e.trouble import until
+from tests.e2e.world import Chatter
+
+WITHIN = 5.0
+ARGUMENTS = ("sandbox", "--port", "0", "--service-port", "0", "--state", "here")
+ADDRESS = re.compile(r"^\s+(http://\S+)$", re.MULTILINE)
+
+
+@asynccontextmanager
+async def sandbox(folder: Path, *more: str) -> AsyncIterator[tuple[Running, Chatter]]:
+    """A sandbox that has printed its one address, and Emma in it."""
+    async with running(folder, *ARGUMENTS, *more, environment={}) as program:
+        (address,) = ADDRESS.findall(await program.says("Open this in a browser:\n\n      http://127.0.0.1:"))
+        async with httpx.AsyncClient(base_url=address, timeout=30) as http:
+            yield program, Chatter(http, 1001)
+
+
+def children(program: Running) -> list[psutil.Process]:
+    found: list[psutil.Process] = psutil.Process(program.process.pid).children(recursive=True)
+    return found
+
+
+async def is_gone(child: psutil.Process) -> bool:
+    return not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+async def has_another_child(program: Running, known: int) -> bool:
+    return any(child.pid != known for child in children(program))
+
+
+async def ends_clean(program: Running, sent: signal.Signals) -> None:
+    """It ends in time, with code 0, and nothing of it is left behind."""
+    left = children(program)
+    began = time.monotonic()
+    code, seconds = await program.ends_on(sent)
+    assert code == 0
+    assert seconds < WITHIN
+    for child in left:
+        await until(partial(is_gone, child), within=max(WITHIN - (time.monotonic() - began), 0.1), what="its end")
+
+
+async def test_the_sandbox_restarts_a_killed_bot_keeps_its_state_and_forgets_it_only_when_told(tmp_path: Path) -> None:
+    async with sandbox(tmp_path) as (program, emma):
+        await emma.says("/send")
+        await emma.sees("Where should it go")
+        (bot,) = children(program)
+        bot.kill()
+        await until(partial(has_another_child, program, bot.pid), what="another bot")
+        await emma.says("bca")
+        await emma.sees("Which account number")
+        await ends_clean(program, signal.SIGINT)
+    async with sandbox(tmp_path) as (program, emma):
+        assert await emma.count("Which account number") == 1
+        await emma.says("1234567890")
+        await emma.sees("Whose account")
+        await ends_clean(program, signal.SIGTERM)
+    async with sandbox(tmp_path, "--fresh") as (program, emma):
+        assert await emma.messages() == []
+        await emma.says("/status")
+        await emma.sees("No orders are under way")
+        await ends_clean(program, signal.SIGTERM)
+
+
+async def test_a_sandbox_that_is_ended_at_once_ends_at_once(tmp_path: Path) -> None:
+    async with sandbox(tmp_path) as (program, _):
+        await until(partial(has_another_child, program, 0), what="the bot")
+        await ends_clean(program, signal.SIGTERM)
+
+
+async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path) -> None:
+    async with running(tmp_path, *ARGUMENTS, "--without-bot", "--profile", "live", environment={}) as program:
+        said = await program.says("python -m bot run")
+        settings = dict(re.findall(r"^\s+([A-Z_]+)=(\S+) \\$", said, re.MULTILINE))
+        assert children(program) == []
+        async with running(tmp_path, "run", environment=settings | {"LOG_FORMAT": "json"}) as bot:
+            await bot.says('"running"')
+            async with httpx.AsyncClient(base_url=settings["TELEGRAM_API_URL"], timeout=30) as http:
+                emma = Chatter(http, 1001)
+                await emma.says("/start")
+                await emma.sees("Kirim sends rupiah")
+        await ends_clean(program, signal.SIGINT)
+
+
+@pytest.mark.parametrize("port", ["--port", "--service-port"])
+async def test_a_port_that_is_taken_ends_the_sandbox_with_a_word_about_it(tmp_path: Path, port: str) -> None:
+    async with sandbox(tmp_path) as (_, emma):
+        taken = str(httpx.URL(str(emma._http.base_url)).port)
+        other = tmp_path / "other"
+        other.mkdir()
+        async with running(other, *ARGUMENTS, port, taken, environment={}) as second:
+            assert await second.process.wait() not in {0, None}
+            said = second.log.read_text()
+            assert "address already in use" in said.lower()
+            assert "Traceback" not in said
