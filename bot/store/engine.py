@@ -1,7 +1,10 @@
 """Connections: one that writes and a few that read on SQLite, one pool for both on PostgreSQL."""
 
+import sqlite3
+import time
+
 from sqlalchemy import Connection, event
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -15,13 +18,15 @@ POSTGRESQL_CONNECTIONS = 8
 PATIENCE_SECONDS = 30
 """How long to wait for another process's write (SQLite) or for a free connection (PostgreSQL)."""
 
+BUSY_TRIES, BUSY_PAUSE_SECONDS = 100, 0.02
+
 # FULL, because NORMAL may lose the last commits in a power cut, and an intent that is lost after its POST is
 # money nobody looks for. It costs one flush of the log a commit: 0.1 to 0.4 ms on an ordinary SSD, measured.
 SQLITE_SETTINGS = (
+    f"PRAGMA busy_timeout={PATIENCE_SECONDS * 1000}",
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
-    f"PRAGMA busy_timeout={PATIENCE_SECONDS * 1000}",
     "PRAGMA temp_store=MEMORY",
 )
 
@@ -74,7 +79,7 @@ def _sqlite(
     def set_up(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
         for setting in settings:
-            cursor.execute(setting)
+            _set(cursor, setting)
         cursor.close()
 
     @event.listens_for(engine.sync_engine, "begin")
@@ -82,3 +87,18 @@ def _sqlite(
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _set(cursor: DBAPICursor, setting: str) -> None:
+    # Changing a new file over to the write-ahead log fails at once, however patient one is, while another process
+    # does the same; whoever tries again finds it done.
+    for _ in range(BUSY_TRIES):
+        try:
+            cursor.execute(setting)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise
+            time.sleep(BUSY_PAUSE_SECONDS)
+        else:
+            return
+    cursor.execute(setting)

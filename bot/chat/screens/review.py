@@ -109,5 +109,5 @@ def _keyboard(t: Translator, draft: OrderDraft, *, other_ways: bool) -> Keyboard
         (edit("amount"), edit("method")),
         (edit("number"), edit("holder")),
         *ways,
-        (Button(t.plain("button.cancel"), data=data.for_draft(draft, "cancel"), style="danger"),),
+        (Button(t.plain("button.cancel"), data=data.for_draft(draft, "cancel")),),
     )
