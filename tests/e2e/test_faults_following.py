@@ -25,7 +25,7 @@ async def senders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[lis
     """Persons with an invoice in front of them, all in one world."""
     async with world(tmp_path_factory.mktemp("kirim")) as made:
         await made.oscar.says("/start")
-        ready = await asyncio.gather(*(newcomer_at_review(made) for _ in range(12)))
+        ready = await asyncio.gather(*(newcomer_at_review(made) for _ in range(5)))
         await asyncio.gather(*(sender.chat.taps("Confirm", wait=0) for sender in ready))
         await asyncio.gather(*(sender.chat.sees(SHOWN) for sender in ready))
         yield ready

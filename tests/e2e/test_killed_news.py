@@ -13,25 +13,25 @@ PAID, SENT = "Payment received at", "They usually show in the account"
 Cause = Callable[[], Awaitable[object]]
 
 
-async def test_kill_9_before_and_after_every_send_of_an_order_leaves_no_news_untold(either: World) -> None:
-    untold, told = await asyncio.gather(newcomer_at_review(either), newcomer_at_review(either))
+async def test_kill_9_before_and_after_every_send_of_an_order_leaves_no_news_untold(kirim: World) -> None:
+    untold, told = await asyncio.gather(newcomer_at_review(kirim), newcomer_at_review(kirim))
     pair = (untold, told)
-    await interrupted(either, "sendPhoto", pair, lambda: each(pair, confirms))
-    await interrupted(either, "sendMessage", pair, either.start_bot)  # the card
+    await interrupted(kirim, "sendPhoto", pair, lambda: each(pair, confirms))
+    await interrupted(kirim, "sendMessage", pair, kirim.start_bot)  # the card
     assert [await untold.chat.count("lnbcrt"), await told.chat.count("lnbcrt")] == [1, 2]
     assert [await untold.chat.count(AGAIN), await told.chat.count(AGAIN)] == [1, 1]
-    await interrupted(either, "deleteMessage", pair, lambda: starts_and(either, pair, pays))  # the QR is taken down
-    await interrupted(either, "editMessageText", pair, either.start_bot)  # the card says paid
-    await interrupted(either, "sendMessage", pair, either.start_bot)  # "payment received"
-    await interrupted(either, "editMessageText", pair, lambda: starts_and(either, pair, goes_to_the_end))
-    await interrupted(either, "sendMessage", pair, either.start_bot)  # "sent to the bank"
-    await either.start_bot()
+    await interrupted(kirim, "deleteMessage", pair, lambda: starts_and(kirim, pair, pays))  # the QR is taken down
+    await interrupted(kirim, "editMessageText", pair, kirim.start_bot)  # the card says paid
+    await interrupted(kirim, "sendMessage", pair, kirim.start_bot)  # "payment received"
+    await interrupted(kirim, "editMessageText", pair, lambda: starts_and(kirim, pair, goes_to_the_end))
+    await interrupted(kirim, "sendMessage", pair, kirim.start_bot)  # "sent to the bank"
+    await kirim.start_bot()
     for sender in pair:
         await sender.chat.sees(f"{SENT}(.|\n)*{AGAIN}", anywhere=True)
         await everything_was_told(sender)
     assert [await untold.chat.count(PAID), await untold.chat.count(SENT)] == [1, 1]
     assert [await told.chat.count(PAID), await told.chat.count(SENT)] == [2, 2]
-    assert await posts(either) == len(await either.service.orders()) == 2
+    assert await posts(kirim) == len(await kirim.service.orders()) == 2
 
 
 async def interrupted(world: World, method: str, pair: tuple[Sender, Sender], cause: Cause) -> None:

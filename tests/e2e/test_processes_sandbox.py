@@ -1,5 +1,6 @@
 """`python -m bot sandbox` as a newcomer starts, kills and ends it."""
 
+import asyncio
 import re
 import signal
 import time
@@ -10,9 +11,8 @@ from pathlib import Path
 
 import httpx
 import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
-import pytest
 
-from tests.e2e.programs import Running, running
+from tests.e2e.programs import Running, run, running
 from tests.e2e.trouble import until
 from tests.e2e.world import Chatter
 
@@ -96,14 +96,16 @@ async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path)
         await ends_clean(program, signal.SIGINT)
 
 
-@pytest.mark.parametrize("port", ["--port", "--service-port"])
-async def test_a_port_that_is_taken_ends_the_sandbox_with_a_word_about_it(tmp_path: Path, port: str) -> None:
-    async with sandbox(tmp_path) as (_, emma):
-        taken = str(httpx.URL(str(emma._http.base_url)).port)
-        other = tmp_path / "other"
-        other.mkdir()
-        async with running(other, *ARGUMENTS, port, taken, environment={}) as second:
-            assert await second.process.wait() not in {0, None}
-            said = second.log.read_text()
-            assert "address already in use" in said.lower()
-            assert "Traceback" not in said
+async def test_a_port_that_is_taken_ends_the_sandbox_with_a_word_about_it(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    async with running(tmp_path, *ARGUMENTS, "--without-bot", environment={}) as first:
+        said = await first.says("python -m bot run")
+        page, service = re.findall(r"(?:TELEGRAM_API_URL|SERVICE_BASE_URL)=\S+:(\d+)", said)
+        tries = [
+            run(other, *ARGUMENTS, *taken, environment={}) for taken in (("--port", page), ("--service-port", service))
+        ]
+        for ended in await asyncio.gather(*tries):
+            assert ended.code not in {0, None}
+            assert "address already in use" in ended.err.lower()
+            assert "Traceback" not in ended.err
