@@ -10,7 +10,7 @@ run: $(STAMP)
 	$(BIN)/python -m bot sandbox $(ARGS)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 check: $(STAMP)
 	$(BIN)/ruff check .
