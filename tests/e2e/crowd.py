@@ -43,3 +43,8 @@ async def newcomer_at_review(world: World) -> Sender:
     sender = await newcomer(world)
     await reaches_review(sender.chat, number=sender.number)
     return sender
+
+
+async def crowd_at_review(world: World, count: int) -> list[Sender]:
+    """Several newcomers at once: each alone would wait for the pace that Telegram sets a chat."""
+    return await asyncio.gather(*(newcomer_at_review(world) for _ in range(count)))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.e2e.crowd import Sender, newcomer_at_review
+from tests.e2e.crowd import Sender, crowd_at_review, newcomer_at_review
 from tests.e2e.trouble import ORDERS, good_weather, until
 from tests.e2e.world import Chatter, World, world
 
@@ -25,7 +25,7 @@ async def senders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[lis
     """Persons with an invoice in front of them, all in one world."""
     async with world(tmp_path_factory.mktemp("kirim")) as made:
         await made.oscar.says("/start")
-        ready = await asyncio.gather(*(newcomer_at_review(made) for _ in range(5)))
+        ready = await crowd_at_review(made, 5)
         await asyncio.gather(*(sender.chat.taps("Confirm", wait=0) for sender in ready))
         await asyncio.gather(*(sender.chat.sees(SHOWN) for sender in ready))
         yield ready

@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from tests.e2e.crowd import Sender, newcomer_at_review
+from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.trouble import good_weather, invoices_in, posts, until
-from tests.e2e.world import Chatter, Json, World, world
+from tests.e2e.world import Chatter, Json, world
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -29,12 +29,8 @@ async def ready(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[
         world(folder / "live", "live", RECONCILE_SECONDS="1") as live,
     ):
         await asyncio.gather(documented.oscar.says("/start"), live.oscar.says("/start"))
-        crowds = await asyncio.gather(crowd(documented, 23), crowd(live, 4))
+        crowds = await asyncio.gather(crowd_at_review(documented, 23), crowd_at_review(live, 4))
         yield dict(zip(("documented", "live"), crowds, strict=True))
-
-
-async def crowd(made: World, count: int) -> list[Sender]:
-    return await asyncio.gather(*(newcomer_at_review(made) for _ in range(count)))
 
 
 @pytest_asyncio.fixture(loop_scope="module", params=["documented"])

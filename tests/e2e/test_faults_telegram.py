@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from tests.e2e.crowd import Sender, newcomer_at_review
+from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.trouble import good_weather, invoices_in, until
 from tests.e2e.world import Json, World, world
 
@@ -25,22 +25,26 @@ async def telegram(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Wo
         yield made
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def ready(telegram: World) -> list[Sender]:
+    return await crowd_at_review(telegram, len(FAILURES) + 11)
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
-async def waiting(telegram: World) -> dict[str, Sender]:
+async def waiting(telegram: World, ready: list[Sender]) -> dict[str, Sender]:
     """For each failure somebody whose invoice meets it. What may have arrived is repeated after a while."""
-    ready = await asyncio.gather(*(newcomer_at_review(telegram) for _ in FAILURES))
-    senders = dict(zip(FAILURES, ready, strict=True))
+    senders = {fault: ready.pop() for fault in FAILURES}
     for fault, sender in senders.items():
         where: Json = {"chat_id": sender.chat.id, "times": 1}
         await telegram.telegram_fails(fault, "sendPhoto", **where, **({"retry_after": 2} if fault == "429" else {}))
-    await asyncio.gather(*(sender.chat.taps("Confirm", wait=0) for sender in ready))
+    await asyncio.gather(*(sender.chat.taps("Confirm", wait=0) for sender in senders.values()))
     await until(partial(are_used_up, telegram), what="the failures")
     return senders
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def sender(telegram: World) -> AsyncIterator[Sender]:
-    yield await newcomer_at_review(telegram)
+async def sender(telegram: World, ready: list[Sender]) -> AsyncIterator[Sender]:
+    yield ready.pop()
     await good_weather(telegram)
 
 
@@ -74,9 +78,9 @@ async def test_polls_that_fail_lose_no_update(sender: Sender, fault: str) -> Non
 
 
 async def test_one_who_has_blocked_the_bot_disturbs_nobody_else_and_may_come_back(
-    telegram: World, sender: Sender
+    telegram: World, sender: Sender, ready: list[Sender]
 ) -> None:
-    other = await newcomer_at_review(telegram)
+    other = ready.pop()
     for each in (sender, other):
         await each.chat.taps("Confirm")
         await each.chat.sees(SHOWN, anywhere=True)

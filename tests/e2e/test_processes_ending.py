@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.e2e.crowd import Sender, newcomer_at_review
+from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.programs import running
 from tests.e2e.trouble import calls_of, good_weather, held, invoices_in, service_held
 from tests.e2e.world import World, world
@@ -25,9 +25,14 @@ async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Wor
         yield made
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def ready(lasting: World) -> list[Sender]:
+    return await crowd_at_review(lasting, 7)
+
+
 @pytest_asyncio.fixture(loop_scope="module")
-async def sender(lasting: World) -> AsyncIterator[Sender]:
-    yield await newcomer_at_review(lasting)
+async def sender(lasting: World, ready: list[Sender]) -> AsyncIterator[Sender]:
+    yield ready.pop()
     await good_weather(lasting)
 
 
