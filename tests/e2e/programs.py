@@ -14,6 +14,7 @@ import bot
 
 ROOT = Path(bot.__file__).parents[1]
 PATIENCE = 30.0
+GRACE = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Running:
 
 @asynccontextmanager
 async def running(folder: Path, *arguments: str, environment: Mapping[str, str]) -> AsyncIterator[Running]:
-    """Start a command of the bot; killed at the end of the block if it is still there."""
+    """Start a command of the bot; ended at the end of the block if it is still there, with whatever it has started."""
     log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"
     with log.open("wb") as sink:
         process = await asyncio.create_subprocess_exec(
@@ -81,8 +82,12 @@ async def running(folder: Path, *arguments: str, environment: Mapping[str, str])
         yield Running(process, log)
     finally:
         if process.returncode is None:
-            process.kill()
-            await process.wait()
+            process.terminate()
+            try:
+                await asyncio.wait_for(process.wait(), GRACE)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
 
 
 def clean(environment: Mapping[str, str]) -> dict[str, str]:
