@@ -20,11 +20,11 @@ from starlette.middleware import Middleware
 
 from bot.sandbox.service import api, control_orders, control_settings, lifecycle
 from bot.sandbox.service.answers import exception_handlers
-from bot.sandbox.service.dropping import server_config
 from bot.sandbox.service.fault_layer import FaultLayer
 from bot.sandbox.service.profile import profile_named
 from bot.sandbox.service.service import Service
 from bot.sandbox.service.switches import Switches
+from bot.sandbox.wire import server_config
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

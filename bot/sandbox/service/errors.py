@@ -1,9 +1,8 @@
 """What the service says no with.
 
 SandboxError
-|- Refusal               an answer of its own: a status and the text of `error` (settlement API, 7)
-|  `- ControlRefusal     the same for the sandbox's control endpoints, which no integrator ever sees
-`- ConnectionDropped     a "drop" fault where there is no connection to close (the app called in-process)
+`- Refusal               an answer of its own: a status and the text of `error` (settlement API, 7)
+   `- ControlRefusal     the same for the sandbox's control endpoints, which no integrator ever sees
 """
 
 from __future__ import annotations
@@ -31,7 +30,3 @@ class Refusal(SandboxError):
 
 class ControlRefusal(Refusal):
     """A control request that makes no sense (400), finds nothing (404) or comes at the wrong moment (409)."""
-
-
-class ConnectionDropped(SandboxError, ConnectionError):
-    """Raised instead of closing a socket when the app is called without a server, as tests do."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from bot.sandbox.service.dropping import drop
 from bot.sandbox.service.faults import DELAYS, DROPS, Fault
 from bot.sandbox.service.request_log import DROPPED
+from bot.sandbox.wire import drop_connection
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -65,7 +65,7 @@ class FaultLayer:
         answer = await self._answer(scope, arrived, faults)
         self._service.requests.add(method, path, DROPPED if answer is None else answer.status_code)
         if answer is None:
-            await drop(scope, receive)
+            await drop_connection(scope)
         else:
             await answer(scope, receive, send)
 
