@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
+from bot.actions.news import DRAFT_SUBJECT
 from bot.actions.ports import Clock, News, Store
 from bot.domain.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft, new_draft
 from bot.domain.order import Notice, Order
@@ -94,7 +95,7 @@ class Drafts:
 def _lapse_news(draft: OrderDraft, now: datetime) -> News:
     return News(
         chat_id=draft.chat_id,
-        subject=f"draft:{draft.id}",
+        subject=DRAFT_SUBJECT + draft.id,
         kind=f"{Notice.DRAFT_LAPSED}:{draft.revision}",
         due_at=now,
         created_at=now,

@@ -6,5 +6,10 @@ from pathlib import Path
 
 def where(error: BaseException) -> str:
     """File and line of the innermost frame, such as "card.py:42"; empty for an error that was never raised."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return next(iter(frames(error, 1)), "")
+
+
+def frames(error: BaseException, most: int) -> list[str]:
+    """File and line of the innermost frames, `most` at the most, the innermost last."""
+    found = traceback.extract_tb(error.__traceback__)
+    return [f"{Path(frame.filename).name}:{frame.lineno}" for frame in found[-most:]]

@@ -6,15 +6,18 @@ from datetime import datetime
 from bot.actions.ports import News
 from bot.domain.order import Notice, Order
 
+ORDER_SUBJECT = "order:"
+DRAFT_SUBJECT = "draft:"
+
 
 def subject_of(order: Order) -> str:
     """What all news of one order is filed under."""
-    return f"order:{order.reference}"
+    return ORDER_SUBJECT + order.reference
 
 
 def reference_in(subject: str) -> str:
     """The order's reference in a subject made by `subject_of`."""
-    return subject.removeprefix("order:")
+    return subject.removeprefix(ORDER_SUBJECT)
 
 
 def news_of(order: Order, notices: Iterable[Notice], now: datetime) -> list[News]:

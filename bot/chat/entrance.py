@@ -4,11 +4,9 @@ Order of the handlers: group 0 takes what works at any point of any conversation
 no questions, groups); group 1 is the conversation, and what is said outside one.
 """
 
-import traceback
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import structlog
@@ -23,6 +21,7 @@ from telegram.ext import (
     filters,
 )
 
+from bot.actions.mistakes import frames
 from bot.actions.ports import Person, StoreDown
 from bot.chat import data, presses
 from bot.chat.asking import show_draft
@@ -89,9 +88,10 @@ async def _visit(desk: Desk, update: Update) -> Visit | None:
     user, chat = update.effective_user, update.effective_chat
     if user is None or chat is None or user.is_bot:
         return None
-    person, away_since = await _person(desk, user, chat)
     async with desk.store.reading() as tx:
+        known = await tx.people.get(user.id)
         draft = await tx.drafts.open_of(chat.id)
+    person, away_since = await _person(desk, known, user, chat)
     query = update.callback_query
     message = query.message if query else None
     return Visit(
@@ -106,10 +106,8 @@ async def _visit(desk: Desk, update: Update) -> Visit | None:
     )
 
 
-async def _person(desk: Desk, user: User, chat: Chat) -> tuple[Person, datetime | None]:
+async def _person(desk: Desk, known: Person | None, user: User, chat: Chat) -> tuple[Person, datetime | None]:
     """Who it is, in the language of their app; and since when they had blocked the bot, if they had."""
-    async with desk.store.reading() as tx:
-        known = await tx.people.get(user.id)
     if known is not None and known.language_code == user.language_code:
         return known, known.blocked_at
     person = known or Person(id=user.id, created_at=desk.clock.now())
@@ -215,12 +213,7 @@ async def _apologise(_: object, context: Context) -> None:
         visit.failure = error
         return
     # Without the exception's text, which may quote what a person wrote.
-    log.error("update_failed", why=type(error).__name__, where=_where(error))
+    log.error("update_failed", why=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
     if visit is not None:
         await visit.acknowledge()
         await visit.say(Screen(visit.t("talk.broken")))
-
-
-def _where(error: BaseException | None) -> list[str]:
-    frames = traceback.extract_tb(error.__traceback__) if error else []
-    return [f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames[-FRAMES_LOGGED:]]

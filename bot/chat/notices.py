@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from zoneinfo import ZoneInfo
 
 from bot.actions.help import Help
-from bot.actions.news import reference_in, subject_of
+from bot.actions.news import DRAFT_SUBJECT, reference_in, subject_of
 from bot.actions.ports import Clock, News, Person, Store, TellLater, Told, Untellable
 from bot.chat import words
 from bot.chat.messenger import (
@@ -154,7 +154,7 @@ class ChatTeller:
 
     async def _tell_lapse(self, news: News, t: Translator) -> Told | TellLater | Untellable:
         async with self._store.reading() as tx:
-            draft = await tx.drafts.get(news.subject.removeprefix("draft:"))
+            draft = await tx.drafts.get(news.subject.removeprefix(DRAFT_SUBJECT))
         if draft is None or draft.status is not DraftStatus.LAPSED:
             return Told()
         return await self._send(news, t, lapsed.screen(t, draft), silent=True)

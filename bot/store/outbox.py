@@ -7,14 +7,12 @@ from typing import Any
 from sqlalchemy import bindparam, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.actions.news import ORDER_SUBJECT
 from bot.actions.ports import News, NewsStatus
 from bot.domain.order import Phase
 from bot.store import writing
 from bot.store.columns import constant
 from bot.store.tables import IS_GIVEN_UP, IS_WAITING, orders, outbox, to_tell
-
-ORDER_SUBJECT = "order:"
-"""News of an order have the subject `order:<reference>`."""
 
 THIS = outbox.c.id == bindparam("news")
 IS_TO_TELL = to_tell(outbox)
