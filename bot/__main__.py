@@ -1,4 +1,4 @@
-"""The commands: `python -m bot run | sandbox | migrate | check | keys`."""
+"""The commands: `python -m bot run | sandbox | migrate | new-key | check | keys`."""
 
 import asyncio
 import signal
@@ -67,6 +67,14 @@ def migrate() -> None:
     logs.configure(settings.log_level, settings.log_format)
     with _database_trouble():
         typer.echo(f"The database is at revision {asyncio.run(app.migrate(settings))}.")
+
+
+@cli.command("new-key")
+def new_key() -> None:
+    """Make a key for ENCRYPTION_KEYS."""
+    from bot.store.vault import new_key as make  # noqa: PLC0415  see run
+
+    typer.echo(make())
 
 
 @cli.command()

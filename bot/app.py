@@ -36,6 +36,7 @@ from bot.i18n import Translations
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.client import SettlementClient
 from bot.store.store import SqlStore
+from bot.store.vault import Vault
 from bot.workers.budget import Budget
 from bot.workers.loop import Nudge, run_forever
 from bot.workers.outbox import OutboxWorker
@@ -80,7 +81,7 @@ class House:
 def build(settings: Settings) -> House:
     """Build the parts; opens no connection and no file."""
     clock = SystemClock()
-    store = SqlStore(settings.database_url)
+    store = store_of(settings)
     nudge_outbox = Nudge()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
     alarm = KeyAlarm(store, clock, settings.operator_ids, nudge_outbox)
@@ -135,6 +136,11 @@ def build(settings: Settings) -> House:
     )
 
 
+def store_of(settings: Settings) -> SqlStore:
+    """The database, with the keys to what is sealed in it."""
+    return SqlStore(settings.database_url, Vault(settings.sealing_keys))
+
+
 def rules_of(settings: Settings) -> Rules:
     """The settings that orders go by."""
     return Rules(
@@ -164,7 +170,7 @@ def telegram_application(settings: Settings) -> Application:  # type: ignore[typ
 
 async def migrate(settings: Settings) -> str:
     """Bring the database up to date; its revision."""
-    store = SqlStore(settings.database_url)
+    store = store_of(settings)
     try:
         return await store.upgrade()
     finally:

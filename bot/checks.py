@@ -6,12 +6,11 @@ from collections.abc import Awaitable, Callable
 from pydantic import SecretStr
 from telegram.error import InvalidToken, TelegramError
 
-from bot.app import telegram_application
+from bot.app import store_of, telegram_application
 from bot.config import Settings
 from bot.settlement.client import SettlementClient
 from bot.settlement.errors import KeyRefused, SettlementError
 from bot.store.errors import StoreError
-from bot.store.store import SqlStore
 
 WITHIN = 20.0
 Say = Callable[[str], object]
@@ -59,7 +58,7 @@ class CheckFailed(Exception):
 
 
 async def _database(settings: Settings) -> str:
-    store = SqlStore(settings.database_url)
+    store = store_of(settings)
     try:
         return f"at revision {await store.check()}"
     except StoreError as error:

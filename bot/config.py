@@ -4,14 +4,16 @@ A missing or bad setting is reported together with all the others, by name, and 
 a secret.
 """
 
+import base64
+import binascii
 import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import SplitResult, urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 TELEGRAM = "https://api.telegram.org"
@@ -21,6 +23,8 @@ TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
 API_KEY = re.compile(r"pk_live_[!-\-/-~]+\.[!-~]+")
 """Visible ASCII: nothing else can stand in a header. The part before the dot may be logged, the rest may not."""
 
+KEY_BYTES = 32
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 LARGEST_ID = 2**52
 """Telegram's ids have at most 52 significant bits."""
 
@@ -46,12 +50,23 @@ class Settings(BaseSettings):
     service_api_key: SecretStr
     service_base_url: str
     database_url: str = Field(DEFAULT_DATABASE, repr=False)  # may hold a password
+    encryption_keys: SecretStr
     poll_interval_seconds: float = Field(5, ge=1, le=DAY)
     service_max_requests_per_second: float = Field(10, gt=0, le=1000)
     min_order_idr: int = Field(20_000, ge=1, le=10**12)
     reconcile_seconds: float = Field(60, ge=1, le=DAY)
     price_drift_percent: float = Field(1, ge=0, le=1000)
     invoice_network: str = Field("bc", pattern=r"^[a-z]{2,10}$")
+    max_open_orders: int = Field(5, ge=0, le=10**6)
+    max_orders_per_hour: int = Field(20, ge=0, le=10**6)
+    max_idr_per_day: int = Field(100_000_000, ge=0, le=10**15)
+    max_messages_per_minute: int = Field(60, ge=0, le=10**6)
+    stuck_seconds: float = Field(1800, ge=1, le=30 * DAY)
+    retention_days: int = Field(365, ge=0, le=36_500)
+    public_url: str = ""
+    http_host: str = "127.0.0.1"
+    http_port: int = Field(0, ge=0, le=65_535)
+    support_contact: str = Field("", max_length=200)
     operator_ids: Annotated[frozenset[int], NoDecode] = frozenset()
     support_ids: Annotated[frozenset[int], NoDecode] = frozenset()
     default_locale: Literal["en", "id"] = "id"
@@ -89,6 +104,30 @@ class Settings(BaseSettings):
             raise ValueError("must begin with sqlite:/// or postgresql://")
         return address
 
+    @field_validator("encryption_keys")
+    @classmethod
+    def _keys_are_keys(cls, keys: SecretStr) -> SecretStr:
+        if not _keys(keys):
+            raise ValueError("must be keys separated by commas, each made by `python -m bot new-key`")
+        return keys
+
+    @field_validator("public_url")
+    @classmethod
+    def _public_address_is_safe(cls, address: str) -> str:
+        if not address.strip():
+            return ""
+        address = cls._address_is_http(address)
+        parts = _parts(address)
+        if parts is None or (parts.scheme != "https" and parts.hostname not in LOOPBACK):
+            raise ValueError("must be an https address (http only on this machine itself)")
+        return address
+
+    @model_validator(mode="after")
+    def _pages_have_a_server(self) -> Self:
+        if self.public_url and not self.http_port:
+            raise ValueError("PUBLIC_URL needs HTTP_PORT: its pages are served by the bot itself")
+        return self
+
     @field_validator("operator_ids", "support_ids", mode="before")
     @classmethod
     def _ids_are_numbers(cls, value: object) -> object:
@@ -108,6 +147,11 @@ class Settings(BaseSettings):
         return value.strip().lower() if isinstance(value, str) else value
 
     @property
+    def sealing_keys(self) -> tuple[bytes, ...]:
+        """The keys that numbers and names are encrypted with: the first seals, all of them open."""
+        return _keys(self.encryption_keys)
+
+    @property
     def key_id(self) -> str:
         """The part of the API key that may be logged (settlement API, 5.3)."""
         return self.service_api_key.get_secret_value().partition(".")[0]
@@ -123,6 +167,17 @@ def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:
         raise ConfigError(f"Kirim can't read its settings from {env_file}: {type(error).__name__}") from None
 
 
+def _keys(keys: SecretStr) -> tuple[bytes, ...]:
+    """The keys of 32 bytes in `keys`; none where any of them isn't one."""
+    found = []
+    for part in keys.get_secret_value().split(","):
+        try:
+            found.append(base64.b64decode(part.strip(), altchars=b"-_", validate=True))
+        except (binascii.Error, ValueError):
+            return ()
+    return tuple(found) if all(len(key) == KEY_BYTES for key in found) else ()
+
+
 def _parts(address: str) -> SplitResult | None:
     """The parts of an address whose port is a port, or None."""
     try:
@@ -134,8 +189,13 @@ def _parts(address: str) -> SplitResult | None:
 
 
 def _explain(error: ValidationError) -> str:
-    lines = [f"  {str(item['loc'][0]).upper()}: {_reason(item)}" for item in error.errors(include_input=False)]
+    lines = [f"  {_where(item)}{_reason(item)}" for item in error.errors(include_input=False)]
     return "\n".join(["Kirim can't start with these settings:", *lines])
+
+
+def _where(item: Mapping[str, Any]) -> str:
+    # What is wrong with several settings together names them by itself.
+    return f"{str(item['loc'][0]).upper()}: " if item["loc"] else ""
 
 
 def _reason(item: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ from bot.actions.rules import Rules
 from bot.actions.settling import Settling, note
 from bot.domain.draft import DraftStatus, OrderDraft
 from bot.domain.follow import next_look, offer_is_over
-from bot.domain.order import Notice, Order, Phase, new_reference
+from bot.domain.order import Notice, Order, Phase, new_page_token, new_reference
 from bot.domain.quote import Estimate, estimate
 
 __all__ = ["DraftMoved", "MethodVanished", "Orders", "Rules"]
@@ -127,6 +127,7 @@ class Orders:
                 phase=Phase.INTENDED,
                 created_at=self.clock.now(),
                 looked_at=None,
+                page_token=new_page_token(),
                 version=0,
             )
             await self._add_intent(tx, again)
@@ -199,6 +200,7 @@ class Orders:
             expected_idr=worth.idr,
             phase=Phase.INTENDED,
             created_at=self.clock.now(),
+            page_token=new_page_token(),
         )
 
     async def _add_intent(self, tx: Transaction, order: Order) -> None:

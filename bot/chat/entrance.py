@@ -1,7 +1,8 @@
 """How an update comes in: who is it, which draft is open, then through the handlers.
 
-Order of the handlers: group 0 takes what works at any point of any conversation (orders' buttons, commands that ask
-no questions, groups); group 1 is the conversation, and what is said outside one.
+Order of the handlers: group -1 ends a typed question that something else has overtaken; group 0 takes what works at
+any point of any conversation (orders' buttons, commands that ask no questions, groups); group 1 is the conversation,
+and what is said outside one.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -23,10 +24,10 @@ from telegram.ext import (
 
 from bot.actions.mistakes import frames
 from bot.actions.ports import Person, StoreDown
-from bot.chat import data, presses
+from bot.chat import data, presses, questions
 from bot.chat.asking import show_draft
 from bot.chat.desk import VISIT, Desk, Visit
-from bot.chat.flow import PRIVATE, Context, around_the_conversation, conversation
+from bot.chat.flow import PRIVATE, Context, Handler, around_the_conversation, conversation
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import rate, start, status
 from bot.chat.screens.parts import with_way_back
@@ -38,6 +39,12 @@ log = structlog.get_logger(__name__)
 FRAMES_LOGGED = 4
 ORDERS_CAUGHT_UP = 5
 COMMANDS = ("send", "rate", "status", "cancel", "language", "help", "start")
+PARTS: tuple[Callable[[], list[Handler]], ...] = ()
+"""What works at any point of any conversation: each part of the house brings its own commands and buttons."""
+
+ANSWERS: dict[str, questions.Answer] = {}
+"""What takes the typed answer to which question outside of a draft."""
+
 Show = Callable[[Visit], Awaitable[Screen]]
 
 
@@ -45,6 +52,11 @@ def register(application: Application) -> None:  # type: ignore[type-arg]
     """Put every handler in its place."""
     application.add_handler(MessageHandler(filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, _in_a_group))
     application.add_handler(ChatMemberHandler(_membership, ChatMemberHandler.MY_CHAT_MEMBER))
+    application.add_handler(questions.forget_handler(), group=-1)
+    application.add_handler(questions.answer_handler(ANSWERS))
+    for part in PARTS:
+        for handler in part():
+            application.add_handler(handler)
     application.add_handler(CallbackQueryHandler(presses.order_pressed, pattern=data.ORDER_PATTERN))
     application.add_handler(CallbackQueryHandler(_language_chosen, pattern=data.LANGUAGE_PATTERN))
     for command, show in _shows().items():

@@ -51,8 +51,8 @@ def amount(t: Translator, wanted: Amount) -> str:
 
 
 def destination(method: PayoutMethod, number: str) -> str:
-    """A recipient whose number isn't for everybody's eyes: "BCA ••••7890"."""
-    return f"{name(method)} {mask(number)}"
+    """A recipient whose number isn't for everybody's eyes: "BCA ••••7890". A forgotten number leaves its bank alone."""
+    return name(method) if not number else f"{name(method)} {mask(number)}"
 
 
 def channel(t: Translator, name: str) -> str:

@@ -121,6 +121,13 @@ class Order:
     refusal: str | None = None
     looked_at: datetime | None = None
     next_look_at: datetime | None = None
+    page_token: str | None = None
+    stuck_told_at: datetime | None = None
+
+    @property
+    def has_recipient(self) -> bool:
+        """Whether it still knows to whom it went: a deleted person's orders, and old ones, keep their skeleton."""
+        return bool(self.number)
 
     @property
     def is_ended(self) -> bool:
@@ -144,6 +151,11 @@ class Order:
 def new_reference() -> str:
     """A short name for an order that can be read out over the telephone; unguessable enough not to collide."""
     return "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(REFERENCE_LENGTH))
+
+
+def new_page_token() -> str:
+    """What the address of an order's wallet page holds: 192 bits that nobody guesses."""
+    return secrets.token_urlsafe(24)
 
 
 def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tuple[Notice, ...]]:

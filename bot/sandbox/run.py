@@ -5,7 +5,9 @@ by its environment where to find them; if it dies, it is started again, as any s
 """
 
 import asyncio
+import base64
 import os
+import secrets
 import shutil
 import signal
 import sys
@@ -25,6 +27,7 @@ log = structlog.get_logger(__name__)
 HOST = "127.0.0.1"
 BOT_STOPS_WITHIN = 6.0
 BOT_RESTS = 1.0
+KEY_FILE = "encryption.key"
 OPERATORS, SUPPORTERS = "2001", "3001"
 
 
@@ -84,10 +87,22 @@ def bot_environment(state: Path, addresses: Addresses) -> dict[str, str]:
         "SERVICE_API_KEY": settlement.SANDBOX_API_KEY,
         "SERVICE_BASE_URL": addresses.service,
         "DATABASE_URL": f"sqlite:///{(state / 'kirim.db').resolve()}",
+        "ENCRYPTION_KEYS": _encryption_key(state),
         "INVOICE_NETWORK": "bcrt",
         "OPERATOR_IDS": OPERATORS,
         "SUPPORT_IDS": SUPPORTERS,
     }
+
+
+def _encryption_key(state: Path) -> str:
+    """The bot's own key in this sandbox, made once."""
+    file = state / KEY_FILE
+    if not file.exists():
+        made = file.with_suffix(".new")
+        made.touch(mode=0o600)
+        made.write_text(base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(), encoding="ascii")
+        made.replace(file)
+    return file.read_text(encoding="ascii")
 
 
 def announce(options: SandboxOptions, addresses: Addresses, environment: Mapping[str, str]) -> None:
@@ -106,7 +121,7 @@ def announce(options: SandboxOptions, addresses: Addresses, environment: Mapping
 
 def forget(state: Path) -> None:
     """Remove what an earlier sandbox has kept in `state`, and nothing else there."""
-    for name in ("settlement.db", "telegram.db", "kirim.db"):
+    for name in ("settlement.db", "telegram.db", "kirim.db", KEY_FILE):
         for leftover in state.glob(f"{name}*"):
             if leftover.is_dir():
                 shutil.rmtree(leftover)

@@ -6,5 +6,6 @@ go wrong.
 
 from bot.store.errors import SchemaMismatch, StoreError, StoreFailure, UnusableUrl
 from bot.store.store import SqlStore
+from bot.store.vault import NoKeys, Vault
 
-__all__ = ["SchemaMismatch", "SqlStore", "StoreError", "StoreFailure", "UnusableUrl"]
+__all__ = ["NoKeys", "SchemaMismatch", "SqlStore", "StoreError", "StoreFailure", "UnusableUrl", "Vault"]

@@ -9,8 +9,9 @@ from sqlalchemy import bindparam, exists, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.domain.draft import Ask, DraftStatus, OrderDraft
-from bot.store import nested, writing
+from bot.store import nested, sealing, writing
 from bot.store.tables import IS_OPEN_DRAFT, drafts, is_open
+from bot.store.vault import Vault
 
 NAMES = tuple(field.name for field in fields(OrderDraft))
 
@@ -33,22 +34,23 @@ SAVE_OPEN = SAVE.where(
 class SqlDrafts:
     """`Drafts`, in the table of that name."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def get(self, draft_id: str) -> OrderDraft | None:
         """The draft with this id, whatever its status."""
         row = (await self._connection.execute(ONE, {"id": draft_id})).mappings().first()
-        return _draft(row) if row else None
+        return _draft(row, self._vault) if row else None
 
     async def open_of(self, chat_id: int) -> OrderDraft | None:
         """The open draft of a chat."""
         row = (await self._connection.execute(OPEN, {"chat": chat_id})).mappings().first()
-        return _draft(row) if row else None
+        return _draft(row, self._vault) if row else None
 
     async def add(self, draft: OrderDraft) -> bool:
         """Keep a new draft; False where the chat has an open one already."""
-        return await writing.add(self._connection, drafts, _row(draft))
+        return await writing.add(self._connection, drafts, _row(draft, self._vault))
 
     async def save(self, draft: OrderDraft) -> OrderDraft | None:
         """Save over the same revision and return it with the next one; None where somebody else has saved.
@@ -60,26 +62,26 @@ class SqlDrafts:
         statement = SAVE
         if draft.status is DraftStatus.OPEN:
             statement, seen["chat"] = SAVE_OPEN, draft.chat_id
-        result = await self._connection.execute(statement, {**_row(after), **seen})
+        result = await self._connection.execute(statement, {**_row(after, self._vault), **seen})
         return after if result.rowcount == 1 else None
 
     async def lapsed(self, now: datetime, limit: int = 100) -> tuple[OrderDraft, ...]:
         """Open drafts past their `expires_at`, the longest past first."""
         found = await self._connection.execute(LAPSED, {"now": now, "limit": limit})
-        return tuple(_draft(row) for row in found.mappings())
+        return tuple(_draft(row, self._vault) for row in found.mappings())
 
 
-def _row(draft: OrderDraft) -> dict[str, object]:
+def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
     row: dict[str, object] = {name: getattr(draft, name) for name in NAMES}
     row["ask"], row["status"] = draft.ask.value, draft.status.value
     row["method"] = draft.method and nested.from_method(draft.method)
     row["amount"] = draft.amount and nested.from_amount(draft.amount)
     row["quote"] = draft.quote and nested.from_quote(draft.quote)
-    return row
+    return sealing.seal_row(vault, drafts.name, row)
 
 
-def _draft(row: Mapping[Any, Any]) -> OrderDraft:
-    known: dict[str, Any] = dict(row)
+def _draft(row: Mapping[Any, Any], vault: Vault) -> OrderDraft:
+    known: dict[str, Any] = sealing.open_row(vault, drafts.name, dict(row))
     known["ask"], known["status"] = Ask(known["ask"]), DraftStatus(known["status"])
     known["method"] = known["method"] and nested.to_method(known["method"])
     known["amount"] = known["amount"] and nested.to_amount(known["amount"])

@@ -28,6 +28,7 @@ SQLITE_SETTINGS = (
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
     "PRAGMA temp_store=MEMORY",
+    "PRAGMA secure_delete=ON",  # what is deleted is overwritten, not only forgotten
 )
 
 

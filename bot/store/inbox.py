@@ -8,8 +8,9 @@ from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import InboxItem
-from bot.store import writing
+from bot.store import sealing, writing
 from bot.store.tables import IS_UNFINISHED, inbox
+from bot.store.vault import Vault
 
 ITEM = (inbox.c.update_id, inbox.c.chat_id, inbox.c.body, inbox.c.received_at, inbox.c.attempts)
 
@@ -35,18 +36,19 @@ FORGET = delete(inbox).where(inbox.c.finished_at < bindparam("before"))
 class SqlInbox:
     """`Inbox`, in the table of that name."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def add(self, items: Sequence[InboxItem]) -> frozenset[int]:
         """Keep those not seen before; their update ids."""
-        rows = [{**asdict(item), "finished_at": None} for item in items]
+        rows = [sealing.seal_row(self._vault, inbox.name, {**asdict(item), "finished_at": None}) for item in items]
         return await writing.add_all(self._connection, inbox, rows, inbox.c.update_id)
 
     async def waiting(self, chat_id: int, *, after: int = 0, limit: int = 50) -> tuple[InboxItem, ...]:
         """The unfinished updates of a chat with an id above `after`, in order."""
         found = await self._connection.execute(WAITING, {"chat": chat_id, "after": after, "limit": limit})
-        return tuple(InboxItem(**row) for row in found.mappings())
+        return tuple(InboxItem(**sealing.open_row(self._vault, inbox.name, dict(row))) for row in found.mappings())
 
     async def chats_waiting(self) -> tuple[int, ...]:
         """The chats that have unfinished updates, the longest waiting first."""

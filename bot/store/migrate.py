@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from bot.store.address import Address, address
 from bot.store.engine import writer
 from bot.store.errors import SchemaMismatch, StoreFailure, failure
+from bot.store.vault import Vault
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
@@ -20,18 +21,19 @@ LOCK_KEY: Final = 0x6B_69_72_69_6D + 1
 """PostgreSQL's advisory lock for migrations, beside the leader's."""
 
 
-async def upgrade(url: str) -> str:
+async def upgrade(url: str, vault: Vault | None = None) -> str:
     """Bring the tables of a database up to date, creating what isn't there; the revision they are at then.
 
     Safe while others do the same: one migrates, the rest wait and find it done. It is one transaction, so a
-    crash leaves the tables as they were.
+    crash leaves the tables as they were. `vault` seals what an older program has left readable.
 
     Raises:
         SchemaMismatch: a newer program has been here.
+        NoKeys: an older program has left something readable, and there is no key to seal it with.
         StoreFailure: the database can't be reached or refused.
         UnusableUrl: the URL names no database.
     """
-    return await upgrade_at(address(url))
+    return await upgrade_at(address(url), vault or Vault())
 
 
 async def current(url: str) -> str | None:
@@ -52,12 +54,12 @@ def head() -> str:
     return revision
 
 
-async def upgrade_at(place: Address) -> str:
+async def upgrade_at(place: Address, vault: Vault) -> str:
     """`upgrade`, of an address."""
     engine = writer(place)
     try:
         async with engine.begin() as connection:
-            await connection.run_sync(_upgrade)
+            await connection.run_sync(_upgrade, vault)
     except DBAPIError as error:
         raise failure(error) from None
     except OSError as error:
@@ -83,7 +85,7 @@ async def current_at(place: Address) -> str | None:
         await engine.dispose()
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, vault: Vault) -> None:
     # SQLite's transaction holds the only write lock already.
     if connection.dialect.name != "sqlite":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
@@ -91,6 +93,7 @@ def _upgrade(connection: Connection) -> None:
     if found not in {None, *_known(config)}:
         raise SchemaMismatch(found, head())
     config.attributes["connection"] = connection
+    config.attributes["vault"] = vault
     command.upgrade(config, "head")
 
 

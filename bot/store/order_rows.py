@@ -6,15 +6,16 @@ from typing import Any
 
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import Step
-from bot.store import nested
+from bot.store import nested, sealing
 from bot.store.tables import orders
+from bot.store.vault import Vault
 
 NAMES = tuple(field.name for field in fields(Order))
 COLUMNS = tuple(orders.c[name] for name in NAMES)
 """What an order is read from, in this order."""
 
 
-def to_row(order: Order) -> dict[str, object]:
+def to_row(order: Order, vault: Vault) -> dict[str, object]:
     """The columns' values."""
     row: dict[str, object] = {name: getattr(order, name) for name in NAMES}
     row["phase"], row["step"] = order.phase.value, int(order.step)
@@ -22,12 +23,13 @@ def to_row(order: Order) -> dict[str, object]:
     row["given"] = nested.from_amount(order.given)
     row["deposit"] = order.deposit and nested.from_deposit(order.deposit)
     row["method_code"], row["is_paid"] = order.method.code, order.is_paid
-    return row
+    return sealing.seal_row(vault, orders.name, row)
 
 
-def to_order(row: Sequence[Any]) -> Order:
+def to_order(row: Sequence[Any], vault: Vault) -> Order:
     """The order of a row of `COLUMNS`. By place: a thousand due orders are looked up by name 32,000 times."""
     known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
+    sealing.open_row(vault, orders.name, known)
     known["phase"], known["step"] = Phase(known["phase"]), Step(known["step"])
     known["method"] = nested.to_method(known["method"])
     known["given"] = nested.to_amount(known["given"])

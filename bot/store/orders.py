@@ -14,6 +14,7 @@ from bot.store import writing
 from bot.store.columns import constant
 from bot.store.order_rows import COLUMNS, to_order, to_row
 from bot.store.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_EXPIRE, order_events, orders
+from bot.store.vault import Vault
 
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 NOW = bindparam("now", type_=orders.c.next_look_at.type)
@@ -25,6 +26,7 @@ OLDEST_FIRST = (orders.c.created_at, orders.c.reference)
 ALL = select(*COLUMNS)
 ONE = ALL.where(orders.c.reference == bindparam("reference"))
 OF_DRAFT = ALL.where(orders.c.draft_id == bindparam("draft")).order_by(orders.c.attempt.desc()).limit(1)
+OF_PAGE = ALL.where(orders.c.page_token == bindparam("token"))
 CLAIMING = ALL.where(orders.c.service_id.in_(bindparam("ids", expanding=True)))
 OF_PERSON = ALL.where(orders.c.person_id == bindparam("person")).order_by(*NEWEST_FIRST).limit(LIMIT)
 OF_PERSON_FROM = OF_PERSON.offset(bindparam("offset"))
@@ -54,12 +56,13 @@ ADD_EVENT = insert(order_events).inline()
 class SqlOrders:
     """`Orders`, in the tables `orders` and `order_events`."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def add(self, order: Order) -> bool:
         """Keep a new intent; False where this (draft, attempt) or reference has one already."""
-        return await writing.add(self._connection, orders, to_row(order))
+        return await writing.add(self._connection, orders, to_row(order, self._vault))
 
     async def get(self, reference: str) -> Order | None:
         """The order with this reference of ours."""
@@ -91,7 +94,7 @@ class SqlOrders:
         """
         after = replace(order, version=order.version + 1)
         seen = {"key": order.reference, "seen": order.version}
-        result = await self._connection.execute(SAVE, {**to_row(after), **seen})
+        result = await self._connection.execute(SAVE, {**to_row(after, self._vault), **seen})
         return after if result.rowcount == 1 else None
 
     async def due(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
@@ -117,6 +120,10 @@ class SqlOrders:
         """
         return await self._all(UNCLAIMED_LIKE, code=order.method.code, since=since, but=order.reference)
 
+    async def by_page_token(self, token: str) -> Order | None:
+        """The order whose wallet page has this token."""
+        return await self._first(OF_PAGE, token=token)
+
     async def add_event(self, event: OrderEvent) -> None:
         """Append to the order's timeline."""
         row = {"reference": event.reference, "at": event.at, "phase": event.phase.value}
@@ -129,11 +136,11 @@ class SqlOrders:
 
     async def _first(self, statement: Select[Any], **values: object) -> Order | None:
         row = (await self._connection.execute(statement, values)).first()
-        return to_order(row) if row else None
+        return to_order(row, self._vault) if row else None
 
     async def _all(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)
-        return tuple(map(to_order, found))
+        return tuple(to_order(row, self._vault) for row in found)
 
 
 def _names(phases: Collection[Phase]) -> tuple[str, ...]:

@@ -6,8 +6,9 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import Person
-from bot.store import writing
+from bot.store import sealing, writing
 from bot.store.tables import people
+from bot.store.vault import Vault
 
 ONE = select(people).where(people.c.id == bindparam("id"))
 
@@ -15,14 +16,15 @@ ONE = select(people).where(people.c.id == bindparam("id"))
 class SqlPeople:
     """`People`, in the table of that name."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def get(self, person_id: int) -> Person | None:
         """The person with this Telegram id."""
         row = (await self._connection.execute(ONE, {"id": person_id})).mappings().first()
-        return Person(**row) if row else None
+        return Person(**sealing.open_row(self._vault, people.name, dict(row))) if row else None
 
     async def save(self, person: Person) -> None:
         """Insert or replace."""
-        await writing.put(self._connection, people, asdict(person))
+        await writing.put(self._connection, people, sealing.seal_row(self._vault, people.name, asdict(person)))

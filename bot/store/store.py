@@ -17,29 +17,36 @@ from bot.store.leader import Leadership, lead
 from bot.store.orders import SqlOrders
 from bot.store.outbox import SqlOutbox
 from bot.store.people import SqlPeople
+from bot.store.receipts import SqlReceipts
+from bot.store.recipients import SqlRecipients
+from bot.store.vault import Vault
 
 
 class SqlTransaction:
     """The repositories on one connection."""
 
-    __slots__ = ("drafts", "inbox", "orders", "outbox", "people")
+    __slots__ = ("drafts", "inbox", "orders", "outbox", "people", "receipts", "recipients")
 
-    def __init__(self, connection: AsyncConnection) -> None:
-        self.people = SqlPeople(connection)
-        self.inbox = SqlInbox(connection)
-        self.drafts = SqlDrafts(connection)
-        self.orders = SqlOrders(connection)
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self.people = SqlPeople(connection, vault)
+        self.inbox = SqlInbox(connection, vault)
+        self.drafts = SqlDrafts(connection, vault)
+        self.orders = SqlOrders(connection, vault)
         self.outbox = SqlOutbox(connection)
+        self.recipients = SqlRecipients(connection, vault)
+        self.receipts = SqlReceipts(connection, vault)
 
 
 class SqlStore:
     """`Store`, on the database of a URL: `sqlite:///path`, a plain path, `postgresql://…` or `:memory:`.
 
+    `vault` seals and opens what tells of recipients; without one, only tables and leadership can be looked after.
     Nothing is opened until it is used. Every method raises `StoreFailure` where the database fails.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, vault: Vault | None = None) -> None:
         self._address = address(url)
+        self._vault = vault or Vault()
         self._writer = writer(self._address)
         self._reader = reader(self._address, self._writer)
         # SQLite has one writer at a time. Waiting here is in turn and wakes at once; its own waiting is neither.
@@ -49,17 +56,17 @@ class SqlStore:
     async def transaction(self) -> AsyncIterator[SqlTransaction]:
         """Commit at the end of the block; roll back on any exception, cancellation included."""
         async with self._turn, _connected(self._writer) as connection, connection.begin():
-            yield SqlTransaction(connection)
+            yield SqlTransaction(connection, self._vault)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[SqlTransaction]:
         """For reads only: one moment of the database, and no write lock."""
         async with _connected(self._reader) as connection:
-            yield SqlTransaction(connection)
+            yield SqlTransaction(connection, self._vault)
 
     async def upgrade(self) -> str:
         """Bring the tables up to date; the revision they are at then."""
-        return await migrate.upgrade_at(self._address)
+        return await migrate.upgrade_at(self._address, self._vault)
 
     async def check(self) -> str:
         """The revision of the tables.

@@ -15,6 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
     and_,
     false,
+    true,
 )
 
 from bot.actions.ports import NewsStatus
@@ -41,7 +42,14 @@ people = Table(
     Column("time_zone", Text, nullable=False),
     Column("blocked_at", Instant),
     Column("created_at", Instant, nullable=False),
+    Column("phrase", Text),  # sealed
+    Column("notices", Json),
+    Column("awaits", Text),
+    Column("answered_update_id", BigInteger),
+    Column("delete_asked_at", Instant),
 )
+IS_LEAVING = people.c.delete_asked_at.is_not(None)
+Index("ix_people_leaving", people.c.delete_asked_at, sqlite_where=IS_LEAVING, postgresql_where=IS_LEAVING)
 
 inbox = Table(
     "inbox",
@@ -144,6 +152,8 @@ orders = Table(
     Column("refusal", Text),
     Column("looked_at", Instant),
     Column("next_look_at", Instant),
+    Column("page_token", Text),
+    Column("stuck_told_at", Instant),
     # A confirmation places one order, whoever sees it how often: a second intent for it can't be written.
     UniqueConstraint("draft_id", "attempt"),
 )
@@ -184,6 +194,15 @@ Index(
     sqlite_where=MAY_EXPIRE,
     postgresql_where=MAY_EXPIRE,
 )
+HAS_PAGE = orders.c.page_token.is_not(None)
+Index("uq_orders_page_token", orders.c.page_token, unique=True, sqlite_where=HAS_PAGE, postgresql_where=HAS_PAGE)
+MAY_BE_STUCK = and_(
+    orders.c.phase == constant(Phase.OPEN),
+    orders.c.is_paid.is_(true()),
+    orders.c.stuck_told_at.is_(None),
+)
+# The phase first, as above.
+Index("ix_orders_stuck", orders.c.phase, orders.c.paid_at, sqlite_where=MAY_BE_STUCK, postgresql_where=MAY_BE_STUCK)
 Index("ix_orders_person_id_created_at", orders.c.person_id, orders.c.created_at)
 Index("ix_orders_phase_created_at", orders.c.phase, orders.c.created_at)
 
@@ -197,6 +216,32 @@ order_events = Table(
     Column("state", Text, nullable=False),
     Column("note", Text, nullable=False),
     Index(None, "reference", "id"),
+)
+
+recipients = Table(
+    "recipients",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("person_id", BigInteger, nullable=False),
+    Column("method", Json, nullable=False),
+    Column("number", Text, nullable=False),  # this one and the next two are sealed
+    Column("holder", Text),
+    Column("label", Text),
+    Column("created_at", Instant, nullable=False),
+    Column("used_at", Instant, nullable=False),
+    Index(None, "person_id", "used_at"),
+    Index(None, "used_at"),
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("reference", Text, ForeignKey("orders.reference", ondelete="CASCADE"), primary_key=True),
+    # The code itself is sealed, to draw the picture again; to look one up, its hash is enough.
+    Column("code", Text, nullable=False),
+    Column("code_hash", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    UniqueConstraint("code_hash"),
 )
 
 outbox = Table(

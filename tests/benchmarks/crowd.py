@@ -12,6 +12,7 @@ from bot.domain.payout import PayoutMethod
 from bot.domain.timeline import Step
 from bot.store.store import SqlStore
 from tests.benchmarks.stage import Stage
+from tests.keys import VAULT
 
 PAID_STATE = "LN_INVOICE_PAID"
 ELSEWHERE = 5_000_000_000
@@ -46,7 +47,7 @@ async def follow(
     chats = {service_id: await hall.person(number) for number, service_id in enumerate(watched)}
     for person in chats.values():
         await hall.says(person, "/start")
-    store = SqlStore(hall.database)
+    store = SqlStore(hall.database, VAULT)
     await store.upgrade()
     async with store.transaction() as tx:
         for number, service_id in enumerate(ids):

@@ -17,13 +17,14 @@ from bot.chat.transport import TelegramRequest
 from bot.chat.updates import Receiver, UpdateFeed
 from bot.store.store import SqlStore
 from tests.benchmarks import skeleton
+from tests.keys import VAULT
 
 
 async def main(address: str, database: str) -> None:
     """Run until SIGTERM, put together as `bot.app` does it."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    polls, store, clock = TelegramRequest(connections=1), SqlStore(database), SystemClock()
+    polls, store, clock = TelegramRequest(connections=1), SqlStore(database, VAULT), SystemClock()
     builder = ApplicationBuilder().token(skeleton.TOKEN).base_url(f"{address}/bot").updater(None)
     builder.request(TelegramRequest()).get_updates_request(TelegramRequest(connections=2))
     application = skeleton.with_conversation(builder.rate_limiter(SendLimiter(UNLIMITED)).build(), 0)

@@ -23,6 +23,7 @@ from bot.store.store import SqlStore
 from tests.benchmarks import skeleton
 from tests.benchmarks.report import Row, Spread, seconds
 from tests.benchmarks.skeleton import App, Json
+from tests.keys import VAULT
 
 SERVICE_SECONDS = 0.3
 PEOPLE, FEW_PEOPLE = 200, 20
@@ -91,7 +92,7 @@ async def plain(hall: Hall, concurrent: int) -> AsyncIterator[App]:
 async def ours(hall: Hall, folder: Path) -> AsyncIterator[App]:
     """The receiver, the inbox and the lanes around the same skeleton."""
     application = skeleton.offline(hall.answered, SERVICE_SECONDS)
-    store, feed, clock = SqlStore(f"sqlite:///{folder / 'inbox.db'}"), _Feed(), SystemClock()
+    store, feed, clock = SqlStore(f"sqlite:///{folder / 'inbox.db'}", VAULT), _Feed(), SystemClock()
     await store.upgrade()
     async with application:
         lanes = Lanes(store, application.process_update, clock, application.bot)

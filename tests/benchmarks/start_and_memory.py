@@ -12,6 +12,7 @@ from tests.benchmarks import skeleton
 from tests.benchmarks.bot_api_stub import Stub, serving
 from tests.benchmarks.processes import memory, running, until
 from tests.benchmarks.report import Row, seconds, times_as_much
+from tests.keys import ENCRYPTION_KEYS
 
 ROUNDS = 3
 REST_SECONDS = 1.5
@@ -50,6 +51,7 @@ def _kirim(address: str, database: Path) -> tuple[tuple[str, ...], dict[str, str
         "TELEGRAM_API_URL": address,
         "SERVICE_API_KEY": "pk_live_benchmark.secret",
         "SERVICE_BASE_URL": NOBODY,
+        "ENCRYPTION_KEYS": ENCRYPTION_KEYS,
         "DATABASE_URL": f"sqlite:///{database}",
     }
 

@@ -18,6 +18,7 @@ from sqlalchemy import make_url
 
 from bot.store import SqlStore, migrate
 from bot.store.tables import metadata
+from tests.keys import VAULT
 
 BOTH = ("sqlite", "postgresql")
 NO_POSTGRESQL = "TEST_POSTGRES_URL isn't set, so there is no PostgreSQL to test on"
@@ -93,7 +94,7 @@ def bare_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[st
 
 @pytest.fixture
 async def store(database: str) -> AsyncIterator[SqlStore]:
-    store = SqlStore(database)
+    store = SqlStore(database, VAULT)
     yield store
     await store.close()
 
@@ -101,6 +102,6 @@ async def store(database: str) -> AsyncIterator[SqlStore]:
 @pytest.fixture
 async def other_store(database: str) -> AsyncIterator[SqlStore]:
     """Another process's store, as far as the database can tell."""
-    other = SqlStore(database)
+    other = SqlStore(database, VAULT)
     yield other
     await other.close()

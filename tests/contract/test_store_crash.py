@@ -18,6 +18,7 @@ WRITING = """
 import asyncio, sys
 from bot.store import SqlStore
 from tests.contract.store_builders import an_order, some_news
+from tests.keys import VAULT
 
 async def write(store, n, pause):
     async with store.transaction() as tx:
@@ -29,7 +30,7 @@ async def write(store, n, pause):
     print(n, flush=True)
 
 async def main(url, pause_at):
-    store = SqlStore(url)
+    store = SqlStore(url, VAULT)
     for n in range(1, 100_000):
         await write(store, n, n == pause_at)
 

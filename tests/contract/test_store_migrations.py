@@ -17,7 +17,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # How either database itself spells what it has: the comparison of Alembic knows nothing of partial indexes.
 SPELLED = {
-    "sqlite": "SELECT name, sql FROM sqlite_master WHERE tbl_name <> 'alembic_version' AND sql IS NOT NULL",
+    # A table that was altered is written down differently from one made anew, so its columns are compared instead.
+    "sqlite": (
+        "SELECT name, sql FROM sqlite_master WHERE type <> 'table' AND sql IS NOT NULL"
+        " UNION ALL SELECT t.name || '.' || c.name, c.type || c.\"notnull\" || c.pk || coalesce(c.dflt_value, '')"
+        " FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name <> 'alembic_version'"
+        " UNION ALL SELECT t.name || ' unique ' || i.name, i.\"unique\" || group_concat(x.name)"
+        " FROM sqlite_master t JOIN pragma_index_list(t.name) i JOIN pragma_index_info(i.name) x"
+        " WHERE t.type = 'table' AND t.name <> 'alembic_version' GROUP BY t.name, i.name"
+        ' UNION ALL SELECT t.name || \' -> \' || f."table", f."from" || f."to" || f.on_delete'
+        " FROM sqlite_master t JOIN pragma_foreign_key_list(t.name) f WHERE t.type = 'table'"
+    ),
     "postgresql": (
         "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
         " UNION ALL SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint"

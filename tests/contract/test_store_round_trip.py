@@ -17,6 +17,7 @@ from bot.domain.quote import Quote
 from bot.domain.timeline import Step
 from bot.store import SqlStore, StoreFailure
 from tests.contract.store_builders import NOW, an_order
+from tests.keys import VAULT
 
 T = TypeVar("T")
 
@@ -96,7 +97,7 @@ def for_each(
     database: str, examples: st.SearchStrategy[T], check: Callable[[SqlStore, T], Coroutine[Any, Any, None]]
 ) -> None:
     with asyncio.Runner() as runner:
-        store = SqlStore(database)
+        store = SqlStore(database, VAULT)
 
         @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
         @given(examples)

@@ -7,6 +7,7 @@ import pytest
 
 from bot.store import SqlStore, StoreFailure, migrate
 from tests.contract.store_builders import NOW, an_order, an_update, some_news
+from tests.keys import VAULT
 
 
 class Interrupted(Exception):
@@ -120,7 +121,7 @@ async def test_a_failure_says_nothing_of_the_rows(store: SqlStore) -> None:
 
 
 async def test_a_database_in_memory_is_gone_when_it_is_closed() -> None:
-    store = SqlStore(":memory:")
+    store = SqlStore(":memory:", VAULT)
     path = store._address.path
     assert path is not None
     assert await store.upgrade() == migrate.head()

@@ -14,6 +14,7 @@ from bot.chat.lanes import Lanes
 from bot.chat.transport import TelegramRequest
 from bot.chat.updates import Receiver, UpdateFeed
 from bot.store import SqlStore
+from tests.keys import VAULT
 
 
 class UtcClock:
@@ -22,7 +23,7 @@ class UtcClock:
 
 
 async def main(base_url: str, database: str, notes: Path, takes: float) -> None:
-    store = SqlStore(database)
+    store = SqlStore(database, VAULT)
     await store.upgrade()
 
     async def process(update: Update) -> None:

@@ -25,6 +25,7 @@ from bot.domain.order import Notice, Order
 from bot.store.store import SqlStore
 from bot.workers.budget import Budget
 from bot.workers.poller import Poller
+from tests.keys import VAULT
 from tests.unit.fake_settlement import BCA, FakeSettlement, MovedClock
 
 EMMA, SARI, OSCAR = 1001, 1002, 2001
@@ -97,7 +98,7 @@ class House:
         ears: Ears | None = None,
     ) -> None:
         self.database, self.service, self.clock = database, service, service.clock
-        self.sql = SqlStore(database)
+        self.sql = SqlStore(database, VAULT)
         self.store: Store = wrap(self.sql)
         self.settlement: Settlement = settlement or service
         self.ears = ears or Ears(self.clock)

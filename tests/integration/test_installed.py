@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.keys import ENCRYPTION_KEYS
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -48,6 +50,7 @@ def test_an_installed_kirim_migrates_from_another_directory(installed: Path, tmp
         "TELEGRAM_BOT_TOKEN": "1:made-up",
         "SERVICE_API_KEY": "pk_live_made.up",
         "SERVICE_BASE_URL": "http://127.0.0.1:9",
+        "ENCRYPTION_KEYS": ENCRYPTION_KEYS,
         "DATABASE_URL": f"sqlite:///{tmp_path / 'installed.db'}",
     }
     done = _runs(installed, tmp_path, "-m", "bot", "migrate", **settings)

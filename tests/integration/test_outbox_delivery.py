@@ -10,6 +10,7 @@ from bot.actions.outbox import MISTAKES_FORGIVEN, OutboxDelivery
 from bot.actions.ports import News, NewsStatus, StoreDown, TellLater, Told, Untellable
 from bot.store.store import SqlStore
 from tests.integration.order_world import EMMA, SARI, Ears, House
+from tests.keys import VAULT
 
 
 async def queue(house: House, *kinds: str, chat_id: int = EMMA) -> None:
@@ -258,7 +259,7 @@ async def test_whoever_waits_for_room_is_told_of_each_end(house: House) -> None:
 
 
 async def test_closing_ends_every_transaction_before_the_store_is_closed(house: House) -> None:
-    store = SqlStore(house.database)
+    store = SqlStore(house.database, VAULT)
     ears = SlowEars(house)
     ears.gates[EMMA] = asyncio.Event()
     delivery = OutboxDelivery(store, ears, house.clock)

@@ -4,12 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from bot.config import DEFAULT_DATABASE, TELEGRAM, ConfigError, Settings, load
+from tests.keys import ENCRYPTION_KEYS, KEY
 
 TOKEN = "123456789:AAF-secret_secret_secret_secret_secret"
 API_KEY = "pk_live_tenant1.s3cr3t-s3cr3t"
-REQUIRED = {"TELEGRAM_BOT_TOKEN": TOKEN, "SERVICE_API_KEY": API_KEY, "SERVICE_BASE_URL": "https://service.example"}
+REQUIRED = {
+    "TELEGRAM_BOT_TOKEN": TOKEN,
+    "SERVICE_API_KEY": API_KEY,
+    "SERVICE_BASE_URL": "https://service.example",
+    "ENCRYPTION_KEYS": ENCRYPTION_KEYS,
+}
 PASSWORD = "hunter2"
 
 
@@ -32,7 +39,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> Any:
     return settings
 
 
-def test_three_settings_are_enough(given: Any) -> None:
+def test_four_settings_are_enough(given: Any) -> None:
     settings = given()
     assert settings.telegram_bot_token.get_secret_value() == TOKEN
     assert settings.service_api_key.get_secret_value() == API_KEY
@@ -41,6 +48,9 @@ def test_three_settings_are_enough(given: Any) -> None:
     assert (settings.poll_interval_seconds, settings.service_max_requests_per_second) == (5, 10)
     assert (settings.min_order_idr, settings.reconcile_seconds, settings.price_drift_percent) == (20_000, 60, 1)
     assert (settings.invoice_network, settings.default_locale, settings.log_level) == ("bc", "id", "info")
+    assert settings.sealing_keys == (KEY,)
+    assert (settings.max_open_orders, settings.retention_days, settings.stuck_seconds) == (5, 365, 1800)
+    assert (settings.public_url, settings.http_host, settings.http_port) == ("", "127.0.0.1", 0)
     assert settings.operator_ids == settings.support_ids == frozenset()
     assert settings.key_id == "pk_live_tenant1"
 
@@ -58,6 +68,16 @@ def test_three_settings_are_enough(given: Any) -> None:
         ("RECONCILE_SECONDS", "90.5", 90.5),
         ("PRICE_DRIFT_PERCENT", "0", 0.0),
         ("INVOICE_NETWORK", "bcrt", "bcrt"),
+        (
+            "ENCRYPTION_KEYS",
+            f"{ENCRYPTION_KEYS} , {ENCRYPTION_KEYS}",
+            SecretStr(f"{ENCRYPTION_KEYS} , {ENCRYPTION_KEYS}"),
+        ),
+        ("MAX_OPEN_ORDERS", "0", 0),
+        ("MAX_IDR_PER_DAY", "5000000", 5_000_000),
+        ("STUCK_SECONDS", "60", 60.0),
+        ("HTTP_PORT", "8080", 8080),
+        ("SUPPORT_CONTACT", "@kirim_help", "@kirim_help"),
         ("OPERATOR_IDS", "2001, 2002,,2001", frozenset({2001, 2002})),
         ("SUPPORT_IDS", " 3001 ", frozenset({3001})),
         ("DEFAULT_LOCALE", "EN", "en"),
@@ -92,6 +112,16 @@ def test_each_setting_is_taken(given: Any, name: str, value: str, means: object)
         ("TELEGRAM_API_URL", "https://telegram.example/#top"),
         ("DATABASE_URL", f"mysql://me:{PASSWORD}@db/kirim"),
         ("DATABASE_URL", "kirim.db"),
+        ("ENCRYPTION_KEYS", "hunter2"),
+        ("ENCRYPTION_KEYS", f"{ENCRYPTION_KEYS},"),
+        ("ENCRYPTION_KEYS", ENCRYPTION_KEYS[:-4]),
+        ("ENCRYPTION_KEYS", f"{ENCRYPTION_KEYS};{ENCRYPTION_KEYS}"),
+        ("PUBLIC_URL", "http://kirim.example"),
+        ("PUBLIC_URL", "kirim.example"),
+        ("PUBLIC_URL", "https://kirim.example/?p=1"),
+        ("HTTP_PORT", "65536"),
+        ("MAX_OPEN_ORDERS", "-1"),
+        ("STUCK_SECONDS", "0"),
         ("POLL_INTERVAL_SECONDS", "0.9"),
         ("POLL_INTERVAL_SECONDS", "nan"),
         ("POLL_INTERVAL_SECONDS", "inf"),
@@ -186,3 +216,14 @@ def test_logs_are_for_eyes_only_where_there_are_eyes(
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal, raising=False)
     assert given().log_format == form
+
+
+def test_wallet_pages_need_a_server(given: Any) -> None:
+    with pytest.raises(ConfigError, match="PUBLIC_URL needs HTTP_PORT"):
+        given(PUBLIC_URL="https://kirim.example")
+    settings = given(PUBLIC_URL="https://kirim.example/", HTTP_PORT="8080")
+    assert (settings.public_url, settings.http_port) == ("https://kirim.example", 8080)
+
+
+def test_pages_without_tls_are_for_this_machine_alone(given: Any) -> None:
+    assert given(PUBLIC_URL="http://127.0.0.1:8482", HTTP_PORT="8482").public_url == "http://127.0.0.1:8482"

@@ -3,7 +3,7 @@
 Others import from here; the modules inside may be divided otherwise one day.
 """
 
-from bot.actions.ports.records import InboxItem, News, NewsStatus, OrderEvent, Person
+from bot.actions.ports.records import InboxItem, News, NewsStatus, OrderEvent, Person, Receipt, Recipient
 from bot.actions.ports.settlement import (
     KeyRefused,
     Newest,
@@ -19,7 +19,18 @@ from bot.actions.ports.settlement import (
     SlowDown,
     Wish,
 )
-from bot.actions.ports.store import Drafts, Inbox, Orders, Outbox, People, Store, StoreDown, Transaction
+from bot.actions.ports.store import (
+    Drafts,
+    Inbox,
+    Orders,
+    Outbox,
+    People,
+    Receipts,
+    Recipients,
+    Store,
+    StoreDown,
+    Transaction,
+)
 from bot.actions.ports.telling import Clock, Teller, TellLater, Told, Untellable
 
 __all__ = [
@@ -41,6 +52,10 @@ __all__ = [
     "People",
     "Person",
     "Placed",
+    "Receipt",
+    "Receipts",
+    "Recipient",
+    "Recipients",
     "Refused",
     "ServiceDown",
     "Settlement",

@@ -6,11 +6,17 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.domain.order import Phase
+from bot.domain.payout import PayoutMethod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody who has written to the bot in private; there the chat's id is the person's own."""
+    """Somebody who has written to the bot in private; there the chat's id is the person's own.
+
+    `notices` is what they chose about being told (kind -> how), where it differs from the usual. `awaits` names the
+    question outside of a draft whose typed answer is waited for (`chat/questions.py`), and `answered_update_id` the
+    last update that has answered one.
+    """
 
     id: int
     language_code: str | None = None
@@ -18,6 +24,11 @@ class Person:
     time_zone: str = "Asia/Jakarta"
     blocked_at: datetime | None = None
     created_at: datetime
+    phrase: str | None = field(default=None, repr=False)
+    notices: Mapping[str, str] | None = None
+    awaits: str | None = None
+    answered_update_id: int | None = None
+    delete_asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +79,27 @@ class OrderEvent:
     phase: Phase
     state: str
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipient:
+    """Somebody whom a person has sent to: kept to be offered again, perhaps under a name of the person's ("Ibu")."""
+
+    id: str
+    person_id: int
+    method: PayoutMethod
+    number: str = field(repr=False)
+    holder: str | None = field(default=None, repr=False)
+    label: str | None = field(default=None, repr=False)
+    created_at: datetime
+    used_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The receipt of an order that was sent: its verification code and its hash. A forgotten person's has no code."""
+
+    reference: str
+    code: str = field(repr=False)
+    code_hash: str
+    created_at: datetime

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
-from bot.actions.ports.records import InboxItem, News, OrderEvent, Person
+from bot.actions.ports.records import InboxItem, News, OrderEvent, Person, Receipt, Recipient
 from bot.domain.draft import OrderDraft
 from bot.domain.order import Order, Phase
 
@@ -111,6 +111,10 @@ class Orders(Protocol):
         """
         ...
 
+    async def by_page_token(self, token: str) -> Order | None:
+        """The order whose wallet page has this token."""
+        ...
+
     async def add_event(self, event: OrderEvent) -> None: ...
     async def events(self, reference: str) -> tuple[OrderEvent, ...]: ...
 
@@ -161,6 +165,35 @@ class Outbox(Protocol):
         ...
 
 
+class Recipients(Protocol):
+    """Whom people have sent to before."""
+
+    async def get(self, recipient_id: str) -> Recipient | None: ...
+    async def of_person(self, person_id: int, *, limit: int = 100) -> tuple[Recipient, ...]:
+        """The last used first."""
+        ...
+
+    async def save(self, recipient: Recipient) -> None:
+        """Insert or replace."""
+        ...
+
+    async def delete(self, recipient_id: str) -> None: ...
+    async def forget_unused(self, before: datetime) -> int:
+        """Delete those last used before; how many they were."""
+        ...
+
+
+class Receipts(Protocol):
+    """Receipts of orders that were sent."""
+
+    async def add(self, receipt: Receipt) -> bool:
+        """Keep it; False where the order has one, or another has this code."""
+        ...
+
+    async def of_order(self, reference: str) -> Receipt | None: ...
+    async def by_code_hash(self, code_hash: str) -> Receipt | None: ...
+
+
 class Transaction(Protocol):
     """The repositories within one transaction."""
 
@@ -174,6 +207,10 @@ class Transaction(Protocol):
     def orders(self) -> Orders: ...
     @property
     def outbox(self) -> Outbox: ...
+    @property
+    def recipients(self) -> Recipients: ...
+    @property
+    def receipts(self) -> Receipts: ...
 
 
 class Store(Protocol):

@@ -1,0 +1,39 @@
+"""Which columns are sealed, and for which place: one list for writing, reading, migrating and changing keys."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from bot.store.vault import Vault
+
+SEALED: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "people": ("id", ("phrase",)),
+    "inbox": ("update_id", ("body",)),
+    "drafts": ("id", ("number", "doubtful_number", "holder")),
+    "orders": ("reference", ("number", "holder", "refusal")),
+    "recipients": ("id", ("number", "holder", "label")),
+    "receipts": ("reference", ("code",)),
+}
+"""Table -> its key, and its sealed columns. The service's own refusals are sealed too: they may quote a number."""
+
+
+def place(table: str, column: str, key: object) -> str:
+    """Where a text is kept; it opens there and nowhere else."""
+    return f"{table}.{column}:{key}"
+
+
+def seal_row(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, Any]:
+    """`row` with its sealed columns sealed, in place."""
+    key, columns = SEALED[table]
+    for column in columns:
+        if row[column] is not None:
+            row[column] = vault.seal(row[column], place(table, column, row[key]))
+    return row
+
+
+def open_row(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, Any]:
+    """`row` with its sealed columns readable, in place."""
+    key, columns = SEALED[table]
+    for column in columns:
+        if row[column] is not None:
+            row[column] = vault.open(row[column], place(table, column, row[key]))
+    return row

@@ -1,0 +1,87 @@
+"""What seals recipients before they are written: a database file alone reveals no bank account.
+
+A sealed text is `s1.<key>.<data>`: the version, the first bytes of its key's hash (so that rows of an older key are
+found by looking), and nonce and AES-256-GCM ciphertext in base64. The place it was sealed for (table, column, row)
+is authenticated with it: moved to another row it does not open, so nobody who can write to the database can put one
+recipient in the place of another.
+"""
+
+import base64
+import binascii
+import hashlib
+import secrets
+from collections.abc import Sequence
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from bot.store.errors import StoreError, StoreFailure
+
+KEY_BYTES: Final = 32
+NONCE_BYTES: Final = 12
+VERSION: Final = "s1"
+
+
+class NoKeys(StoreError):
+    """Something is to be sealed or opened, and the program was given no keys."""
+
+
+class Vault:
+    """Seals with the first key, opens with any.
+
+    Args:
+        keys: 32 bytes each (`Settings.sealing_keys`). Without any, nothing can be sealed.
+    """
+
+    def __init__(self, keys: Sequence[bytes] = ()) -> None:
+        self._ciphers = {_name(key): AESGCM(key) for key in keys}
+        self._first = next(iter(self._ciphers), "")
+
+    @property
+    def mark(self) -> str:
+        """What every text sealed with the first key begins with."""
+        return f"{VERSION}.{self._first}."
+
+    def seal(self, text: str, place: str) -> str:
+        """`text`, to be read by whoever has the key alone. Nothing stays nothing: an empty text isn't sealed.
+
+        Raises:
+            NoKeys: there are no keys to seal with.
+        """
+        if not text:
+            return text
+        if not self._first:
+            raise NoKeys("recipients can't be written without ENCRYPTION_KEYS")
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        # Half a surrogate pair has no UTF-8, and must not keep an update from being written.
+        data = self._ciphers[self._first].encrypt(nonce, text.encode(errors="surrogatepass"), place.encode())
+        return self.mark + base64.urlsafe_b64encode(nonce + data).decode()
+
+    def open(self, sealed: str, place: str) -> str:
+        """What was sealed for this place.
+
+        Raises:
+            StoreFailure: none of the keys is its own, or it was changed or moved.
+        """
+        if not sealed:
+            return sealed
+        version, _, rest = sealed.partition(".")
+        name, _, data = rest.partition(".")
+        cipher = self._ciphers.get(name)
+        if version != VERSION or cipher is None:
+            raise StoreFailure("a row is sealed with a key that is not among ENCRYPTION_KEYS")
+        try:
+            raw = base64.urlsafe_b64decode(data)
+            return cipher.decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode(errors="surrogatepass")
+        except (InvalidTag, binascii.Error, ValueError):
+            raise StoreFailure("a sealed row was changed or moved") from None
+
+
+def new_key() -> str:
+    """A key for ENCRYPTION_KEYS."""
+    return base64.urlsafe_b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+
+
+def _name(key: bytes) -> str:
+    return hashlib.sha256(b"kirim key name" + key).hexdigest()[:8]

@@ -1,0 +1,10 @@
+"""The keys that the tests seal with."""
+
+import base64
+
+from bot.store.vault import Vault
+
+KEY = bytes(range(32))
+OLDER_KEY = bytes(range(32, 64))
+ENCRYPTION_KEYS = base64.urlsafe_b64encode(KEY).decode()
+VAULT = Vault([KEY])
