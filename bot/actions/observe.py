@@ -7,9 +7,11 @@ import structlog
 
 from bot.actions.news import news_of
 from bot.actions.orders import Orders
+from bot.actions.ports import Transaction
 from bot.actions.settling import note
 from bot.domain.follow import next_look, offer_is_over
-from bot.domain.order import Order, OrderReport, Phase, advance, expire
+from bot.domain.notices import Way, step_news, way_of
+from bot.domain.order import Notice, Order, OrderReport, Phase, advance, expire
 
 log = structlog.get_logger(__name__)
 
@@ -39,6 +41,7 @@ class Observer:
                     continue
                 if saved.state != before.state:
                     await note(tx, saved, now)
+                news = (*news, *await _steps_wished(tx, before, saved))
                 await tx.outbox.add(news_of(saved, news, now))
             if news:
                 self._orders.on_news()
@@ -90,6 +93,16 @@ class Observer:
             saved = await tx.orders.save(replace(held, phase=Phase.UNSHOWN))
             if saved is not None:
                 await note(tx, saved, now, "the offer is over")
+
+
+async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[Notice, ...]:
+    """The news of a small step, for whom wishes to hear of it; nearly everybody leaves that to the card."""
+    step = step_news(before, after)
+    if step is None:
+        return ()
+    person = await tx.people.get(after.person_id)
+    wished = way_of(step, person.notices if person else None)
+    return () if wished is Way.CARD else (step,)
 
 
 def _closed_if_unwatched(order: Order) -> Order:

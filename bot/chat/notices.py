@@ -24,20 +24,21 @@ from bot.chat.messenger import (
 from bot.chat.screen import Screen
 from bot.chat.screens import card, lapsed, outcome, pay, staff_notes
 from bot.domain.draft import DraftStatus
+from bot.domain.notices import Way, way_of
 from bot.domain.order import Notice, Order, Phase
+from bot.domain.timeline import Step
 from bot.i18n import Translations, Translator
 from bot.invoices import qr
 
 TellOrder = Callable[[News, Order, Translator, ZoneInfo], Awaitable[Told | TellLater | Untellable]]
-
-LOUD = frozenset({Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED, Notice.PRICE_MOVED, Notice.UNRESOLVED})
-"""These ring, being facts about money or questions; the rest arrives silently, or only changes the card."""
 
 HOLDS: dict[Notice, Callable[[Order], bool]] = {
     Notice.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
     Notice.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
     Notice.PRICE_MOVED: lambda order: order.phase is Phase.HELD,
     Notice.EXPIRED: lambda order: not order.is_paid,
+    Notice.CONVERTING: lambda order: order.step is Step.CONVERTING and not order.is_ended,
+    Notice.SENDING: lambda order: order.step is Step.SENDING and not order.is_ended,
 }
 """What may have been overtaken before it could be told, and then isn't told any more."""
 
@@ -85,11 +86,12 @@ class ChatTeller:
         handler = self._special.get(kind)
         if handler is not None:
             return await handler(news, order, t, zone)
-        notice = Notice(kind)
-        if notice in HOLDS and not HOLDS[notice](order):
+        notice, wished = Notice(kind), reader.notices if reader else None
+        way = way_of(notice, wished)
+        if way is Way.CARD or (notice in HOLDS and not HOLDS[notice](order)):
             return Told()
         screen = outcome.screen(notice, t, order, self._clock.now(), zone, help_offered=self._help.is_offered)
-        return await self._send(news, t, screen, silent=notice not in LOUD)
+        return await self._send(news, t, screen, silent=way is Way.SILENT)
 
     async def _reader(self, chat_id: int) -> Person | None:
         async with self._store.reading() as tx:

@@ -44,6 +44,8 @@ class Notice(StrEnum):
     TAKE_DOWN = "take_down"  # the QR must go: nothing more is to be paid with it
     PAID = "paid"
     PAID_LATE = "paid_late"
+    CONVERTING = "converting"  # these two only for whom wishes to hear of each step (domain/notices.py)
+    SENDING = "sending"
     SENT = "sent"
     FAILED = "failed"
     EXPIRED = "expired"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.chat.notices import HOLDS, LOUD
+from bot.chat.notices import HOLDS
 from bot.chat.screens import outcome
 from bot.domain.order import Notice, Order
 from bot.domain.timeline import Step
@@ -82,15 +82,14 @@ def test_what_has_been_overtaken_is_not_told_any_more() -> None:
     assert not HOLDS[Notice.UNRESOLVED](found)
     assert not HOLDS[Notice.PRICE_MOVED](found)
     assert not HOLDS[Notice.EXPIRED](paid)
+    assert not HOLDS[Notice.CONVERTING](replace(paid, step=Step.SENDING))
+    assert not HOLDS[Notice.SENDING](replace(paid, step=Step.SENDING, state="FAILED"))
+    assert HOLDS[Notice.CONVERTING](replace(paid, step=Step.CONVERTING))
+    assert HOLDS[Notice.SENDING](replace(paid, step=Step.SENDING))
     assert HOLDS[Notice.CHECKING](MOMENTS["unknown"])
     assert HOLDS[Notice.UNRESOLVED](MOMENTS["unresolved"])
     assert HOLDS[Notice.PRICE_MOVED](MOMENTS["held"])
     assert HOLDS[Notice.EXPIRED](MOMENTS["expired"])
-
-
-def test_facts_about_money_ring() -> None:
-    assert {Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED} <= LOUD
-    assert not {Notice.EXPIRED, Notice.CHECKING} & LOUD
 
 
 @pytest.mark.parametrize("moment", MOMENTS)

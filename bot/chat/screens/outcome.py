@@ -79,7 +79,7 @@ def _keyboard(notice: Notice, t: Translator, order: Order, now: datetime, *, hel
             return ((button("button.try_again", "again", "primary"),), (button("button.drop", "drop"),))
         case Notice.REFUSED | Notice.NOT_SHOWN:
             return ((button("button.back_to_review", "requote", "primary"),),)
-        case Notice.CHECKING | Notice.PAID:
+        case Notice.CHECKING | Notice.PAID | Notice.CONVERTING | Notice.SENDING:
             return ()
         case _:
             return card.keyboard(t, order, now, help_offered=help_offered)
