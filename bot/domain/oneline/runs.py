@@ -1,0 +1,124 @@
+"""Figures side by side: which of them are one number with spaces in it, and which are a sum without its unit.
+
+Every way to divide a run into numbers and sums is weighed by how much of it would be odd. Where the two likeliest ways
+disagree, nothing is taken from the run: half a number, or one with a sum grown on, would send money to a stranger.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from bot.domain.oneline.figures import (
+    LONGEST_SUM,
+    SHORTEST_NUMBER,
+    SURE_NUMBER,
+    digits_of,
+    is_country,
+    is_piece,
+    is_short_sum,
+    is_spaced_thousands,
+    is_sum,
+    starts_as_number,
+)
+from bot.domain.payout.numbers import LONGEST_ACCOUNT, TYPICAL_ACCOUNT
+
+MOST_PIECES: Final = 7
+"""Words of one run that are weighed, for 2⁶ divisions; a number in more pieces than this isn't written by anybody."""
+
+Kind = Literal["number", "sum", "short", "unsure"]
+"""`short`: a sum with its thousands perhaps left out. `unsure`: a short number, or an odd sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One number or sum of a run, with spaces as typed; `odd` says how unusual this reading of it is."""
+
+    kind: Kind
+    text: str
+    odd: int = 0
+
+    @property
+    def number(self) -> str:
+        """The digits, after the plus sign where there is one."""
+        return ("+" if self.text.startswith("+") else "") + digits_of(self.text)
+
+
+Division = tuple[Figures, ...]
+
+
+def divide(run: Sequence[str], *, has_sum: bool, fits: Callable[[str], bool] | None = None) -> Division | None:
+    """The figures that the words of `run` make; None where that is anybody's guess.
+
+    `has_sum`: the line names its sum elsewhere. `fits`: whether a number is usual for the destination, if it's known.
+    """
+    if len(run) > MOST_PIECES:
+        return None
+    weighed = [(_oddness(division, has_sum=has_sum), division) for division in _divisions(tuple(run))]
+    least = min((odd for odd, _ in weighed), default=None)
+    likeliest = [division for odd, division in weighed if odd == least]
+    if len(likeliest) > 1 and fits is not None:
+        likeliest = [each for each in likeliest if all(fits(number) for number in _numbers(each))]
+    return likeliest[0] if len(likeliest) == 1 else None
+
+
+def _divisions(run: tuple[str, ...]) -> Iterator[Division]:
+    if not run:
+        yield ()
+    for end in range(1, len(run) + 1):
+        for first in _figures(run[:end]):
+            yield from ((first, *rest) for rest in _divisions(run[end:]))
+
+
+def _oddness(division: Division, *, has_sum: bool) -> int:
+    sums = sum(each.kind in {"sum", "short"} for each in division)
+    too_many = max(sums - (0 if has_sum else 1), 0)
+    return sum(each.odd for each in division) + 3 * too_many
+
+
+def _numbers(division: Iterable[Figures]) -> list[str]:
+    return [each.number for each in division if each.kind == "number"]
+
+
+def _figures(words: tuple[str, ...]) -> Iterator[Figures]:
+    """What these words can be, taken as one."""
+    return _alone(words[0]) if len(words) == 1 else _together(words)
+
+
+def _alone(text: str) -> Iterator[Figures]:
+    length = len(digits_of(text))
+    if is_sum(text):
+        yield Figures("sum", text)
+    elif is_piece(text) and (length >= SURE_NUMBER or (starts_as_number(text) and length >= SHORTEST_NUMBER)):
+        yield Figures("number", text)
+    elif is_short_sum(text):
+        yield Figures("short", text)
+    elif is_piece(text) and SHORTEST_NUMBER <= length <= LONGEST_SUM:
+        yield Figures("unsure", text, odd=2)
+    else:
+        yield Figures("short", text, odd=4 if starts_as_number(text) else 2)
+
+
+def _together(words: tuple[str, ...]) -> Iterator[Figures]:
+    text = " ".join(words)
+    if is_spaced_thousands(text):
+        yield Figures("sum", text)
+    if not all(is_piece(word) for word in words) or any(word.startswith("+") for word in words[1:]):
+        return
+    if any(len(digits_of(word)) >= SURE_NUMBER for word in words) and not _is_with_country(words):
+        return
+    length = len(digits_of(text))
+    if SURE_NUMBER <= length <= LONGEST_ACCOUNT:
+        yield Figures("number", text, odd=_oddness_of_number(words, length))
+    elif starts_as_number(text) and SHORTEST_NUMBER <= length < SURE_NUMBER:
+        yield Figures("number", text, odd=1)
+
+
+def _is_with_country(words: tuple[str, ...]) -> bool:
+    return len(words) == 2 and is_country(words[0])  # noqa: PLR2004  the code and the rest
+
+
+def _oddness_of_number(words: tuple[str, ...], length: int) -> int:
+    if is_country(words[0]) and digits_of(words[1]).startswith("8"):
+        return -1  # "62 812 …": nobody means 62 thousand
+    has_sum_within = any(len(word) > 4 and is_sum(word) for word in words)  # noqa: PLR2004  "1000" is a usual piece
+    return int(length >= TYPICAL_ACCOUNT.stop) + int(has_sum_within) + int(words[0].startswith("000"))

@@ -1,0 +1,203 @@
+"""Sums that name their unit: "500rb", "1,5 juta", "Rp 1 500 000", "dua juta lima ratus ribu", "25000 sats"."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.domain.errors import Rejection
+from bot.domain.money import Ambiguous, Amount, parse_amount
+from bot.domain.money.vocabulary import CURRENCIES, HUNDREDS, ONE_OF, SCALES, SLANG, TIMES, words_in
+from bot.domain.oneline.figures import SURE_NUMBER, digits_of, is_figures, is_spaced_thousands, is_sum, starts_as_number
+from bot.domain.oneline.words import Word
+
+LONGEST_PHRASE: Final = 8
+"""Words of one sum; "dua juta tujuh ratus lima puluh ribu rupiah" has eight."""
+
+MOST_UNITS: Final = 12
+"""Words of money in one line; more are no order, and each is read with all that follow it."""
+
+_TELLING: Final = frozenset({*SCALES, *ONE_OF, *SLANG, *TIMES, *HUNDREDS})
+_BEFORE_ONLY: Final = frozenset({"rp", "idr"})
+_INITIALS: Final = frozenset({"k", "m"})
+"""Scales of one letter, which are initials of names as well: after a space they need a small figure before them."""
+
+_SMALL: Final = 4
+
+Reading = Amount | Ambiguous | Rejection
+"""What a text says as a sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What the words from `start` to before `stop` say of the amount; a refusal is a finding, too."""
+
+    start: int
+    stop: int
+    text: str
+    value: Reading
+
+
+def find_sums(words: Sequence[Word]) -> list[Sum]:
+    """All sums that name a unit, from left to right, the longest reading of each."""
+    if sum(is_money(word) and not is_figures(word) for word in words) > MOST_UNITS:
+        return []
+    found, place = list[Sum](), 0
+    while place < len(words):
+        longest = next(_readings(words, place), None)
+        if longest is not None:
+            found.append(longest)
+        place = longest.stop if longest else place + 1
+    return found
+
+
+def loose_currency(words: Sequence[Word], sums: Sequence[Sum]) -> str | None:
+    """A currency other than rupiah that stands apart from every sum: nobody can say whether it is the sum's."""
+    taken = {place for each in sums for place in range(each.start, each.stop)}
+    loose = (word.folded for place, word in enumerate(words) if place not in taken)
+    return next((text for text in loose if CURRENCIES.get(text, "IDR") != "IDR"), None)
+
+
+def is_money(word: Word) -> bool:
+    """Whether the word belongs to the language of sums."""
+    return not word.odd and (is_figures(word) or _units(word) is not None)
+
+
+def read_sum(text: str) -> Reading | None:
+    """What `text` says as a sum; None if it says nothing."""
+    try:
+        return parse_amount(text)
+    except Rejection as refused:
+        return None if refused.key == "amount.unreadable" else refused
+
+
+def _readings(words: Sequence[Word], start: int) -> Iterator[Sum]:
+    stop = start
+    while stop < min(len(words), start + LONGEST_PHRASE) and is_money(words[stop]):
+        if stop > start and words[stop].parted:
+            break
+        stop += 1
+    for end in range(stop, start, -1):
+        if _may_be_phrase(words, start, end):
+            text = " ".join(word.text for word in words[start:end])
+            value = read_sum(text)
+            if value is not None:
+                yield Sum(start, end, text, _doubted(words[start:end], value))
+
+
+def _doubted(phrase: Sequence[Word], value: Reading) -> Reading:
+    """`value`, or the question whether the bare figures at an end ("1 500rb", "1 juta 500") are part of the sum."""
+    shorter: Sequence[Word] = ()
+    if len(phrase) > 1 and is_figures(phrase[0]) and _has_figures(phrase[1]) and not is_figures(phrase[1]):
+        shorter = phrase[1:]
+    elif _ends_with_short_figure(phrase):
+        shorter = phrase[:-1]
+    without = read_sum(" ".join(word.text for word in shorter)) if shorter else None
+    both = tuple(dict.fromkeys((*meanings(without), *meanings(value))))
+    return Ambiguous(both) if without is not None and both else value
+
+
+def _ends_with_short_figure(phrase: Sequence[Word]) -> bool:
+    """Whether this is "1 juta 500" or "1jt 5", whose last figures nobody can be sure of."""
+    last = phrase[-1]
+    if len(phrase) == 1 or not is_figures(last) or starts_as_number(last.text) or len(digits_of(last.text)) >= _SMALL:
+        return False
+    before = phrase[-2]
+    return not is_figures(before) and not CURRENCIES.keys() & set(_units(before) or ())
+
+
+def meanings(value: Reading | None) -> tuple[Amount, ...]:
+    """The sums that `value` may be."""
+    if isinstance(value, Amount):
+        return (value,)
+    return value.readings if isinstance(value, Ambiguous) else ()
+
+
+def _may_be_phrase(words: Sequence[Word], start: int, stop: int) -> bool:
+    """Whether these words can be one sum that takes nothing away from a number beside it."""
+    phrase = words[start:stop]
+    if not any(_tells(word, alone=len(phrase) == 1) for word in phrase):
+        return False
+    return _starts_well(words, start, stop) and _ends_well(words, start, stop)
+
+
+def _tells(word: Word, *, alone: bool) -> bool:
+    units = _units(word)
+    if units is None or is_figures(word):
+        return False
+    return (
+        not _TELLING.isdisjoint(units) or _has_figures(word) or (not alone and not CURRENCIES.keys().isdisjoint(units))
+    )
+
+
+def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
+    """Figures at the start: one word of them, or thousands with spaces of which none is left out."""
+    run = _run(words, start, stop)
+    if not run:
+        return True
+    if _is_within_run(words, start):
+        text = words[start].text
+        is_own = is_sum(text) or (len(digits_of(text)) < _SMALL and not starts_as_number(text))
+        return len(run) == 1 and start + 1 < stop and is_own and not _has_figures(words[start + 1])
+    return _is_one_figure(words, run, stop)
+
+
+def _is_one_figure(words: Sequence[Word], run: range, stop: int) -> bool:
+    text = " ".join(words[place].text for place in run)
+    if starts_as_number(text) or len(digits_of(words[run[0]].text)) >= SURE_NUMBER:
+        return False
+    if len(run) > 1:
+        return is_spaced_thousands(text) and words[run[-1] + 1].folded.strip(".") in CURRENCIES
+    after = words[run[-1] + 1].folded if run[-1] + 1 < stop else ""
+    return after not in _INITIALS or len(digits_of(text)) <= _SMALL
+
+
+def _ends_well(words: Sequence[Word], start: int, stop: int) -> bool:
+    """Figures at the end belong to a currency right before them; a currency at the end, not to figures after it."""
+    last = words[stop - 1]
+    if is_figures(last):
+        is_last = stop == len(words) or not is_figures(words[stop])
+        return _is_told_by_currency(words, start, stop) or (is_last and _ends_with_short_figure(words[start:stop]))
+    follows = stop < len(words) and is_figures(words[stop]) and not words[stop].parted
+    return not (follows and stop - start > 1 and last.folded in _BEFORE_ONLY)
+
+
+def _is_told_by_currency(words: Sequence[Word], start: int, stop: int) -> bool:
+    first = words[start].folded.strip(".")
+    if first not in CURRENCIES or _run(words, start + 1, stop) != range(start + 1, stop):
+        return False
+    rest = [word.text for word in words[start + 1 : stop]]
+    if len(rest) > 1:
+        return is_spaced_thousands(" ".join(rest))
+    return not starts_as_number(rest[0]) and (is_sum(rest[0]) or len(digits_of(rest[0])) < SURE_NUMBER)
+
+
+def _run(words: Sequence[Word], start: int, stop: int) -> range:
+    """The words of figures alone that begin at `start`."""
+    end = start
+    while end < stop and is_figures(words[end]):
+        end += 1
+    return range(start, end)
+
+
+def _is_within_run(words: Sequence[Word], place: int) -> bool:
+    """Whether the figures before may belong to the same number; one that is whole already needs no more."""
+    if place == 0 or words[place].parted or not is_figures(words[place - 1]):
+        return False
+    return len(digits_of(words[place - 1].text)) < SURE_NUMBER
+
+
+def _units(word: Word) -> list[str] | None:
+    """The words of money in `word`, figures left out ("500rb", "rp50.000", "juta"); None if there are others."""
+    letters = re.sub(r"-?\d[\d.,']*", " ", word.folded.rstrip("."))
+    units = list[str]()
+    for run in letters.replace(".", " ").split():
+        found = words_in(run)
+        if found is None:
+            return None
+        units += found
+    return units
+
+
+def _has_figures(word: Word) -> bool:
+    return any(character.isdecimal() for character in word.text)

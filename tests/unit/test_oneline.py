@@ -1,0 +1,292 @@
+"""An order in one line: what is understood is taken, what is doubtful is said to be, and talk is no order."""
+
+import json
+import time
+from importlib.resources import files
+
+import pytest
+
+from bot.domain.money import Amount
+from bot.domain.oneline import OneLine, looks_like_order, read_line
+from bot.domain.payout import PayoutMethod, display_name
+
+EWALLETS = {"gopay", "ovo", "dana", "shopeepay", "linkaja", "linkaja_direct", "imkas", "isaku"}
+METHODS = [
+    PayoutMethod(each["code"], each["name"], "ewallet" if each["code"] in EWALLETS else "bank", 250_000_000)
+    for each in json.loads((files("bot.domain.payout") / "known.json").read_text(encoding="utf-8"))
+]
+
+
+def read(text: str) -> OneLine:
+    return read_line(text, METHODS)
+
+
+def rupiah(*values: int) -> tuple[Amount, ...]:
+    return tuple(Amount("IDR", value) for value in values)
+
+
+def place(line: OneLine) -> str | None:
+    return display_name(line.method) if line.method else None
+
+
+def places(line: OneLine) -> list[str]:
+    return [display_name(method) for method in line.method_candidates]
+
+
+def refused(line: OneLine) -> list[str]:
+    return [rejection.key for rejection in line.rejections]
+
+
+WHOLE = {
+    "500rb bca 1234567890 Budi": ("BCA", "1234567890", 500_000, "Budi"),
+    "budi 1234567890 bca 500rb": ("BCA", "1234567890", 500_000, "budi"),
+    "500rb, bca, 1234567890, Budi": ("BCA", "1234567890", 500_000, "Budi"),
+    "bca/1234567890/500000/budi": ("BCA", "1234567890", 500_000, "budi"),
+    "500rb\nbca\n1234567890\nBudi Santoso": ("BCA", "1234567890", 500_000, "Budi Santoso"),
+    "BCA: 1234567890, a.n. Budi Santoso, nominal: Rp500.000": ("BCA", "1234567890", 500_000, "Budi Santoso"),
+    "Tolong transfer ke BCA 1234567890 a.n. Budi sebesar 500rb ya, makasih": ("BCA", "1234567890", 500_000, "Budi"),
+    "50000.- bca (1234567890) *Budi*": ("BCA", "1234567890", 50_000, "Budi"),
+    "500rb bca 1234567890 \U0001f64f Budi \U0001f60a": ("BCA", "1234567890", 500_000, "Budi"),
+    "50k bca 1234567890 Jos\u00e9": ("BCA", "1234567890", 50_000, "Jos\u00e9"),
+    "500rb bca 1234567890 I Made Wirawan": ("BCA", "1234567890", 500_000, "I Made Wirawan"),
+    "1234567890 m ali bca 500rb": ("BCA", "1234567890", 500_000, "m ali"),
+    "gopay 0812 3456 7890 50k": ("GoPay", "081234567890", 50_000, None),
+    "50 ribu gopay 0812 3456 7890": ("GoPay", "081234567890", 50_000, None),
+    "gopay 62 812 3456 7890 50k": ("GoPay", "081234567890", 50_000, None),
+    "(+62) 812-3456-7890 ovo Rp50.000,-": ("OVO", "081234567890", 50_000, None),
+    "0812 3456 7890 rp 50000 ovo": ("OVO", "081234567890", 50_000, None),
+    "0812 3456 7890 1,5 juta gopay": ("GoPay", "081234567890", 1_500_000, None),
+    "150 000 0812 3456 7890 gopay": ("GoPay", "081234567890", 150_000, None),
+    "123-456 7890 bca 1,5 juta": ("BCA", "1234567890", 1_500_000, None),
+    "123 456 7890 500000 bca": ("BCA", "1234567890", 500_000, None),
+    "rp 500 000 1234567890 bca": ("BCA", "1234567890", 500_000, None),
+    "bca 1.500.000 123.456.7890": ("BCA", "1234567890", 1_500_000, None),
+    "bca 0012345678 1jt": ("BCA", "0012345678", 1_000_000, None),
+    "50000 rp 1234567890 bca": ("BCA", "1234567890", 50_000, None),
+    "2jt 500rb bca 1234567890": ("BCA", "1234567890", 2_500_000, None),
+    "dua juta lima ratus ribu ke bca 1234567890 atas nama siti": ("BCA", "1234567890", 2_500_000, "siti"),
+    "bca1234567890 500rb": ("BCA", "1234567890", 500_000, None),
+    "bca 014 1234567890 500rb": ("BCA", "1234567890", 500_000, None),
+    "\uff15\uff10\uff10\uff52\uff42\u3000\uff42\uff43\uff41\u3000"
+    "\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19\uff10": ("BCA", "1234567890", 500_000, None),
+    "bank central asia 1234567890 500rb siti aminah": ("BCA", "1234567890", 500_000, "siti aminah"),
+    "bank jago 123456789012 500rb": ("Bank Jago", "123456789012", 500_000, None),
+    "bca digital 123456789012 50k": ("blu by BCA", "123456789012", 50_000, None),
+    "bank of china 1234567890 50k": ("Bank of China", "1234567890", 50_000, None),
+    "bank centrl asia 1234567890 500rb budi": ("BCA", "1234567890", 500_000, "budi"),
+    "mandri 1234567890123 500rb budi": ("Mandiri", "1234567890123", 500_000, "budi"),
+    "gopey 081234567890 50k": ("GoPay", "081234567890", 50_000, None),
+    "500rb bca 1234567890 Mega": ("BCA", "1234567890", 500_000, "Mega"),
+    "500rb Victoria Mega bca 1234567890": ("BCA", "1234567890", 500_000, "Victoria Mega"),
+    "500rb mega 123456789012345 budi": ("Bank Mega", "123456789012345", 500_000, "budi"),
+    "bank mas 1234567890 500rb": ("Bank MAS", "1234567890", 500_000, None),
+    "500rb ke mas budi bca 1234567890": ("BCA", "1234567890", 500_000, "mas budi"),
+    "transfer dana 500rb ke bca 1234567890": ("BCA", "1234567890", 500_000, None),
+    "saldo dana 50rb 081234567890": ("DANA", "081234567890", 50_000, None),
+}
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_a_whole_order_is_understood_to_the_last_word(text: str) -> None:
+    name, number, idr, holder = WHOLE[text]
+    line = read(text)
+    assert (place(line), line.number, line.amount, line.holder) == (name, number, Amount("IDR", idr), holder)
+    assert not (line.leftover or line.rejections or line.amount_readings or line.method_candidates)
+    assert looks_like_order(text, METHODS)
+
+
+@pytest.mark.parametrize(
+    ("text", "sats"),
+    [
+        ("ovo 081234567890 25000 sats", 25_000),
+        ("25000 sats 123-456 7890 bca", 25_000),
+        ("bca 1234567890 0,0005 btc", 50_000),
+        ("bca 1234567890 \u20bf25000", 25_000),
+    ],
+)
+def test_a_sum_may_be_in_bitcoin(text: str, sats: int) -> None:
+    assert read(text).amount == Amount("SAT", sats)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("bca 1234567890 1.500", (1_500, 1_500_000)),
+        ("1m bca 1234567890", (1_000_000, 1_000_000_000)),
+        ("bca 1234567890 50", (50_000, 50_000_000)),
+        ("bca 1234567890 123456", (123_456,)),
+        ("500rb 50rb bca 1234567890", (50_000, 500_000)),
+        ("bca 1234567890 1 500rb", (500_000, 1_500_000)),
+        ("1 juta 500 bca 1234567890", (1_000_000, 1_000_500, 1_500_000)),
+        ("lima puluh gopay 081234567890", (50_000, 50_000_000)),
+    ],
+)
+def test_a_sum_that_can_mean_several_keeps_its_readings_and_none_is_taken(text: str, values: tuple[int, ...]) -> None:
+    line = read(text)
+    assert line.amount is None
+    assert sorted(line.amount_readings, key=lambda amount: amount.value) == list(rupiah(*values))
+    assert line.amount_text in text.replace("500rb 50rb", "500rb / 50rb")
+
+
+def test_a_currency_apart_from_its_sum_makes_the_sum_doubtful() -> None:
+    assert read("sats, 25000, bca 1234567890").amount_readings == (Amount("IDR", 25_000), Amount("SAT", 25_000))
+
+
+@pytest.mark.parametrize("text", ["bca 1234567890 1/2 juta", "bca 1234567890 \u00bd juta", "bca 1234567890 50-100rb"])
+def test_what_is_no_sum_that_we_read_is_left_over(text: str) -> None:
+    line = read(text)
+    assert (line.amount, line.amount_readings, line.holder) == (None, (), None)
+    assert line.leftover
+    assert not looks_like_order(text, METHODS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bca 1234567890 9876543210 500rb",  # two numbers
+        "gopay 0812 345 678 90",  # ten digits and 90, or twelve digits
+        "bca 12345678901\u00b2 500rb",
+        "0812 3456 7890 2500 ribu gopay",  # which of them belong to the thousands?
+        "bca 1234567890-9876543210 500rb",
+    ],
+)
+def test_where_the_number_is_anybodys_guess_none_is_taken(text: str) -> None:
+    line = read(text)
+    assert (line.number, line.doubtful_number) == (None, None)
+    assert line.leftover or line.rejections
+
+
+def test_the_usual_length_of_the_destination_tells_where_a_spaced_number_ends() -> None:
+    line = read("bca 1234 5678 90 50")
+    assert (line.number, line.amount_readings) == ("1234567890", rupiah(50_000, 50_000_000))
+
+
+def test_the_same_number_twice_is_one_number() -> None:
+    assert read("gopay 081234567890 50k +6281234567890").number == "081234567890"
+
+
+def test_an_unusual_number_is_doubtful_with_the_question_to_ask() -> None:
+    line = read("bca 123456 500rb")
+    assert (line.number, line.doubtful_number, line.amount) == (None, "123456", Amount("IDR", 500_000))
+    assert line.number_doubt is not None
+    assert line.number_doubt.key == "number.unusual_length"
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("gopay 1234567890 50k", ["number.not_mobile"]),
+        ("bca 123456789012345678901 500rb", ["number.too_long"]),
+        ("bca 1234567890 -50rb", ["amount.not_positive"]),
+        ("bca 1234567890 0", ["amount.not_positive"]),
+        ("bca 1234567890 9999 triliun", ["amount.too_large"]),
+        ("bca 1234567890 50k Bu%di", ["holder.symbols"]),
+    ],
+)
+def test_what_is_understood_and_refused_is_said_with_its_reason(text: str, keys: list[str]) -> None:
+    assert refused(read(text)) == keys
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("bca mandiri 1234567890 500rb", ["BCA", "Mandiri"]),
+        ("500rb mega dana 081234567890", ["Bank Mega", "DANA"]),
+        ("mand 1234567890123 500rb budi", ["Mandiri", "Mandiri Taspen", "BSI"]),
+        ("bcaa 1234567890 500rb", ["BCA", "BCA Syariah"]),
+        ("gopey 50k", ["GoPay"]),  # misspelt, and no number confirms it
+    ],
+)
+def test_an_uncertain_destination_is_offered_and_not_taken(text: str, labels: list[str]) -> None:
+    line = read(text)
+    assert (line.method, places(line)) == (None, labels)
+
+
+@pytest.mark.parametrize(
+    ("text", "holder"),
+    [
+        ("500rb 1234567890 Permana", "Permana"),
+        ("500rb 1234567890 a/n Mega", "Mega"),
+        ("500rb 1234567890 mas budi", "mas budi"),
+        ("500rb 1234567890 Maya Mutia", "Maya Mutia"),
+        ("500rb 1234567890 Andi", "Andi"),
+    ],
+)
+def test_a_persons_name_is_not_swallowed_by_a_bank_that_is_called_alike(text: str, holder: str) -> None:
+    line = read(text)
+    assert (line.method, line.holder) == (None, holder)
+
+
+def test_two_stretches_of_unknown_words_are_no_name() -> None:
+    line = read("budi santoso 500rb bca siti 1234567890")
+    assert (line.holder, line.leftover) == (None, ("budi", "santoso", "siti"))
+
+
+TALK = [
+    "",
+    "halo",
+    "terima kasih",
+    "1234",
+    "123456",
+    "1234567890",
+    "500rb",
+    "bca",
+    "500rb bca",
+    "PIN 123456",
+    "kode otp anda 123456 jangan berikan",
+    "berapa kurs 500rb?",
+    "500rb bca 1234567890?",
+    "sudah transfer 500rb ke bca 1234567890",
+    "halo 500rb bca 1234567890",
+    "jam 10:30 tanggal 12/05/2026 transfer 500rb bca 1234567890",
+    "https://example.org/500rb/bca/1234567890",
+    "/send 500rb bca 1234567890",
+    "@budi 500rb bca 1234567890",
+    "order 1234567890 500rb gagal",
+    "Selamat siang, pembayaran 500rb ke rekening BCA 1234567890 atas nama Budi telah kami terima dengan baik, salam",
+    "x " * 2048,
+    "\U0001f4b8" * 4096,
+]
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_talk_is_no_order(text: str) -> None:
+    assert not looks_like_order(text, METHODS)
+
+
+def test_nothing_is_picked_out_of_a_long_text() -> None:
+    line = read("500rb bca 1234567890 " + "dan seterusnya " * 30)
+    assert line == OneLine(leftover=line.leftover)
+
+
+@pytest.mark.parametrize("text", ["500rb ovo 081234567890", "ovo"])
+def test_an_empty_list_leaves_the_destination_open(text: str) -> None:
+    assert read_line(text, []).method is None
+
+
+# No text takes longer than a blink, whoever sends it; the bound is wide, for test machines are busy.
+HEAVY = [
+    "x" * 4096,
+    "\U0001f4b8" * 4096,
+    "1 " * 2048,
+    "juta ribu " * 20,
+    "dua juta lima ratus ribu " * 10,
+    "satsat" * 45,
+    "bank qwe " * 20,
+    "mandri gopey brii danaa " * 10,
+    "qwerty asdfgh zxcvbn " * 13,
+    "1234 " * 40,
+    "123.456 " * 36,
+    "\ufdfa" * 290,
+    "(" * 150 + ")" * 150,
+]
+
+
+@pytest.mark.parametrize("text", HEAVY, ids=range(len(HEAVY)))
+def test_heavy_texts_are_light_work(text: str) -> None:
+    many = [*METHODS, *(PayoutMethod(f"X{i}", f"BPR CONTOH {i} SEJAHTERA", "bank") for i in range(90))]
+    read_line("warm up", many)
+    began = time.process_time()
+    read_line(text, many)
+    looks_like_order(text, many)
+    assert time.process_time() - began < 0.5

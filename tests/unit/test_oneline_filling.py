@@ -1,0 +1,138 @@
+"""A draft filled with one line asks for what is missing or doubtful, and loses nothing on the way."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.domain.draft import Ask, OrderDraft, new_draft
+from bot.domain.errors import Rejection
+from bot.domain.money import Amount
+from bot.domain.oneline import apply, confirm_number, read_line, refusal, take_destination, waiting_number
+from bot.domain.payout import PayoutMethod
+
+BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
+MANDIRI = PayoutMethod("008", "BANK MANDIRI", "bank", 100_000_000)
+GOPAY = PayoutMethod("gopay", "GOPAY", "ewallet", 20_000_000)
+METHODS = [BCA, MANDIRI, GOPAY]
+EMPTY = new_draft(chat_id=1, person_id=2, now=datetime(2026, 11, 21, 9, 0, tzinfo=UTC))
+HALF_A_MILLION = Amount("IDR", 500_000)
+
+
+def filled(text: str, draft: OrderDraft = EMPTY) -> OrderDraft:
+    return apply(draft, read_line(text, METHODS))
+
+
+def test_a_whole_line_leads_straight_to_the_review() -> None:
+    draft = filled("500rb bca 1234567890 Budi")
+    recipient = replace(EMPTY, method=BCA, number="1234567890", holder="Budi", holder_asked=True)
+    assert draft == replace(recipient, amount=HALF_A_MILLION, ask=Ask.REVIEW)
+
+
+@pytest.mark.parametrize(
+    ("text", "ask"),
+    [
+        ("", Ask.DESTINATION),
+        ("500rb", Ask.DESTINATION),
+        ("500rb 1234567890 budi", Ask.DESTINATION),
+        ("500rb bca mandiri 1234567890 budi", Ask.DESTINATION),
+        ("500rb bca", Ask.NUMBER),
+        ("500rb bca 123456 budi", Ask.NUMBER),
+        ("500rb gopay 1234567890 budi", Ask.NUMBER),
+        ("500rb bca 1234567890 9876543210 budi", Ask.NUMBER),
+        ("500rb bca 1234567890", Ask.HOLDER),
+        ("bca 1234567890 budi", Ask.AMOUNT),
+        ("1.500 bca 1234567890 budi", Ask.AMOUNT),
+        ("500rb 50rb bca 1234567890 budi", Ask.AMOUNT),
+        ("-50rb bca 1234567890 budi", Ask.AMOUNT),
+    ],
+)
+def test_only_what_is_missing_or_doubtful_is_asked(text: str, ask: Ask) -> None:
+    assert filled(text).ask is ask
+
+
+@pytest.mark.parametrize("text", ["500rb gopay 1234567890", "500rb bca 1234567890 9876543210", "500rb bca"])
+def test_no_number_is_filled_in_that_was_refused_or_unclear(text: str) -> None:
+    draft = filled(text)
+    assert (draft.number, draft.doubtful_number, waiting_number(draft)) == (None, None, None)
+
+
+def test_an_unusual_number_waits_for_a_yes() -> None:
+    draft = filled("500rb bca 123456 Budi")
+    assert (draft.number, draft.doubtful_number) == (None, "123456")
+    waiting = waiting_number(draft)
+    assert waiting is not None
+    assert waiting.remark is not None
+    assert (waiting.number, waiting.remark.key) == ("123456", "number.unusual_length")
+
+
+def test_the_yes_takes_the_number_and_keeps_the_holder_who_was_named_with_it() -> None:
+    draft = confirm_number(filled("500rb bca 123456 Budi"), "123456")
+    assert (draft.number, draft.doubtful_number, draft.holder, draft.ask) == ("123456", None, "Budi", Ask.REVIEW)
+    assert waiting_number(draft) is None
+
+
+def test_a_number_typed_after_the_line_is_the_named_holders() -> None:
+    draft = confirm_number(filled("500rb bca Budi"), "123-456 7890")
+    assert (draft.number, draft.holder, draft.ask) == ("1234567890", "Budi", Ask.REVIEW)
+
+
+def test_another_number_has_another_holder() -> None:
+    draft = confirm_number(filled("500rb bca 1234567890 Budi"), "9876543210")
+    assert (draft.number, draft.holder, draft.ask) == ("9876543210", None, Ask.HOLDER)
+
+
+def test_a_number_is_refused_where_the_destination_is_gone_or_cannot_have_it() -> None:
+    with pytest.raises(Rejection, match=r"destination\.gone"):
+        confirm_number(EMPTY, "1234567890")
+    with pytest.raises(Rejection, match=r"number\.not_mobile"):
+        confirm_number(filled("gopay"), "1234567890")
+
+
+@pytest.mark.parametrize("text", ["500rb 1234567890 Budi", "500rb bca mandiri 1234567890 Budi"])
+def test_a_number_waits_for_its_destination_and_is_taken_with_it(text: str) -> None:
+    draft = filled(text)
+    assert (draft.number, draft.doubtful_number, waiting_number(draft)) == (None, "1234567890", None)
+    chosen = take_destination(draft, BCA)
+    assert (chosen.method, chosen.number, chosen.doubtful_number) == (BCA, "1234567890", None)
+    assert (chosen.holder, chosen.amount, chosen.ask) == ("Budi", HALF_A_MILLION, Ask.REVIEW)
+
+
+def test_a_number_that_is_unusual_at_the_chosen_destination_is_asked_about() -> None:
+    draft = take_destination(filled("500rb 1234567890 Budi"), MANDIRI)
+    assert (draft.number, draft.doubtful_number, draft.ask, draft.holder) == (None, "1234567890", Ask.NUMBER, "Budi")
+    assert take_destination(draft, BCA).number == "1234567890"
+
+
+def test_a_mobile_number_is_taken_in_the_form_that_is_sent() -> None:
+    assert take_destination(filled("500rb +62 812 3456 7890"), GOPAY).number == "081234567890"
+
+
+def test_a_number_that_the_destination_cannot_have_is_dropped_with_a_reason() -> None:
+    draft = filled("500rb 1234567890 Budi")
+    reason = refusal(draft, GOPAY)
+    assert reason is not None
+    assert reason.key == "number.not_mobile"
+    chosen = take_destination(draft, GOPAY)
+    assert (chosen.number, chosen.doubtful_number, chosen.ask) == (None, None, Ask.NUMBER)
+    assert refusal(draft, BCA) is None
+
+
+def test_another_destination_asks_number_and_holder_anew() -> None:
+    draft = take_destination(filled("500rb bca 1234567890 Budi"), MANDIRI)
+    assert (draft.number, draft.doubtful_number, draft.holder, draft.ask) == (None, None, None, Ask.NUMBER)
+
+
+def test_the_same_destination_again_changes_nothing() -> None:
+    draft = filled("500rb bca 1234567890 Budi")
+    assert take_destination(draft, BCA) == draft
+
+
+def test_a_line_without_a_number_leaves_the_drafts_recipient_as_it_is() -> None:
+    assert filled("1jt", filled("500rb bca 1234567890 Budi")).amount == Amount("IDR", 1_000_000)
+    assert filled("1jt", filled("500rb bca 1234567890 Budi")).holder == "Budi"
+
+
+def test_a_line_with_another_number_forgets_the_holder_of_the_first() -> None:
+    draft = filled("bca 9876543210", filled("500rb bca 1234567890 Budi"))
+    assert (draft.number, draft.holder, draft.ask) == ("9876543210", None, Ask.HOLDER)
