@@ -19,6 +19,7 @@ BENCHMARKS = {
     "orders": "orders_followed",
     "updates": "updates_per_second",
     "qr": "qr_codes",
+    "receipts": "receipts",
     "start": "start_and_memory",
 }
 

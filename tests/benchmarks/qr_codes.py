@@ -21,12 +21,12 @@ async def run(*, quick: bool) -> list[Row]:
     """The rows of this benchmark."""
     payloads = [qr.invoice_qr_payload(_invoice(number)) for number in range(FEW_CODES if quick else CODES)]
     qr.render_png(payloads[0])
-    ours = Spread.of([_took(lambda p=payload: qr.render_png(p)) for payload in payloads])  # type: ignore[misc]
-    plain = Spread.of([_took(lambda p=payload: _plainly(p)) for payload in payloads[:20]])  # type: ignore[misc]
+    ours = Spread.of([took(lambda p=payload: qr.render_png(p)) for payload in payloads])  # type: ignore[misc]
+    plain = Spread.of([took(lambda p=payload: _plainly(p)) for payload in payloads[:20]])  # type: ignore[misc]
     what = f"drawing an invoice's QR code ({LENGTHS[0]} to {LENGTHS[1]} characters), median / p99"
-    off = await _loop_delay(lambda: _off_the_loop(payloads))
-    on = await _loop_delay(lambda: _on_the_loop(payloads))
-    idle = await _loop_delay(lambda: asyncio.sleep(0.5))
+    off = await loop_delay(lambda: _off_the_loop(payloads))
+    on = await loop_delay(lambda: _on_the_loop(payloads))
+    idle = await loop_delay(lambda: asyncio.sleep(0.5))
     waits = f"what the event loop waits while {len(payloads)} codes are drawn, median / p99"
     return [
         Row(
@@ -47,7 +47,8 @@ def _invoice(number: int) -> str:
     return "lnbcrt" + "".join(CHARACTERS[(number * 7 + place * place) % 32] for place in range(length - 6))
 
 
-def _took(draw: Callable[[], object]) -> float:
+def took(draw: Callable[[], object]) -> float:
+    """How many seconds drawing once takes."""
     began = time.perf_counter()
     draw()
     return time.perf_counter() - began
@@ -69,7 +70,7 @@ async def _on_the_loop(payloads: list[str]) -> None:
         await asyncio.sleep(0)
 
 
-async def _loop_delay(work: Callable[[], Awaitable[object]]) -> Spread:
+async def loop_delay(work: Callable[[], Awaitable[object]]) -> Spread:
     """By how much a timer came late while `work` went on."""
     delays: list[float] = []
     working = asyncio.ensure_future(work())

@@ -1,0 +1,66 @@
+"""What a receipt's fonts draw of any text, and how it is set: no box for a missing character, no line too long."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.receipts.lettering import Style, Weight, fitted, wrapped
+from bot.receipts.letters import DRAWN, NOTHING, UNDRAWN, drawable
+
+
+@pytest.mark.parametrize("weight", Weight)
+def test_every_character_said_to_be_drawn_is_in_the_fonts(weight: Weight) -> None:
+    font = Style(weight, 40, 50).font
+    missing = bytes(font.getmask("\U0010fffd"))
+    assert missing.strip(b"\0")
+    assert [character for character in sorted(DRAWN) if bytes(font.getmask(character)) == missing] == []
+
+
+@given(st.text(max_size=60))
+def test_only_characters_of_the_fonts_are_ever_drawn(text: str) -> None:
+    drawn = drawable(text, 60)
+    assert set(drawn) <= DRAWN | {" "}
+    assert bool(drawn) == bool(text.strip())
+    assert drawable(drawn, 600) == drawn
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("Budi Santoso", "Budi Santoso"),
+        ("Rp1.500.000 · ≈ 25,000 sats", "Rp1.500.000 · ≈ 25,000 sats"),
+        ("Budi 🎉🇮🇩 Santoso ✅", "Budi Santoso"),
+        ("王小明", UNDRAWN),
+        ("Иван Santoso", f"{UNDRAWN} Santoso"),
+        ("نوميكوس محمد", f"{UNDRAWN} {UNDRAWN}"),
+        ("Nguyễn Thị Ngọc", "Nguyen Thi Ngoc"),
+        ("e\u0301", "é"),
+        ("ＢＣＡ　１２３", "BCA 123"),  # noqa: RUF001 - full-width
+        ("٣٤٥", "345"),
+        ("\u202eBudi\u2069", "Budi"),
+        ("a\tb\nc\u00a0d", "a b c d"),
+        ("🎉", NOTHING),
+        ("   ", ""),
+    ],
+)
+def test_what_the_fonts_lack_is_left_out_or_replaced(text: str, drawn: str) -> None:
+    assert drawable(text, 80) == drawn
+
+
+@settings(max_examples=60)
+@given(st.text(sorted(DRAWN | {" "}), max_size=120), st.integers(60, 900), st.integers(1, 5))
+def test_lines_keep_to_their_width_and_number(text: str, width: int, most: int) -> None:
+    lines = wrapped(text, Style(Weight.BOLD, 38, 50), width, most)
+    assert len(lines.texts) <= most
+    assert lines.width <= width
+    whole = "".join(text.split())
+    shown = "".join("".join(lines.texts).split())
+    assert shown == whole or (shown.endswith("…") and whole.startswith(shown[:-1]))
+
+
+def test_a_longer_amount_shrinks_and_an_absurd_one_is_wrapped_but_whole() -> None:
+    sizes = (Style(Weight.EXTRA_BOLD, 136, 177), Style(Weight.EXTRA_BOLD, 72, 94))
+    assert fitted("Rp500.000", sizes, 864, 4).style.size == 136
+    assert fitted("Rp150.000.000.000", sizes, 864, 4).style.size == 72
+    absurd = "Rp" + "9" * 70
+    assert "".join(fitted(absurd, sizes, 864, 4).texts) == absurd

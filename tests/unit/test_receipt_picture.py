@@ -1,0 +1,199 @@
+"""Receipts as people and phones see them: nothing outside its place, nothing unreadable, nothing slow for the rest."""
+
+import asyncio
+import io
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+import pytest
+import zxingcpp
+from PIL import Image, ImageChops, ImageDraw
+
+from bot.invoices.errors import UnrenderableQr
+from bot.receipts import ReceiptFacts, palette, render_receipt, render_receipt_off_loop
+from bot.receipts.layout import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT
+
+LINK = "https://t.me/KirimRupiahBot?start=v_K7QM2XPA9RTW"
+FACTS = ReceiptFacts(
+    brand="Kirim",
+    title="Terkirim",
+    amount="Rp1.500.000",
+    subtitle="kepada B••• S•••••• · BCA ••••7890",
+    rows=(("Bank", "BCA · BANK CENTRAL ASIA"), ("Nomor referensi", "KRM-7Q2M4X"), ("Dikirim", "21 Nov 2026 14.33 WIB")),
+    explanation="“Terkirim” berarti rupiah sudah dikirim ke bank. Biasanya masuk dalam beberapa menit.",
+    code_label="Kode verifikasi",
+    code="K7QM-2XPA-9RTW",
+    code_hint="Benarkah struk ini asli? Pindai, atau kirim /verify dan kodenya ke @KirimRupiahBot.",
+)
+WHOLE = replace(FACTS, phrase_label="Frasa Anda", phrase="Gajah ungu naik sepeda", verify_url=LINK)
+
+LONG = "W" * 4_096
+HOSTILE = {
+    "one endless word": LONG,
+    "words without end": "kata " * 800,
+    "emoji": "🎉" * 4_096,
+    "markup": "<b>BCA</b> &amp; <script>",
+    "turned around": "\u202e\u2067gnp.exe\u2066\u200f",
+    "control characters": "a\x00b\x07c\nd\r\ne\x1b[31m\t\x7f",
+    "marks piled up": "Z" + "\u0337\u0353" * 500,
+    "other scripts": "王小明 مرحبا Иван ไทย नमस्ते",
+    "lone surrogate": "a\ud800b",
+    "only spaces": " \u3000\u00a0 ",
+    "empty": "",
+}
+TEXTS = (
+    "brand",
+    "title",
+    "amount",
+    "subtitle",
+    "explanation",
+    "code_label",
+    "code",
+    "code_hint",
+    "phrase_label",
+    "phrase",
+)
+
+
+def _picture(facts: ReceiptFacts) -> Image.Image:
+    return Image.open(io.BytesIO(render_receipt(facts))).convert("RGB")
+
+
+def _everywhere(text: str) -> ReceiptFacts:
+    return _changed(replace(WHOLE, rows=((text, text), (text, "x"), ("x", text))), *TEXTS, to=text)
+
+
+def _changed(facts: ReceiptFacts, *names: str, to: str) -> ReceiptFacts:
+    given: dict[str, Any] = dict.fromkeys(names, to)
+    return replace(facts, **given)
+
+
+def _colours(picture: Image.Image, left: int, right: int) -> set[tuple[int, ...]]:
+    strip = picture.crop((left, 0, right, picture.height))
+    return {colour for _, colour in strip.getcolors(strip.width * strip.height) or () if isinstance(colour, tuple)}
+
+
+def _read(picture: Image.Image) -> list[str]:
+    return [code.text for code in zxingcpp.read_barcodes(picture)]
+
+
+@pytest.mark.parametrize("facts", [FACTS, WHOLE], ids=["plain", "whole"])
+def test_a_receipt_is_a_light_png_of_1080_pixels(facts: ReceiptFacts) -> None:
+    png = render_receipt(facts)
+    picture = Image.open(io.BytesIO(png))
+    assert (picture.format, picture.width) == ("PNG", 1080)
+    assert 1_400 < picture.height < 2_100
+    assert len(png) < 100_000
+    shades = picture.convert("L").histogram()
+    assert sum(shades[200:]) > 0.85 * sum(shades)
+
+
+def test_the_same_facts_give_the_same_bytes_and_others_give_others() -> None:
+    assert render_receipt(WHOLE) == render_receipt(replace(WHOLE))
+    pictures = {render_receipt(_changed(WHOLE, name, to="Lain")) for name in TEXTS}
+    pictures |= {render_receipt(WHOLE), render_receipt(replace(WHOLE, rows=WHOLE.rows[:1]))}
+    assert len(pictures) == len(TEXTS) + 2
+
+
+@pytest.mark.parametrize("size", [1, 1 / 2, 1 / 3])
+def test_the_link_reads_back_from_the_picture(size: float) -> None:
+    whole = _picture(WHOLE)
+    small = whole.resize((round(whole.width * size), round(whole.height * size)), Image.Resampling.BILINEAR)
+    assert _read(small) == [LINK]
+
+
+def test_the_link_reads_back_from_a_jpeg_of_the_size_that_chats_make() -> None:
+    picture = _picture(WHOLE)
+    picture.thumbnail((1_280, 1_280))
+    file = io.BytesIO()
+    picture.save(file, "JPEG", quality=70)
+    assert _read(Image.open(file)) == [LINK]
+
+
+def test_without_a_link_there_is_no_qr_code() -> None:
+    assert _read(_picture(FACTS)) == []
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_nothing_runs_out_of_its_place(text: str) -> None:
+    picture, plain = _picture(_everywhere(text)), _picture(WHOLE)
+    assert picture.width == 1080
+    assert picture.height < 5_000
+    assert _colours(picture, 0, CARD_LEFT) == _colours(picture, CARD_RIGHT, 1080) == {palette.COLOURS[palette.PAGE]}
+    for left, right in ((CARD_LEFT, LEFT - 4), (RIGHT + 4, CARD_RIGHT)):
+        assert _colours(picture, left, right) <= _colours(plain, left, right)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_the_link_reads_back_whatever_stands_around_it(text: str) -> None:
+    assert _read(_picture(_everywhere(text))) == [LINK]
+
+
+def test_the_ground_around_the_ink_is_checked_by_something_that_sees_ink() -> None:
+    """A line a little too long is found by the colours that the two tests above look at."""
+    picture = _picture(WHOLE)
+    before = _colours(picture, RIGHT + 4, CARD_RIGHT)
+    ImageDraw.Draw(picture).line((RIGHT, 700, RIGHT + 5, 700), palette.COLOURS[palette.INK])
+    assert not _colours(picture, RIGHT + 4, CARD_RIGHT) <= before
+
+
+def test_a_name_with_emoji_gives_the_picture_of_the_name_alone() -> None:
+    assert render_receipt(replace(FACTS, subtitle="Budi\u202e 🎉")) == render_receipt(replace(FACTS, subtitle="Budi"))
+
+
+def test_a_picture_grows_with_its_text_and_leaves_out_what_is_empty() -> None:
+    assert _picture(WHOLE).height > _picture(FACTS).height > _picture(replace(FACTS, explanation="", rows=())).height
+
+
+def test_the_characters_of_a_code_stand_in_equal_steps() -> None:
+    """One character of a code is replaced by another, and everything else stays where it is."""
+    before, after = (_picture(replace(FACTS, code=code)) for code in ("K7QM-2XPA-9RTW", "K7QM-2WPA-9RTW"))
+    left, _, right, _ = ImageChops.difference(before, after).getbbox() or (0, 0, 0, 0)
+    assert 0 < right - left < 70
+
+
+def _luminance(colour: str) -> float:
+    parts = (value / 255 for value in palette.COLOURS[colour])
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+_WRITTEN = [pair for pair in palette.PAIRS if not set(pair) <= {palette.PAGE, palette.CARD, palette.SOFT, palette.LINE}]
+
+
+@pytest.mark.parametrize(("ink", "ground"), _WRITTEN)
+def test_every_ink_is_readable_on_every_ground_it_is_used_on(ink: str, ground: str) -> None:
+    dark, light = sorted((_luminance(ink), _luminance(ground)))
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_what_identifies_a_receipt_is_not_in_its_repr() -> None:
+    for secret in (WHOLE.code, WHOLE.phrase, LINK, "KRM-7Q2M4X"):
+        assert secret not in repr(WHOLE)
+
+
+def test_the_licence_lies_beside_the_fonts() -> None:
+    folder = files("bot.receipts") / "fonts"
+    assert "SIL Open Font License, Version 1.1" in (folder / "OFL.txt").read_text(encoding="utf-8")
+    assert sum(len(file.read_bytes()) for file in folder.iterdir()) < 100_000
+
+
+async def test_receipts_drawn_at_once_off_the_loop_are_each_their_own() -> None:
+    wanted = [replace(WHOLE, amount=f"Rp{number}.000") for number in range(1, 7)]
+    assert await asyncio.gather(*map(render_receipt_off_loop, wanted)) == [render_receipt(facts) for facts in wanted]
+
+
+async def test_the_loop_runs_on_while_a_receipt_is_drawn() -> None:
+    drawing = asyncio.ensure_future(render_receipt_off_loop(WHOLE))
+    turns = 0
+    while not drawing.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 5
+
+
+async def test_a_link_too_long_for_any_code_is_refused_and_the_next_receipt_is_drawn() -> None:
+    with pytest.raises(UnrenderableQr):
+        await render_receipt_off_loop(replace(WHOLE, verify_url="https://t.me/" + "x" * 2_400))
+    assert await render_receipt_off_loop(WHOLE) == render_receipt(WHOLE)

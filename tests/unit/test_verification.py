@@ -1,0 +1,129 @@
+"""Codes of receipts: read as people type them, and worth nothing to whoever steals the database."""
+
+import hashlib
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.verification import ALPHABET, code_hash, compact_code, new_code, read_code
+
+CODE = "K7QM-2XPA-9RTW"
+PEPPER = bytes(range(32))
+
+
+def test_a_new_code_is_written_in_three_groups_of_four() -> None:
+    groups = new_code().split("-")
+    assert [len(group) for group in groups] == [4, 4, 4]
+    assert set("".join(groups)) <= set(ALPHABET)
+
+
+def test_the_alphabet_is_crockfords() -> None:
+    assert sorted(ALPHABET) == sorted(set(string.digits + string.ascii_uppercase) - set("ILOU"))
+
+
+def test_every_place_of_a_code_takes_every_character() -> None:
+    codes = [compact_code(new_code()) for _ in range(2_000)]
+    assert len(set(codes)) == len(codes)
+    # That one of 12 * 32 is missed by chance happens once in 10^25 runs.
+    assert all(set(place) == set(ALPHABET) for place in zip(*codes, strict=True))
+
+
+@given(st.text(ALPHABET, min_size=12, max_size=12))
+def test_a_written_code_reads_as_itself(compact: str) -> None:
+    written = read_code(compact)
+    assert written is not None
+    assert read_code(written) == written
+    assert compact_code(written) == compact
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        CODE,
+        "k7qm-2xpa-9rtw",
+        "K7QM2XPA9RTW",
+        " k7qm 2xpa  9rtw\n",
+        "K7QM–2XPA—9RTW",  # noqa: RUF001 - dashes that phones make
+        "K7QM\u20112XPA\u22129RTW",
+        "Ｋ７ＱＭ－２ＸＰＡ－９ＲＴＷ",  # noqa: RUF001 - full-width
+        "K7QM.2XPA_9RTW",
+        "\u200eK7QM\u200b-2XPA-9RTW\u2069",
+        "-K-7-Q-M-2-X-P-A-9-R-T-W-",
+    ],
+)
+def test_what_people_type_is_read(typed: str) -> None:
+    assert read_code(typed) == CODE
+
+
+@pytest.mark.parametrize("typed", ["O1I1-L0o0-ilOL", "0111-1000-1101"])
+def test_lookalikes_are_read_as_the_digits_they_look_like(typed: str) -> None:
+    assert read_code(typed) == "0111-1000-1101"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "",
+        "-",
+        CODE[:-1],
+        CODE + "A",
+        CODE + CODE,
+        "U7QM-2XPA-9RTW",
+        "K7QM-2XPA-9RT*",
+        "К7QM-2XPA-9RTW",  # noqa: RUF001 - a Cyrillic letter
+        "ß7QM2XPA9RT",
+        "ß7QM2XPA9RTW",
+        "ı7QM2XPA9RTW",  # noqa: RUF001 - becomes an I in capitals
+        "K7QM/2XPA/9RTW",
+        "<b>K7QM-2XPA",
+        "🎉" * 12,
+        "K" * 4_096,
+    ],
+)
+def test_what_cant_be_a_code_is_none(typed: str) -> None:
+    assert read_code(typed) is None
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_read_or_not_but_never_fails(text: str) -> None:
+    read = read_code(text)
+    assert read is None or read_code(read) == read
+
+
+def test_however_a_code_is_written_its_hash_is_the_same() -> None:
+    assert code_hash(CODE, PEPPER) == code_hash(compact_code(CODE), PEPPER) == code_hash(CODE.lower(), PEPPER)
+
+
+def test_a_hash_is_sha_256_in_hexadecimal() -> None:
+    digest = code_hash(CODE, PEPPER)
+    assert len(bytes.fromhex(digest)) == 32
+    assert digest == digest.lower()
+
+
+def test_a_hash_depends_on_code_and_pepper() -> None:
+    others = [code_hash(CODE, PEPPER[::-1]), code_hash("K7QM-2XPA-9RTX", PEPPER)]
+    assert len({code_hash(CODE, PEPPER), *others}) == 3
+
+
+def test_without_the_pepper_a_stolen_hash_cant_be_compared() -> None:
+    for text in (CODE, compact_code(CODE)):
+        assert code_hash(CODE, PEPPER) != hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_a_hash_stays_the_same_from_version_to_version() -> None:
+    """Or every receipt in the world would turn false."""
+    assert code_hash(CODE, PEPPER) == "5a72e79562f9f7cf343b61e4a80d0818d01d0da740db27604b16c9a83f0f7915"
+
+
+@pytest.mark.parametrize("code", ["", "K7QM", "K7QM-2XPA-9RT*"])
+def test_what_is_no_code_has_no_hash(code: str) -> None:
+    with pytest.raises(ValueError, match="no verification code") as error:
+        code_hash(code, PEPPER)
+    assert code == "" or code not in str(error.value)
+
+
+def test_no_hash_is_made_without_a_pepper() -> None:
+    with pytest.raises(ValueError, match="pepper"):
+        code_hash(CODE, b"")
