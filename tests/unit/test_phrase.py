@@ -1,0 +1,141 @@
+"""A phrase is easy to read and hard to guess; what can't stand on an invoice is refused with the reason."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain import phrase
+from bot.domain.errors import Rejection
+from bot.domain.phrase import EXAMPLE, LONGEST, clean_phrase, suggest, suggested
+
+LANGUAGES = ("en", "id")
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(Rejection) as caught:
+        clean_phrase(text)
+    return caught.value.key
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_impostor_would_have_to_guess_among_millions(language: str) -> None:
+    things, kinds = phrase._words()[language]
+    assert len(set(things)) == len(things)
+    assert not set(things) & set(kinds)
+    assert len(things) * (len(things) - 1) * len(set(kinds)) > 7_600_000
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_word_is_short_plain_and_makes_a_phrase_that_one_might_have_typed(language: str) -> None:
+    things, kinds = phrase._words()[language]
+    for word in (*things, *kinds):
+        assert word.isascii()
+        assert word.isalpha()
+        assert word.islower()
+        assert 2 < len(word) <= 12
+    longest = max(things, key=len), max(kinds, key=len)
+    assert 2 * len(longest[0]) + len(longest[1]) + 2 <= LONGEST
+    for _ in range(200):
+        text = suggest(language).text
+        assert clean_phrase(text) == text
+
+
+def test_suggestions_differ_and_use_the_whole_list() -> None:
+    drawn = [suggest("id") for _ in range(3000)]
+    assert len({each.text for each in drawn}) > 2990
+    places = Counter(place for each in drawn for place in each.code.split("-")[1:3])
+    assert len(places) == len(phrase._words()["id"][0])
+    assert max(places.values()) < 80  # 25 each, if all are drawn alike
+
+
+def test_a_suggestion_is_in_the_words_of_its_language() -> None:
+    for language, known_by in (("en", 0), ("id", 2)):
+        kinds = phrase._words()[language][1]
+        assert suggest(language).text.split()[known_by] in kinds
+    assert suggest("de").code.startswith("id-")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_button_brings_the_suggestion_back_that_stood_beside_it(language: str) -> None:
+    for _ in range(100):
+        drawn = suggest(language)
+        assert suggested(drawn.code) == drawn.text
+        assert len(f"ph:use:{drawn.code}".encode()) <= 64
+
+
+@pytest.mark.parametrize(
+    "code", ["", "id-1-1-1", "id-999-1-1", "id-1-999-1", "id-1-2-999", "de-1-2-3", "id-1-2", "id--1-2-3", "id-1-2-3\n"]
+)
+def test_a_code_that_no_button_of_ours_bears_stands_for_nothing(code: str) -> None:
+    assert suggested(code) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("  Nasi goreng   jam 7 ", "Nasi goreng jam 7"),
+        ("Don't panic!", "Don't panic!"),
+        ("Tiga kucing & 2 anjing", "Tiga kucing & 2 anjing"),
+        ("дядя ваня пьёт чай", "дядя ваня пьёт чай"),
+        ("青い山と海", "青い山と海"),
+        ("สวัสดีเพื่อน", "สวัสดีเพื่อน"),
+        ("kopi\u200b pahit\u202e", "kopi pahit"),
+        ("\uff2bopi\u3000sore", "Kopi sore"),
+        ("kopi tubruk ungu tua", "kopi tubruk ungu tua"),
+    ],
+)
+def test_words_of_ones_own_are_kept_as_they_read(typed: str, kept: str) -> None:
+    assert clean_phrase(typed) == kept
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("", "phrase.too_short"),
+        (" \u200b ", "phrase.too_short"),
+        ("ya", "phrase.too_short"),
+        ("x" * 41, "phrase.too_long"),
+        ("🙈" * 4096, "phrase.too_long"),
+        ("kopi\nsusu manis", "phrase.one_line"),
+        ("kopi\u2028susu manis", "phrase.one_line"),
+        ("tanya @kirim_help", "phrase.link"),
+        ("see kirim.example", "phrase.link"),
+        ("https://x", "phrase.link"),
+        ("WWW kirim", "phrase.link"),
+        ("kopi <b>ungu</b>", "phrase.symbols"),
+        ("kopi 🙈 ungu", "phrase.symbols"),
+        ("/start lagi ya", "phrase.symbols"),
+        ("#kopi sore ini", "phrase.symbols"),
+        ("kopi _ungu_", "phrase.symbols"),
+        ("123456", "phrase.letters"),
+        ("12 ab 34", "phrase.letters"),
+        ("aaaaaaa", "phrase.obvious"),
+        ("Kirim Rupiah!", "phrase.obvious"),
+        ("frasa saya", "phrase.obvious"),
+        (EXAMPLE, "phrase.obvious"),
+        ("Kopi, tubruk UNGU", "phrase.obvious"),
+    ],
+)
+def test_what_cant_stand_on_an_invoice_is_refused_with_the_reason(typed: str, why: str) -> None:
+    assert refusal(typed) == why
+
+
+@given(st.text(max_size=60))
+def test_whatever_is_typed_is_refused_or_becomes_one_short_line(typed: str) -> None:
+    try:
+        kept = clean_phrase(typed)
+    except Rejection:
+        return
+    assert 3 <= len(kept) <= LONGEST
+    assert "\n" not in kept
+    assert not set(kept) & set("<>@/#_*`")
+    assert clean_phrase(kept) == kept
+
+
+def test_a_refusal_never_quotes_what_was_typed() -> None:
+    with pytest.raises(Rejection) as caught:
+        clean_phrase("my secret @name")
+    assert "secret" not in str(caught.value)
+    assert not caught.value.arguments
