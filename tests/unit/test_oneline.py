@@ -91,7 +91,7 @@ def test_a_whole_order_is_understood_to_the_last_word(text: str) -> None:
     name, number, idr, holder = WHOLE[text]
     line = read(text)
     assert (place(line), line.number, line.amount, line.holder) == (name, number, Amount("IDR", idr), holder)
-    assert not (line.leftover or line.rejections or line.amount_readings or line.method_candidates)
+    assert (line.leftover, line.rejections, line.amount_readings, line.method_candidates) == ((), (), (), ())
     assert looks_like_order(text, METHODS)
 
 

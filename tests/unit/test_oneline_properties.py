@@ -57,7 +57,7 @@ def test_any_order_of_the_parts_reads_the_same(order: tuple[PayoutMethod, str, i
     method, number, idr, name, parts = order
     line = read_line(mark.join(parts), METHODS)
     assert (line.method, line.number, line.amount, line.holder) == (method, number, Amount("IDR", idr), name)
-    assert not (line.leftover or line.rejections)
+    assert (line.leftover, line.rejections) == ((), ())
     assert looks_like_order(mark.join(parts), METHODS)
 
 

@@ -118,7 +118,16 @@ def _may_be_phrase(words: Sequence[Word], start: int, stop: int) -> bool:
     phrase = words[start:stop]
     if not any(_tells(word, alone=len(phrase) == 1) for word in phrase):
         return False
+    if any(word.folded in _INITIALS and not _is_scale(phrase[:place]) for place, word in enumerate(phrase)):
+        return False
     return _starts_well(words, start, stop) and _ends_well(words, start, stop)
+
+
+def _is_scale(before: Sequence[Word]) -> bool:
+    """Whether a letter after these words scales a small figure ("50 k"), rather than begins a name ("50rb M. Ali")."""
+    if not before or not is_figures(before[-1]) or len(digits_of(before[-1].text)) > _SMALL:
+        return False
+    return len(before) == 1 or not is_figures(before[-2])
 
 
 def _tells(word: Word, *, alone: bool) -> bool:
@@ -139,17 +148,16 @@ def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
         text = words[start].text
         is_own = is_sum(text) or (len(digits_of(text)) < _SMALL and not starts_as_number(text))
         return len(run) == 1 and start + 1 < stop and is_own and not _has_figures(words[start + 1])
-    return _is_one_figure(words, run, stop)
+    return _is_one_figure(words, run)
 
 
-def _is_one_figure(words: Sequence[Word], run: range, stop: int) -> bool:
+def _is_one_figure(words: Sequence[Word], run: range) -> bool:
     text = " ".join(words[place].text for place in run)
     if starts_as_number(text) or len(digits_of(words[run[0]].text)) >= SURE_NUMBER:
         return False
     if len(run) > 1:
         return is_spaced_thousands(text) and words[run[-1] + 1].folded.strip(".") in CURRENCIES
-    after = words[run[-1] + 1].folded if run[-1] + 1 < stop else ""
-    return after not in _INITIALS or len(digits_of(text)) <= _SMALL
+    return True
 
 
 def _ends_well(words: Sequence[Word], start: int, stop: int) -> bool:
