@@ -1,8 +1,9 @@
 """The composition root: reads the settings, builds every part, and introduces them to one another."""
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -20,6 +21,7 @@ from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders, Rules
 from bot.actions.outbox import OutboxDelivery
+from bot.actions.recipients import KnownRecipients
 from bot.actions.reconcile import Reconciler
 from bot.actions.watched import WatchedSettlement
 from bot.chat import entrance
@@ -37,6 +39,8 @@ from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.client import SettlementClient
 from bot.store.store import SqlStore
 from bot.store.vault import Vault
+from bot.web import server
+from bot.web.app import create_app
 from bot.workers.budget import Budget
 from bot.workers.loop import Nudge, run_forever
 from bot.workers.outbox import OutboxWorker
@@ -52,6 +56,9 @@ FINISH_UPDATES = 1.5
 FINISH_POSTS = 1.5
 FINISH_NEWS = 1.0
 """SIGTERM is to end within five seconds: what isn't done by then is taken up at the next start."""
+
+TAKES_OVER_WITHIN = 3.0
+"""How long to try for the port of the web server after another process was the bot: it may still be ending."""
 
 
 class SystemClock:
@@ -98,6 +105,7 @@ def build(settings: Settings) -> House:
         settlement=settlement,
         market=market,
         drafts=Drafts(store, clock),
+        recipients=KnownRecipients(store, clock),
         orders=orders,
         observer=observer,
         help=help_desk,
@@ -113,6 +121,7 @@ def build(settings: Settings) -> House:
         clock=clock,
         help_desk=help_desk,
         default_locale=settings.default_locale,
+        public_url=settings.public_url,
     )
     return House(
         settings=settings,
@@ -185,15 +194,21 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
         stack.push_async_callback(house.store.close)
         stack.push_async_callback(house.client.aclose)
         await house.store.upgrade()
+        await house.store.check_keys()
         # Waiting for another process to end, or for Telegram, must not keep this one from ending.
-        leading = await _unless(stop, stack.enter_async_context(house.store.lead(_standing_by)))
+        stood_by = asyncio.Event()
+        leading = await _unless(stop, stack.enter_async_context(house.store.lead(partial(_standing_by, stood_by))))
         if leading is None:
             return 0
+        await house.store.adopt_keys()
+        listener = await _listener(settings, patience=TAKES_OVER_WITHIN if stood_by.is_set() else 0)
+        if listener is not None:
+            stack.callback(listener.close)
         stack.push_async_callback(house.application.bot.request.shutdown)
         met = await _unless(stop, _connect(house, stack))
         if met is None:
             return 0
-        return await _serve(house, stop, leading.lost) if met else BAD_TOKEN
+        return await _serve(house, listener, stop, leading.lost) if met else BAD_TOKEN
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
@@ -208,8 +223,16 @@ async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None
     return None
 
 
-def _standing_by() -> None:
+def _standing_by(stood_by: asyncio.Event) -> None:
+    stood_by.set()
     log.warning("standing_by", why="another process is the bot")
+
+
+async def _listener(settings: Settings, *, patience: float) -> socket.socket | None:
+    """The web server's port, where it is to have one. Raises `server.PortTaken`."""
+    if not settings.http_port:
+        return None
+    return await server.bind(settings.http_host, settings.http_port, patience=patience)
 
 
 async def _connect(house: House, stack: AsyncExitStack) -> bool:
@@ -232,7 +255,7 @@ async def _connect(house: House, stack: AsyncExitStack) -> bool:
             return True
 
 
-async def _serve(house: House, stop: asyncio.Event, lost: asyncio.Event) -> int:
+async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Event, lost: asyncio.Event) -> int:
     bot = house.application.bot
     lanes = Lanes(house.store, entrance.processor(house.application, house.desk), house.clock, bot)
     polls = TelegramRequest(connections=1)
@@ -242,15 +265,33 @@ async def _serve(house: House, stop: asyncio.Event, lost: asyncio.Event) -> int:
     workers = [asyncio.create_task(loop, name=name) for name, loop in _loops(house, lanes)]
     receiving = asyncio.create_task(receiver.run(), name="receiver")
     ends = [asyncio.create_task(event.wait()) for event in (stop, lost)]
-    log.info("running", bot=bot.username)
     try:
-        await asyncio.wait({receiving, *ends}, return_when=asyncio.FIRST_COMPLETED)
+        async with _web(house, listener, [receiving, *workers]):
+            log.info("running", bot=bot.username)
+            await asyncio.wait({receiving, *ends}, return_when=asyncio.FIRST_COMPLETED)
         if lost.is_set():
             log.error("leadership_lost")
         return _exit_code(receiving, lost)
     finally:
         await _wind_up(house, lanes, [receiving, *ends, *workers])
         await polls.shutdown()
+
+
+def _web(
+    house: House, listener: socket.socket | None, tasks: "list[asyncio.Task[Any]]"
+) -> AbstractAsyncContextManager[None]:
+    """The web server beside the workers; `tasks` are those whose life `/healthz` tells of."""
+    if listener is None:
+        return nullcontext()
+    app = create_app(
+        store=house.store,
+        clock=house.clock,
+        translations=house.desk.translations,
+        default_locale=house.settings.default_locale,
+        public_url=house.settings.public_url,
+        works=lambda: not any(task.done() for task in tasks),
+    )
+    return server.serving(app, listener)
 
 
 def _exit_code(receiving: "asyncio.Task[Any]", lost: asyncio.Event) -> int:

@@ -4,9 +4,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.actions.news import DRAFT_SUBJECT
-from bot.actions.ports import Clock, News, Store
-from bot.domain.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft, new_draft
+from bot.actions.ports import Clock, News, Recipient, Store
+from bot.actions.recipients import with_recipient
+from bot.domain.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft, new_draft, without_method
 from bot.domain.order import Notice, Order
+from bot.domain.payout import PayoutMethod
 
 
 class Drafts:
@@ -26,20 +28,31 @@ class Drafts:
         draft = new_draft(chat_id=chat_id, person_id=person_id, now=self._clock.now())
         return await self._replace_open(replace(draft, last_update_id=update_id))
 
-    async def from_order(self, order: Order, update_id: int) -> OrderDraft:
-        """A draft of the same wish as `order`, ready for its review with a fresh quote."""
-        draft = replace(
+    async def begin_for(self, person_id: int, recipient: Recipient, method: PayoutMethod, update_id: int) -> OrderDraft:
+        """A new draft for a recipient of this person's, at their destination as the live list has it."""
+        draft = new_draft(chat_id=person_id, person_id=person_id, now=self._clock.now())
+        return await self._replace_open(replace(with_recipient(draft, recipient, method), last_update_id=update_id))
+
+    def wish_of(self, order: Order, method: PayoutMethod | None) -> OrderDraft:
+        """The wish of `order` as a draft, not kept yet; `method` is its destination today, None where it has gone.
+
+        It stands at its review, or asks for another destination.
+        """
+        wished = replace(
             new_draft(chat_id=order.chat_id, person_id=order.person_id, now=self._clock.now()),
             ask=Ask.REVIEW,
-            method=order.method,
+            method=method,
             number=order.number,
             holder=order.holder,
             holder_asked=True,
             amount=order.given,
             channel=order.channel,
-            last_update_id=update_id,
         )
-        return await self._replace_open(draft)
+        return wished if method is not None else without_method(wished)
+
+    async def begin_with(self, wished: OrderDraft, update_id: int) -> OrderDraft:
+        """Keep `wished` as the chat's draft; an open one is cancelled by that."""
+        return await self._replace_open(replace(wished, last_update_id=update_id))
 
     async def save(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
         """Keep an answer; None where the draft has changed since it was read."""

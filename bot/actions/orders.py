@@ -10,10 +10,12 @@ from dataclasses import replace
 
 import structlog
 
+from bot.actions import limits
 from bot.actions.market import Market
 from bot.actions.news import news_of
 from bot.actions.ports import (
     Clock,
+    EventNote,
     KeyRefused,
     NotMade,
     OutcomeUnknown,
@@ -23,6 +25,7 @@ from bot.actions.ports import (
     Transaction,
     Wish,
 )
+from bot.actions.recipients import remember
 from bot.actions.rules import Rules
 from bot.actions.settling import Settling, note
 from bot.domain.draft import DraftStatus, OrderDraft
@@ -70,18 +73,23 @@ class Orders:
     async def review(self, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
         """The draft with the quote its review shows, and what it comes to.
 
-        Raises `Rejection` for sums outside the limits, `SettlementFailure` where there is no quote to be had.
+        Raises `Rejection` for what `check_limits` doesn't take, `SettlementFailure` where there is no quote to be had.
         """
         if draft.amount is None:
             raise DraftMoved
         quote = await self.market.quote()
         worth = estimate(draft.amount, quote)
-        self.check_limits(draft, worth)
+        await self.check_limits(draft, worth)
         return replace(draft, quote=quote), worth
 
-    def check_limits(self, draft: OrderDraft, worth: Estimate) -> None:
-        """Raise `Rejection` for a sum that the rules or the draft's destination don't take."""
+    async def check_limits(self, draft: OrderDraft, worth: Estimate) -> None:
+        """Raise `Rejection` for what the rules, the draft's destination or the person's own limits don't take."""
         self.rules.check_limits(draft.method, worth)
+        await limits.foresee(self.store, self.rules, draft.person_id, self.clock.now(), worth.idr)
+
+    async def check_person(self, person_id: int) -> None:
+        """Raise `Rejection` where this person can order nothing just now."""
+        await limits.foresee(self.store, self.rules, person_id, self.clock.now())
 
     async def place(self, draft: OrderDraft) -> Order:
         """Place what `draft` says, once: the order that is being placed, or was placed by an earlier tap.
@@ -112,14 +120,16 @@ class Orders:
         """A new attempt at an order that was not found in time: only ever the person's decision.
 
         The old intent's invoice is never shown from here on. None where the order has been found meanwhile, or
-        the decision has been taken before.
+        the decision has been taken before. Raises `Rejection`, and nothing is decided, where it is one order too many.
         """
         async with self.store.transaction() as tx:
             lost = await tx.orders.get(reference)
             if lost is None or lost.phase is not Phase.UNRESOLVED:
                 return None
-            if await tx.orders.save(replace(lost, phase=Phase.UNSHOWN)) is None:
+            given_up = await tx.orders.save(replace(lost, phase=Phase.UNSHOWN))
+            if given_up is None:
                 return None
+            await note(tx, given_up, self.clock.now(), EventNote.TRIED_AGAIN)
             again = replace(
                 lost,
                 reference=new_reference(),
@@ -142,7 +152,7 @@ class Orders:
                 return False
             saved = await tx.orders.save(replace(order, phase=Phase.UNSHOWN))
             if saved:
-                await note(tx, saved, self.clock.now(), "dropped by the person")
+                await note(tx, saved, self.clock.now(), EventNote.DROPPED)
             return saved is not None
 
     async def accept_price(self, reference: str) -> Order | None:
@@ -156,7 +166,7 @@ class Orders:
             opened = replace(opened, next_look_at=next_look(opened, now, self.rules.poll_interval))
             saved = await tx.orders.save(opened)
             if saved:
-                await note(tx, saved, now, "price accepted")
+                await note(tx, saved, now, EventNote.PRICE_ACCEPTED)
                 await tx.outbox.add(news_of(saved, (Notice.INVOICE, Notice.CARD), now))
         self.on_news()
         return saved
@@ -204,9 +214,12 @@ class Orders:
         )
 
     async def _add_intent(self, tx: Transaction, order: Order) -> None:
+        await limits.decide(tx, self.rules, order)
         if not await tx.orders.add(order):
             raise DraftMoved
-        await note(tx, order, order.created_at, "intended")
+        if order.has_recipient:
+            await remember(tx, order)
+        await note(tx, order, order.created_at, EventNote.INTENDED)
 
     async def _placed_before(self, draft: OrderDraft) -> Order:
         async with self.store.reading() as tx:

@@ -13,10 +13,13 @@ from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders
 from bot.actions.ports import Clock, Person, Settlement, Store
+from bot.actions.recipients import KnownRecipients
+from bot.chat import words
 from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.chat.prompts import Prompts
 from bot.chat.screen import Screen
 from bot.domain.draft import OrderDraft
+from bot.domain.errors import Rejection
 from bot.i18n import Html, Translations, Translator
 
 PAUSES = (1.0, 3.0)
@@ -50,6 +53,7 @@ class Desk:
     settlement: Settlement
     market: Market
     drafts: Drafts
+    recipients: KnownRecipients
     orders: Orders
     observer: Observer
     help: Help
@@ -89,6 +93,10 @@ class Visit:
     def is_replayed(self) -> bool:
         """Whether the draft has taken this update in already, before a crash."""
         return self.draft is not None and self.draft.last_update_id >= self.update_id
+
+    def reason(self, rejection: Rejection) -> Html:
+        """Why something can't be accepted, in the person's language and time."""
+        return self.t(rejection.key, **words.facts(self.t, rejection, self.desk.clock.now(), self.zone))
 
     async def acknowledge(self, text: str | None = None, *, alert: bool = False) -> None:
         """Answer the press, once; work comes after that."""

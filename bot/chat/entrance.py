@@ -24,13 +24,14 @@ from telegram.ext import (
 
 from bot.actions.mistakes import frames
 from bot.actions.ports import Person, StoreDown
-from bot.chat import data, presses, questions
+from bot.chat import data, presses, questions, saved
 from bot.chat.asking import show_draft
 from bot.chat.desk import VISIT, Desk, Visit
 from bot.chat.flow import PRIVATE, Context, Handler, around_the_conversation, conversation
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import rate, start, status
 from bot.chat.screens.parts import with_way_back
+from bot.chat.standing import show_at_the_end
 from bot.chat.words import translator_for
 from bot.i18n import choose
 
@@ -38,11 +39,14 @@ log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
 ORDERS_CAUGHT_UP = 5
-COMMANDS = ("send", "rate", "status", "cancel", "language", "help", "start")
-PARTS: tuple[Callable[[], list[Handler]], ...] = ()
+COMMANDS = ("send", "recipients", "rate", "status", "cancel", "language", "help", "start")
+PARTS: tuple[Callable[[], list[Handler]], ...] = (saved.handlers,)
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
-ANSWERS: dict[str, questions.Answer] = {}
+ANSWERS: dict[str, questions.Answer] = {
+    saved.NAME: saved.name_typed,
+    saved.HOLDER: saved.holder_typed,
+}
 """What takes the typed answer to which question outside of a draft."""
 
 Show = Callable[[Visit], Awaitable[Screen]]
@@ -140,7 +144,7 @@ async def _catch_up(visit: Visit) -> None:
     for order in reversed(orders):
         if any(at is not None and since < at <= now for at in (order.paid_at, order.ended_at, order.expires_at)):
             visit.notice = visit.t("talk.meanwhile")
-            await presses.show_at_the_end(visit, order)
+            await show_at_the_end(visit, order)
     visit.person = replace(visit.person, blocked_at=None)
     async with visit.desk.store.transaction() as tx:
         await tx.people.save(visit.person)

@@ -1,9 +1,12 @@
 """The few phrases that many screens share: whom an order is for, what was asked, how one pays."""
 
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from bot.actions.ports import Person
+from bot.actions.ports import Recipient as Saved
+from bot.actions.recipients import title
 from bot.domain.draft import OrderDraft
+from bot.domain.errors import Rejection, Remark
 from bot.domain.money import Amount
 from bot.domain.order import Order
 from bot.domain.payout import PayoutMethod, display_name, mask
@@ -14,6 +17,7 @@ from bot.i18n import Html, Translations, Translator, choose
 LISTED_SHOWN = 120
 NAME_SHOWN = 40
 """Characters. Live names have at most 33; a longer one must not push an invoice out of its caption."""
+ON_BUTTON = 24
 
 
 def translator_for(translations: Translations, person: Person | None, default: str) -> Translator:
@@ -55,6 +59,13 @@ def destination(method: PayoutMethod, number: str) -> str:
     return name(method) if not number else f"{name(method)} {mask(number)}"
 
 
+def saved(recipient: Saved) -> str:
+    """A saved recipient on a button: "Ibu · BCA ••••7890", both parts short enough for the digits to be seen."""
+    where = f"{clipped(name(recipient.method), ON_BUTTON)} {mask(recipient.number)}"
+    called = clipped(plain(title(recipient)), ON_BUTTON)
+    return f"{called} · {where}" if called else where
+
+
 def channel(t: Translator, name: str) -> str:
     """How one pays, in words."""
     return t.plain(f"channel.{name}")
@@ -93,6 +104,22 @@ def holder(t: Translator, draft: OrderDraft) -> str:
 def moment(t: Translator, when: datetime, zone: tzinfo) -> Html:
     """A time of day that an app shows in its reader's own zone; others show the person's zone, named."""
     return Html(f'<tg-time unix="{int(when.timestamp())}" format="t">{t.clock(when, zone)}</tg-time>')
+
+
+def when(t: Translator, moment: datetime, now: datetime, zone: tzinfo) -> str:
+    """A time to come in the person's zone, with its day where that isn't today; rounded up to the full minute."""
+    if moment.second or moment.microsecond:
+        moment = moment.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    is_today = moment.astimezone(zone).date() == now.astimezone(zone).date()
+    return t.clock(moment, zone) if is_today else t.date_time(moment, zone)
+
+
+def facts(t: Translator, said: Rejection | Remark, now: datetime, zone: tzinfo) -> dict[str, object]:
+    """What fills the sentence of `said`; times to come are written as the person reads them."""
+    return {
+        name: when(t, value, now, zone) if isinstance(value, datetime) else value
+        for name, value in said.arguments.items()
+    }
 
 
 def place(method: PayoutMethod) -> str:

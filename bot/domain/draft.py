@@ -100,8 +100,16 @@ def with_number(draft: OrderDraft, number: str) -> OrderDraft:
 
 
 def without_method(draft: OrderDraft) -> OrderDraft:
-    """The draft after its destination has vanished from the live list."""
-    return replace(draft, method=None, number=None, doubtful_number=None, ask=Ask.DESTINATION)
+    """The draft after its destination has vanished from the live list; number and holder belonged there."""
+    return replace(
+        draft,
+        method=None,
+        number=None,
+        doubtful_number=None,
+        holder=None,
+        holder_asked=False,
+        ask=Ask.DESTINATION,
+    )
 
 
 def step_back(draft: OrderDraft) -> OrderDraft:

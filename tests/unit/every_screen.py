@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from bot.actions.ports import Recipient
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import (
     amount,
@@ -19,6 +20,7 @@ from bot.chat.screens import (
     outcome,
     pay,
     rate,
+    recipients,
     requote,
     review,
     staff_notes,
@@ -169,6 +171,7 @@ def every_screen(locale: str, method: PayoutMethod = BCA, typed: str = "1.500") 
     """All screens in one language; `method` and `typed` come from outside."""
     t = TRANSLATIONS.get(locale)
     yield from _of_questions(t, method, typed)
+    yield from _of_recipients(t, method, typed)
     yield from _of_orders(t, method, typed)
     yield from _of_news(t, method, typed)
 
@@ -201,6 +204,41 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
         yield Seen("confirmed", review.confirmed(t, wished, "ABC2345", JAKARTA), ("ABC2345", "12345678901234567890"))
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
         yield Seen("lapsed", lapsed.screen(t, known))
+
+
+def a_recipient(method: PayoutMethod = BCA, **changes: Any) -> Recipient:
+    """Somebody whom Emma has sent to."""
+    known: dict[str, Any] = {
+        "id": "0123456789abcdef",
+        "person_id": 1001,
+        "method": method,
+        "number": "12345678901234567890",
+        "holder": "BUDI & <i>SANTOSO</i>",
+        "created_at": NOW - timedelta(days=9),
+        "used_at": NOW - timedelta(days=2),
+    }
+    return Recipient(**{**known, **changes})
+
+
+def _of_recipients(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
+    fresh = replace(a_draft(method), ask=Ask.DESTINATION, method=None, number=None, holder=None, amount=None)
+    full = a_recipient(method)
+    every = (
+        replace(full, label="<b>Ibu</b> 🙂" * 4),
+        full,
+        replace(full, holder=None),
+        replace(full, label=typed[:40]),
+    )
+    yield Seen("destinations with recents", destination.screen(t, fresh, (method, GOPAY), recents=every * 3))
+    yield Seen("people and banks", destination.candidates(t, fresh, typed, (method, GOPAY), every))
+    yield Seen("no recipients", recipients.screen(t, ()))
+    for page in (0, 1, 9_999):
+        yield Seen("recipients", recipients.screen(t, every * 3, page))
+    for each in every:
+        yield Seen("recipient", recipients.page(t, each, NOW), (each.number,))
+        yield Seen("naming", recipients.naming(t, each))
+        yield Seen("holding", recipients.holding(t, each))
+        yield Seen("deleting", recipients.deleting(t, each), ("7890",))
 
 
 def _of_orders(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:

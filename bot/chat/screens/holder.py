@@ -28,11 +28,12 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
     """A name, or none."""
     if isinstance(said, Pressed) and said.action != "skip":
         raise Rejection("stale.button")
-    draft = replace(draft, holder=None if isinstance(said, Pressed) else _typed(said.text), holder_asked=True)
+    draft = replace(draft, holder=None if isinstance(said, Pressed) else read_holder(said.text), holder_asked=True)
     return replace(draft, ask=missing(draft))
 
 
-def _typed(text: str) -> str:
+def read_holder(text: str) -> str:
+    """The name that was typed; raises `Rejection`."""
     holder = clean_holder(text)
     if holder is None:  # invisible characters only: that's not how anybody skips a question
         raise Rejection("holder.not_a_name")

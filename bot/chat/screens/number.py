@@ -1,13 +1,13 @@
 """The account or telephone number: cleaned, shown back, and asked about where it looks unusual."""
 
-from dataclasses import replace
-
+from bot.actions.recipients import with_known_holder
 from bot.chat import data, words
 from bot.chat.desk import Pressed, Said, Visit
 from bot.chat.screen import Button, Screen
 from bot.chat.screens.parts import leave_row
-from bot.domain.draft import OrderDraft, missing, with_number
+from bot.domain.draft import OrderDraft
 from bot.domain.errors import Rejection, Remark
+from bot.domain.oneline import confirm_number, waiting_number
 from bot.domain.payout import PayoutMethod, clean_number
 from bot.i18n import Translator
 
@@ -26,9 +26,12 @@ def doubt(t: Translator, draft: OrderDraft, number: str, remark: Remark) -> Scre
 
 
 async def show(visit: Visit, draft: OrderDraft) -> Screen:
-    """The question."""
+    """The question; a number that one line has brought is asked about instead, where it is unusual."""
     if draft.method is None:
         raise Rejection("destination.gone")
+    waiting = waiting_number(draft)
+    if waiting is not None and waiting.remark is not None:
+        return doubt(visit.t, draft, waiting.number, waiting.remark)
     return screen(visit.t, draft, draft.method)
 
 
@@ -39,13 +42,13 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
     if isinstance(said, Pressed):
         if said.action != "use":
             raise Rejection("stale.button")
-        return _with(draft, clean_number(draft.method, said.argument).number)
+        return await _with(visit, draft, said.argument)
     cleaned = clean_number(draft.method, said.text)
     if cleaned.remark is not None:
         return doubt(visit.t, draft, cleaned.number, cleaned.remark)
-    return _with(draft, cleaned.number)
+    return await _with(visit, draft, cleaned.number)
 
 
-def _with(draft: OrderDraft, number: str) -> OrderDraft:
-    draft = with_number(draft, number)
-    return replace(draft, ask=missing(draft))
+async def _with(visit: Visit, draft: OrderDraft, number: str) -> OrderDraft:
+    """The draft with the number, and with the holder's name of an earlier order to it."""
+    return with_known_holder(confirm_number(draft, number), await visit.desk.recipients.of(visit.person.id))
