@@ -57,8 +57,19 @@ def find_destinations(
     person's name follows ("a/n Mega").
     """
     named = list(_named(words, free, tuple(methods)))
-    unmistakable = [each for each in named if _text(words, each.start, each.stop).casefold() not in NAMES_TOO]
-    return unmistakable or named or _resembling(words, free, methods)
+    unmistakable = [each for each in named if not may_be_name(words, each)]
+    if unmistakable:
+        return unmistakable
+    taken = {place for each in named for place in range(each.start, each.stop)}
+    left = [is_free and place not in taken for place, is_free in enumerate(free)]
+    resembling = _resembling(words, left, methods)
+    return [*named, *(each for each in resembling if each.clear)] if named else resembling
+
+
+def may_be_name(words: Sequence[Word], destination: Destination) -> bool:
+    """Whether people, too, are called what these words say."""
+    text = _text(words, destination.start, destination.stop).casefold()
+    return text.removesuffix(" bank") in NAMES_TOO  # "Siti Mega bank mandiri"
 
 
 def _named(words: Sequence[Word], free: Sequence[bool], methods: tuple[PayoutMethod, ...]) -> Iterator[Destination]:

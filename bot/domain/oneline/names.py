@@ -1,6 +1,6 @@
 """The holder's name: what is left of a line when all else is understood, if that reads like one."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,13 +23,16 @@ class Name:
     leftover: tuple[str, ...] = ()
 
 
-def find_name(words: Sequence[Word], free: Sequence[bool]) -> Name:
-    """The name among the `free` words. What follows "a/n" is it; otherwise a single stretch; of several, none."""
+def find_name(words: Sequence[Word], free: Sequence[bool], torn: Collection[int] = ()) -> Name:
+    """The name among the `free` words. What follows "a/n" is it; otherwise a single stretch; of several, none.
+
+    `torn`: words beside what may be a bank or the rest of their name ("Siti Mega"); half a name is none.
+    """
     stretches, led = _stretches(words, free)
     chosen = led or stretches
     name: tuple[Word, ...] = chosen[0] if len(chosen) == 1 else ()
     others = tuple(word.text for stretch in stretches if stretch is not name for word in stretch)
-    if not _reads_like_name(name):
+    if not _reads_like_name(name) or any(words[place] is word for place in torn if place < len(words) for word in name):
         return Name(leftover=(*others, *(word.text for word in name)))
     text = " ".join(word.text for word in name)
     try:

@@ -7,7 +7,7 @@ from typing import Final
 from bot.domain.errors import Rejection, Remark
 from bot.domain.money import Amount
 from bot.domain.oneline.deciding import decide_money, decide_number, read_runs
-from bot.domain.oneline.destinations import Destination, find_destinations
+from bot.domain.oneline.destinations import Destination, find_destinations, may_be_name
 from bot.domain.oneline.figures import is_figures
 from bot.domain.oneline.names import find_name
 from bot.domain.oneline.sums import Sum, find_sums, loose_currency
@@ -74,7 +74,8 @@ def _put_together(
         number, rest = decide_number(figures, None)
     loose = loose_currency(words, sums)
     money, unused = decide_money(sums, rest, has_number=number.number is not None, loose=loose)
-    name = find_name(words, free)
+    torn = {at for each in places if len(places) > 1 and may_be_name(words, each) for at in (each.start - 1, each.stop)}
+    name = find_name(words, free, torn)
     return OneLine(
         method=method,
         method_candidates=candidates,

@@ -4,7 +4,7 @@ Every way to divide a run into numbers and sums is weighed by how much of it wou
 disagree, nothing is taken from the run: half a number, or one with a sum grown on, would send money to a stranger.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -24,6 +24,9 @@ from bot.domain.payout.numbers import LONGEST_ACCOUNT, TYPICAL_ACCOUNT
 
 MOST_PIECES: Final = 7
 """Words of one run that are weighed, for 2⁶ divisions; a number in more pieces than this isn't written by anybody."""
+
+_DOUBT: Final = 2
+"""How much odder a reading may be that still makes a cut doubtful."""
 
 Kind = Literal["number", "sum", "short", "unsure"]
 """`short`: a sum with its thousands perhaps left out. `unsure`: a short number, or an odd sum."""
@@ -53,12 +56,19 @@ def divide(run: Sequence[str], *, has_sum: bool, fits: Callable[[str], bool] | N
     """
     if len(run) > MOST_PIECES:
         return None
-    weighed = [(_oddness(division, has_sum=has_sum), division) for division in _divisions(tuple(run))]
-    least = min((odd for odd, _ in weighed), default=None)
+    weighed = [(_oddness(each, has_sum=has_sum, fits=fits), each) for each in _divisions(tuple(run))]
+    least = min((odd for odd, _ in weighed), default=0)
     likeliest = [division for odd, division in weighed if odd == least]
-    if len(likeliest) > 1 and fits is not None:
-        likeliest = [each for each in likeliest if all(fits(number) for number in _numbers(each))]
-    return likeliest[0] if len(likeliest) == 1 else None
+    rivals = [division for odd, division in weighed if odd <= least + _DOUBT]
+    if len(likeliest) != 1 or (len(rivals) > 1 and _is_cut_off(likeliest[0])):
+        return None
+    return likeliest[0]
+
+
+def _is_cut_off(division: Division) -> bool:
+    """Whether a few digits beside a number in pieces are taken for a sum; they may be one more piece of it."""
+    in_pieces = any(each.kind == "number" and " " in each.text for each in division)
+    return in_pieces and any(each.kind == "short" for each in division)
 
 
 def _divisions(run: tuple[str, ...]) -> Iterator[Division]:
@@ -69,14 +79,11 @@ def _divisions(run: tuple[str, ...]) -> Iterator[Division]:
             yield from ((first, *rest) for rest in _divisions(run[end:]))
 
 
-def _oddness(division: Division, *, has_sum: bool) -> int:
+def _oddness(division: Division, *, has_sum: bool, fits: Callable[[str], bool] | None) -> int:
     sums = sum(each.kind in {"sum", "short"} for each in division)
     too_many = max(sums - (0 if has_sum else 1), 0)
-    return sum(each.odd for each in division) + 3 * too_many
-
-
-def _numbers(division: Iterable[Figures]) -> list[str]:
-    return [each.number for each in division if each.kind == "number"]
+    misfits = sum(each.kind == "number" and fits is not None and not fits(each.number) for each in division)
+    return sum(each.odd for each in division) + 3 * (too_many + misfits)
 
 
 def _figures(words: tuple[str, ...]) -> Iterator[Figures]:
@@ -118,7 +125,12 @@ def _is_with_country(words: tuple[str, ...]) -> bool:
 
 
 def _oddness_of_number(words: tuple[str, ...], length: int) -> int:
-    if is_country(words[0]) and digits_of(words[1]).startswith("8"):
-        return -1  # "62 812 …": nobody means 62 thousand
+    # "62 812 …": nobody means 62 thousand.
+    is_mobile = is_country(words[0]) and digits_of(words[1]).startswith("8")
     has_sum_within = any(len(word) > 4 and is_sum(word) for word in words)  # noqa: PLR2004  "1000" is a usual piece
-    return int(length >= TYPICAL_ACCOUNT.stop) + int(has_sum_within) + int(words[0].startswith("000"))
+    return (
+        -int(is_mobile)
+        + 2 * int(length >= TYPICAL_ACCOUNT.stop)
+        + int(has_sum_within)
+        + int(words[0].startswith("000"))
+    )

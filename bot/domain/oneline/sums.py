@@ -147,13 +147,19 @@ def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
     if _is_within_run(words, start):
         text = words[start].text
         is_own = is_sum(text) or (len(digits_of(text)) < _SMALL and not starts_as_number(text))
-        return len(run) == 1 and start + 1 < stop and is_own and not _has_figures(words[start + 1])
+        after = words[start + 1] if start + 1 < stop else None
+        return len(run) == 1 and is_own and after is not None and _is_unit(after)
     return _is_one_figure(words, run)
+
+
+def _is_unit(word: Word) -> bool:
+    """Whether the word is a unit beyond doubt: one letter after pieces of a number begins a name ("789 M. Ali")."""
+    return word.folded not in _INITIALS and not _has_figures(word)
 
 
 def _is_one_figure(words: Sequence[Word], run: range) -> bool:
     text = " ".join(words[place].text for place in run)
-    if starts_as_number(text) or len(digits_of(words[run[0]].text)) >= SURE_NUMBER:
+    if _is_number_by_itself(words[run[0]].text):
         return False
     if len(run) > 1:
         return is_spaced_thousands(text) and words[run[-1] + 1].folded.strip(".") in CURRENCIES
@@ -177,7 +183,15 @@ def _is_told_by_currency(words: Sequence[Word], start: int, stop: int) -> bool:
     rest = [word.text for word in words[start + 1 : stop]]
     if len(rest) > 1:
         return is_spaced_thousands(" ".join(rest))
-    return not starts_as_number(rest[0]) and (is_sum(rest[0]) or len(digits_of(rest[0])) < SURE_NUMBER)
+    if starts_as_number(rest[0]) or is_sum(rest[0]):
+        return is_sum(rest[0])
+    follower = words[stop] if stop < len(words) and not words[stop].parted and is_figures(words[stop]) else None
+    is_cut = follower is not None and not _is_number_by_itself(follower.text)
+    return len(digits_of(rest[0])) < SURE_NUMBER and not is_cut
+
+
+def _is_number_by_itself(text: str) -> bool:
+    return starts_as_number(text) or len(digits_of(text)) >= SURE_NUMBER
 
 
 def _run(words: Sequence[Word], start: int, stop: int) -> range:
