@@ -1,4 +1,4 @@
-"""The commands: `python -m bot run | sandbox | migrate | new-key | check | keys`."""
+"""The commands: `python -m bot run | sandbox | migrate | new-key | rotate-keys | check | keys`."""
 
 import asyncio
 import signal
@@ -29,7 +29,7 @@ def run() -> None:
 
     settings = _settings()
     logs.configure(settings.log_level, settings.log_format)
-    with _database_trouble():
+    with _database_trouble(), _port_trouble():
         sys.exit(_until_stopped(lambda stop: app.run(settings, stop)))
 
 
@@ -41,6 +41,7 @@ def sandbox(
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget what earlier sandboxes have kept.")] = False,
     port: Annotated[int, typer.Option(help="Chat page and Bot API.")] = 8480,
     service_port: Annotated[int, typer.Option(help="Settlement service.")] = 8481,
+    wallet_port: Annotated[int, typer.Option(help="The bot's wallet pages.")] = 8482,
     state: StateFolder = Path("data/sandbox"),
 ) -> None:
     """Run everything on this machine: service, Telegram with a chat page, and the bot."""
@@ -52,6 +53,7 @@ def sandbox(
         profile=profile,
         page_port=port,
         service_port=service_port,
+        wallet_port=wallet_port,
         with_bot=not without_bot,
         fresh=fresh,
     )
@@ -77,6 +79,17 @@ def new_key() -> None:
     typer.echo(make())
 
 
+@cli.command("rotate-keys")
+def rotate_keys() -> None:
+    """Seal everything in the database anew with the first of ENCRYPTION_KEYS."""
+    from bot import rotating  # noqa: PLC0415  see run
+
+    settings = _settings()
+    logs.configure("error", settings.log_format)
+    with _database_trouble():
+        sys.exit(asyncio.run(rotating.run(settings, typer.echo)))
+
+
 @cli.command()
 def check() -> None:
     """Say of every setting, the database, Telegram and the service whether it works."""
@@ -84,7 +97,7 @@ def check() -> None:
 
     settings = _settings()
     logs.configure("error", settings.log_format)
-    sys.exit(0 if asyncio.run(checks.run(settings, typer.echo)) else 1)
+    sys.exit(asyncio.run(checks.run(settings, typer.echo)))
 
 
 @keys.command("issue")
@@ -122,13 +135,28 @@ def _settings() -> config.Settings:
 @contextmanager
 def _database_trouble() -> Iterator[None]:
     """A database that can't be used is the operator's business: one line, without a traceback or a password."""
-    from bot.store.errors import StoreError, UnusableUrl  # noqa: PLC0415  see run
+    from bot.store import NoKeys, StoreError, UnfitKeys, UnusableUrl  # noqa: PLC0415  see run
 
     try:
         yield
+    except (NoKeys, UnfitKeys) as error:
+        typer.echo(f"Kirim can't open the database with these keys (ENCRYPTION_KEYS): {error}", err=True)
+        sys.exit(BAD_SETTINGS)
     except StoreError as error:
         typer.echo(f"Kirim can't use the database (DATABASE_URL): {error}", err=True)
         sys.exit(BAD_SETTINGS if isinstance(error, UnusableUrl) else 1)
+
+
+@contextmanager
+def _port_trouble() -> Iterator[None]:
+    """A port that can't be had, likewise."""
+    from bot.web.server import PortTaken  # noqa: PLC0415  see run
+
+    try:
+        yield
+    except PortTaken as error:
+        typer.echo(f"Kirim can't serve its pages (HTTP_HOST, HTTP_PORT): {error}", err=True)
+        sys.exit(BAD_SETTINGS)
 
 
 def _until_stopped(start: Callable[[asyncio.Event], Coroutine[Any, Any, int | None]]) -> int:

@@ -17,6 +17,7 @@ from telegram.ext import Application, ApplicationBuilder
 from bot.actions.alarms import KeyAlarm
 from bot.actions.drafts import Drafts
 from bot.actions.help import Help
+from bot.actions.history import History
 from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders, Rules
@@ -34,6 +35,7 @@ from bot.chat.notices import ChatTeller
 from bot.chat.transport import TelegramRequest
 from bot.chat.updates import Receiver, UpdateFeed
 from bot.config import Settings
+from bot.domain.limits import Limits
 from bot.i18n import Translations
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.client import SettlementClient
@@ -99,12 +101,13 @@ def build(settings: Settings) -> House:
     market, rules = Market(settlement, clock), rules_of(settings)
     orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
     observer = Observer(orders)
-    help_desk = Help(store, clock, settings.support_ids, settings.operator_ids)
+    help_desk = Help(store, clock, settings.support_ids, settings.operator_ids, settings.support_contact)
     desk = Desk(
         store=store,
         settlement=settlement,
         market=market,
         drafts=Drafts(store, clock),
+        history=History(store),
         recipients=KnownRecipients(store, clock),
         orders=orders,
         observer=observer,
@@ -159,6 +162,13 @@ def rules_of(settings: Settings) -> Rules:
         reconcile_for=timedelta(seconds=settings.reconcile_seconds),
         poll_interval=timedelta(seconds=settings.poll_interval_seconds),
         operator_ids=settings.operator_ids,
+        support_ids=settings.support_ids,
+        limits=Limits(
+            open_orders=settings.max_open_orders,
+            orders_per_hour=settings.max_orders_per_hour,
+            idr_per_day=settings.max_idr_per_day,
+        ),
+        stuck_after=timedelta(seconds=settings.stuck_seconds),
     )
 
 

@@ -22,11 +22,12 @@ from bot.chat.messenger import (
     Unreachable,
 )
 from bot.chat.screen import Screen
-from bot.chat.screens import card, lapsed, outcome, pay, staff_notes
+from bot.chat.screens import card, lapsed, outcome, pay, staff_notes, wallet_page
 from bot.domain.draft import DraftStatus
 from bot.domain.notices import Way, way_of
 from bot.domain.order import Notice, Order, Phase
 from bot.domain.timeline import Step
+from bot.domain.zones import PRESUMED
 from bot.i18n import Translations, Translator
 from bot.invoices import qr
 
@@ -37,6 +38,7 @@ HOLDS: dict[Notice, Callable[[Order], bool]] = {
     Notice.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
     Notice.PRICE_MOVED: lambda order: order.phase is Phase.HELD,
     Notice.EXPIRED: lambda order: not order.is_paid,
+    Notice.STUCK: lambda order: not order.is_ended,
     Notice.CONVERTING: lambda order: order.step is Step.CONVERTING and not order.is_ended,
     Notice.SENDING: lambda order: order.step is Step.SENDING and not order.is_ended,
 }
@@ -55,6 +57,7 @@ class ChatTeller:
         clock: Clock,
         help_desk: Help,
         default_locale: str,
+        public_url: str = "",
     ) -> None:
         self._store = store
         self._messenger = messenger
@@ -62,6 +65,7 @@ class ChatTeller:
         self._clock = clock
         self._help = help_desk
         self._default_locale = default_locale
+        self._public_url = public_url
         self._special: dict[str, TellOrder] = {
             Notice.INVOICE: self._tell_invoice,
             Notice.CARD: self._tell_card,
@@ -74,7 +78,7 @@ class ChatTeller:
         kind = news.kind.partition(":")[0]
         reader = await self._reader(news.chat_id)
         t = words.translator_for(self._translations, reader, self._default_locale)
-        zone = ZoneInfo(reader.time_zone if reader else "Asia/Jakarta")
+        zone = reader.zone if reader else PRESUMED
         if kind == Notice.DRAFT_LAPSED:
             return await self._tell_lapse(news, t)
         if kind.startswith("staff_"):
@@ -90,7 +94,8 @@ class ChatTeller:
         way = way_of(notice, wished)
         if way is Way.CARD or (notice in HOLDS and not HOLDS[notice](order)):
             return Told()
-        screen = outcome.screen(notice, t, order, self._clock.now(), zone, help_offered=self._help.is_offered)
+        offered, told = self._help.is_offered, self._help.has_staff
+        screen = outcome.screen(notice, t, order, self._clock.now(), zone, help_offered=offered, staff_told=told)
         return await self._send(news, t, screen, silent=way is Way.SILENT)
 
     async def _reader(self, chat_id: int) -> Person | None:
@@ -112,9 +117,8 @@ class ChatTeller:
         caption = _marked(news, t, payment.caption)
         if pay.length(caption) > pay.CAPTION:
             caption = payment.caption
-        sent = await self._messenger.send_photo(
-            news.chat_id, picture, caption, payment.keyboard, lane="money", silent=False
-        )
+        keyboard = (*wallet_page.rows(t, order, self._public_url), *payment.keyboard)
+        sent = await self._messenger.send_photo(news.chat_id, picture, caption, keyboard, lane="money", silent=False)
         if payment.follow_up and isinstance(sent, Delivered):
             await self._messenger.send_text(news.chat_id, payment.follow_up, (), lane="money", silent=True)
         return _kept(sent)

@@ -16,6 +16,8 @@ _SECRETS = (
     # In an address, whatever its form; elsewhere only what is long enough not to be a time of day.
     (re.compile(r"\b(bot)\d+(?::|%3A)[^/\s\"'?#]+", re.IGNORECASE), r"\1<token>"),
     (re.compile(r"\b\d{3,}(?::|%3A)[A-Za-z0-9_-]{20,}", re.IGNORECASE), "<token>"),
+    # Whoever has a wallet page's address sees its invoice.
+    (re.compile(r"(/p/)[A-Za-z0-9_-]{32}"), r"\1<token>"),
     (re.compile(r"\b(pk_[A-Za-z]+_[A-Za-z0-9_-]+)\.[^\s\"',;)\]}>]+"), r"\1.<secret>"),
 )
 

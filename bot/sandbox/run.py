@@ -10,6 +10,7 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
@@ -33,12 +34,13 @@ OPERATORS, SUPPORTERS = "2001", "3001"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxOptions:
-    """How the sandbox is started. Port 0 takes any that is free."""
+    """How the sandbox is started. Port 0 takes any that is free; without a `wallet_port` the bot has no pages."""
 
     state: Path = Path("data/sandbox")
     profile: str = "documented"
     page_port: int = 8480
     service_port: int = 8481
+    wallet_port: int | None = None
     with_bot: bool = True
     fresh: bool = False
 
@@ -59,10 +61,11 @@ async def run(options: SandboxOptions, stop: asyncio.Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the servers listen."""
+    """Where the servers listen; `wallet` is where the bot is to serve its wallet pages."""
 
     page: str
     service: str
+    wallet: str | None = None
 
 
 @asynccontextmanager
@@ -76,11 +79,25 @@ async def servers(options: SandboxOptions) -> AsyncIterator[Addresses]:
             telegram.TelegramSandboxSettings(state_path=options.state / "telegram.db"), page.routes(service)
         )
         async with _serving(wire.server_config(telegram_app, HOST, options.page_port)) as front:
-            yield Addresses(page=front, service=service)
+            yield Addresses(page=front, service=service, wallet=_wallet_address(options))
+
+
+def _wallet_address(options: SandboxOptions) -> str | None:
+    """The address of the bot's pages, whose port is free now; ends the sandbox with a word about it if it isn't."""
+    if options.wallet_port is None:
+        return None
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, options.wallet_port))
+        except OSError as error:
+            raise SystemExit(f"The wallet pages can't have port {options.wallet_port}: {error.strerror}") from None
+        return f"http://{HOST}:{probe.getsockname()[1]}"
 
 
 def bot_environment(state: Path, addresses: Addresses) -> dict[str, str]:
     """The settings of a bot that lives in this sandbox: none of them opens anything elsewhere."""
+    wallet = addresses.wallet
     return {
         "TELEGRAM_BOT_TOKEN": SANDBOX_TOKEN,
         "TELEGRAM_API_URL": addresses.page,
@@ -91,6 +108,7 @@ def bot_environment(state: Path, addresses: Addresses) -> dict[str, str]:
         "INVOICE_NETWORK": "bcrt",
         "OPERATOR_IDS": OPERATORS,
         "SUPPORT_IDS": SUPPORTERS,
+        **({"PUBLIC_URL": wallet, "HTTP_PORT": wallet.rpartition(":")[2]} if wallet else {}),
     }
 
 

@@ -5,15 +5,28 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Integer, Select, bindparam, func, insert, select, update
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Integer,
+    Select,
+    Text,
+    bindparam,
+    func,
+    insert,
+    literal_column,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import OrderEvent
 from bot.domain.order import Order, Phase
 from bot.store import writing
-from bot.store.columns import constant
+from bot.store.columns import POSTGRESQL, constant
 from bot.store.order_rows import COLUMNS, to_order, to_row
-from bot.store.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_EXPIRE, order_events, orders
+from bot.store.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_BE_STUCK, MAY_EXPIRE, order_events, orders
 from bot.store.vault import Vault
 
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
@@ -26,16 +39,32 @@ OLDEST_FIRST = (orders.c.created_at, orders.c.reference)
 ALL = select(*COLUMNS)
 ONE = ALL.where(orders.c.reference == bindparam("reference"))
 OF_DRAFT = ALL.where(orders.c.draft_id == bindparam("draft")).order_by(orders.c.attempt.desc()).limit(1)
-OF_PAGE = ALL.where(orders.c.page_token == bindparam("token"))
+OF_PAGES = ALL.where(orders.c.page_token.in_(bindparam("tokens", expanding=True)))
 CLAIMING = ALL.where(orders.c.service_id.in_(bindparam("ids", expanding=True)))
 OF_PERSON = ALL.where(orders.c.person_id == bindparam("person")).order_by(*NEWEST_FIRST).limit(LIMIT)
 OF_PERSON_FROM = OF_PERSON.offset(bindparam("offset"))
+# Pages begin at an order rather than at a number, so that one which arrives meanwhile moves none of them.
+PLACE = tuple_(orders.c.created_at, orders.c.reference)
+GIVEN_PLACE = tuple_(bindparam("at", type_=orders.c.created_at.type), bindparam("reference", type_=Text()))
+IS_NEWER = (orders.c.person_id == bindparam("person")) & (GIVEN_PLACE < PLACE)
+OF_PERSON_SINCE = OF_PERSON.where(PLACE <= GIVEN_PLACE)
+OF_PERSON_NEWER = ALL.where(IS_NEWER).order_by(*OLDEST_FIRST).limit(LIMIT)
+COUNT_NEWER = select(func.count()).select_from(orders).where(IS_NEWER)
+COUNT_OF_PERSON = select(func.count()).select_from(orders).where(orders.c.person_id == bindparam("person"))
+PLACED_AFTER = ALL.where(
+    orders.c.person_id == bindparam("person"), orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)
+).order_by(*OLDEST_FIRST)
+# A lock of two numbers never meets the leader's, which is one. Persons who share a hash wait for one another, no more.
+HOLD_PERSON = select(
+    func.pg_advisory_xact_lock(literal_column("1"), func.hashint8(bindparam("person", type_=BigInteger())))
+)
 OPEN_OF_PERSON = OF_PERSON.where(IN_PHASES)
 IS_DUE = IS_LOOKED_AFTER & (orders.c.next_look_at <= NOW)
 DUE = ALL.where(IS_DUE).order_by(orders.c.is_paid.desc(), orders.c.next_look_at).limit(LIMIT)
 COUNT_DUE = select(func.count()).select_from(orders).where(IS_DUE)
 IN_PHASE = ALL.where(IN_PHASES).order_by(*OLDEST_FIRST).limit(LIMIT)
 EXPIRING = ALL.where(MAY_EXPIRE, orders.c.expires_at <= NOW).order_by(orders.c.expires_at).limit(LIMIT)
+STUCK = ALL.where(MAY_BE_STUCK, orders.c.paid_at <= NOW).order_by(orders.c.paid_at).limit(LIMIT)
 UNCLAIMED_LIKE = ALL.where(
     IS_UNCLAIMED,
     orders.c.method_code == bindparam("code"),
@@ -81,6 +110,34 @@ class SqlOrders:
         """Newest first."""
         return await self._all(OF_PERSON_FROM, person=person_id, limit=limit, offset=offset)
 
+    async def of_person_from(self, first: Order, limit: int) -> tuple[Order, ...]:
+        """`first` and its person's older ones, newest first."""
+        return await self._all(OF_PERSON_SINCE, limit=limit, **_place(first))
+
+    async def of_person_before(self, order: Order, limit: int) -> tuple[Order, ...]:
+        """Its person's next newer ones, newest first."""
+        return (await self._all(OF_PERSON_NEWER, limit=limit, **_place(order)))[::-1]
+
+    async def count_of_person(self, person_id: int) -> int:
+        """How many orders the person has."""
+        return int((await self._connection.execute(COUNT_OF_PERSON, {"person": person_id})).scalar_one())
+
+    async def count_newer(self, order: Order) -> int:
+        """How many of its person's are newer than it."""
+        return int((await self._connection.execute(COUNT_NEWER, _place(order))).scalar_one())
+
+    async def placed_after(self, person_id: int, after: datetime) -> tuple[Order, ...]:
+        """A person's orders created after this moment, oldest first."""
+        return await self._all(PLACED_AFTER, person=person_id, after=after)
+
+    async def one_at_a_time(self, person_id: int) -> None:
+        """Until this transaction has ended, no other one comes past here for the same person.
+
+        SQLite has one writer anyway.
+        """
+        if self._connection.dialect.name == POSTGRESQL:
+            await self._connection.execute(HOLD_PERSON, {"person": person_id})
+
     async def open_of_person(self, person_id: int, limit: int = 10) -> tuple[Order, ...]:
         """Those not yet ended (phases intended, unknown, unresolved, held, open), newest first."""
         return await self._all(OPEN_OF_PERSON, person=person_id, limit=limit, phases=_names(NOT_ENDED))
@@ -113,6 +170,10 @@ class SqlOrders:
         """Open orders past `expires_at` of which the expiry has not been told and that are not paid."""
         return await self._all(EXPIRING, now=now, limit=limit)
 
+    async def stuck(self, paid_before: datetime, limit: int = 1000) -> tuple[Order, ...]:
+        """Open orders paid at that time or before it, of which it has not been told that they are stuck."""
+        return await self._all(STUCK, now=paid_before, limit=limit)
+
     async def unclaimed_like(self, order: Order, since: datetime) -> tuple[Order, ...]:
         """Other intents without a service id, same method code, created since: those it could be mistaken for.
 
@@ -120,9 +181,10 @@ class SqlOrders:
         """
         return await self._all(UNCLAIMED_LIKE, code=order.method.code, since=since, but=order.reference)
 
-    async def by_page_token(self, token: str) -> Order | None:
-        """The order whose wallet page has this token."""
-        return await self._first(OF_PAGE, token=token)
+    async def by_page_token(self, tokens: Collection[str]) -> Mapping[str, Order]:
+        """The orders whose wallet pages have any of these tokens."""
+        found = await self._all(OF_PAGES, tokens=tuple(tokens))
+        return {order.page_token: order for order in found if order.page_token is not None}
 
     async def add_event(self, event: OrderEvent) -> None:
         """Append to the order's timeline."""
@@ -141,6 +203,10 @@ class SqlOrders:
     async def _all(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)
         return tuple(to_order(row, self._vault) for row in found)
+
+
+def _place(order: Order) -> dict[str, object]:
+    return {"person": order.person_id, "at": order.created_at, "reference": order.reference}
 
 
 def _names(phases: Collection[Phase]) -> tuple[str, ...]:

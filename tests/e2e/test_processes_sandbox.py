@@ -17,7 +17,7 @@ from tests.e2e.trouble import until
 from tests.e2e.world import Chatter
 
 WITHIN = 5.0
-ARGUMENTS = ("sandbox", "--port", "0", "--service-port", "0", "--state", "here")
+ARGUMENTS = ("sandbox", "--port", "0", "--service-port", "0", "--wallet-port", "0", "--state", "here")
 ADDRESS = re.compile(r"^\s+(http://\S+)$", re.MULTILINE)
 
 

@@ -83,6 +83,27 @@ class Orders(Protocol):
         """Newest first."""
         ...
 
+    async def of_person_from(self, first: Order, limit: int) -> tuple[Order, ...]:
+        """`first` and its person's older ones, newest first."""
+        ...
+
+    async def of_person_before(self, order: Order, limit: int) -> tuple[Order, ...]:
+        """Its person's next newer ones, newest first."""
+        ...
+
+    async def count_of_person(self, person_id: int) -> int: ...
+    async def count_newer(self, order: Order) -> int:
+        """How many of its person's are newer than it."""
+        ...
+
+    async def placed_after(self, person_id: int, after: datetime) -> tuple[Order, ...]:
+        """A person's orders created after this moment, oldest first."""
+        ...
+
+    async def one_at_a_time(self, person_id: int) -> None:
+        """Until this transaction has ended, no other one comes past here for the same person."""
+        ...
+
     async def open_of_person(self, person_id: int, limit: int = 10) -> tuple[Order, ...]:
         """Those not yet ended (phases intended, unknown, unresolved, held, open), newest first."""
         ...
@@ -104,6 +125,10 @@ class Orders(Protocol):
         """Open orders past `expires_at` of which the expiry has not been told and that are not paid."""
         ...
 
+    async def stuck(self, paid_before: datetime, limit: int = 1000) -> tuple[Order, ...]:
+        """Open orders paid at that time or before it, of which it has not been told that they are stuck."""
+        ...
+
     async def unclaimed_like(self, order: Order, since: datetime) -> tuple[Order, ...]:
         """Other intents without a service id, same method code, created since: those an order could be mistaken for.
 
@@ -111,8 +136,8 @@ class Orders(Protocol):
         """
         ...
 
-    async def by_page_token(self, token: str) -> Order | None:
-        """The order whose wallet page has this token."""
+    async def by_page_token(self, tokens: Collection[str]) -> Mapping[str, Order]:
+        """The orders whose wallet pages have any of these tokens."""
         ...
 
     async def add_event(self, event: OrderEvent) -> None: ...

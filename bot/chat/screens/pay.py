@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from html import unescape
 
+from bot.actions.payable import transfer_of
 from bot.chat import words
 from bot.chat.screen import Button, Keyboard
 from bot.domain.order import Order
 from bot.i18n import Html, Translator
-from bot.invoices import erc681, qr
+from bot.invoices import qr
 
 CAPTION = 1024
 """Telegram's limit of a caption, in UTF-16 units after its markup is taken out."""
@@ -68,17 +69,8 @@ def length(html: str) -> int:
 
 
 def _deposit(t: Translator, order: Order, zone: tzinfo) -> Payment:
-    deposit = order.deposit
-    if deposit is None or order.sats is None:
-        raise ValueError("an order without an invoice and without a deposit can't be paid")
-    token = erc681.check_deposit(
-        channel=order.channel,
-        chain_id=deposit.chain_id,
-        token_address=deposit.token_address,
-        decimals=deposit.decimals,
-        to_address=deposit.to_address,
-    )
-    amount = erc681.amount_text(token, order.sats)
+    transfer = transfer_of(order)
+    token, amount = transfer.token, transfer.amount
     caption = t(
         "pay.deposit",
         **_figures(t, order),
@@ -87,14 +79,14 @@ def _deposit(t: Translator, order: Order, zone: tzinfo) -> Payment:
         network=token.chain_name,
         chain_id=Html(str(token.chain_id)),
         contract=token.address,
-        address=deposit.to_address,
+        address=transfer.to_address,
     )
     return Payment(
-        payload=erc681.transfer_uri(token, deposit.to_address, order.sats),
+        payload=transfer.uri,
         caption=caption + _until(t, order, zone),
         keyboard=(
             (
-                Button(t.plain("pay.copy_address"), copy=deposit.to_address),
+                Button(t.plain("pay.copy_address"), copy=transfer.to_address),
                 Button(t.plain("pay.copy_amount"), copy=amount),
             ),
         ),

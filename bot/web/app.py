@@ -1,0 +1,71 @@
+"""The web application: `/healthz`, and the wallet pages where there is a public address for them."""
+
+from collections.abc import Callable
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from bot.actions.ports import Clock, Store
+from bot.domain.wallet_page import PATH
+from bot.i18n import Translations
+from bot.web.files import Files
+from bot.web.guard import Guard
+from bot.web.health import Health
+from bot.web.pages import FAILURES, NoSuchPage, Pages
+
+
+def create_app(
+    *,
+    store: Store,
+    clock: Clock,
+    translations: Translations,
+    default_locale: str,
+    public_url: str,
+    works: Callable[[], bool],
+) -> ASGIApp:
+    """Build it. Nothing is offered but `/healthz` where `public_url` is empty.
+
+    Args:
+        store: read only.
+        clock: tells what has expired.
+        translations: of the pages.
+        default_locale: for browsers that prefer neither of ours.
+        public_url: where people reach this server; addresses in answers are relative, so no `Host` is trusted.
+        works: whether the bot's workers live.
+    """
+    health = Route("/healthz", Health(store, works).answer, methods=["GET"])
+    if not public_url:
+        app = Starlette(routes=[health], exception_handlers={404: _nothing, 405: _nothing})
+        app.router.redirect_slashes = False
+        return Guard(app, encrypted=False)
+    files = Files()
+    pages = Pages(store=store, clock=clock, translations=translations, default_locale=default_locale, files=files)
+    app = Starlette(
+        routes=[health, *_routes(pages, files)],
+        exception_handlers={
+            NoSuchPage: pages.missing,
+            404: pages.missing,
+            405: pages.missing,
+            **dict.fromkeys(FAILURES, pages.troubled),
+        },
+    )
+    # A redirect would be built from the Host header.
+    app.router.redirect_slashes = False
+    return Guard(app, encrypted=public_url.startswith("https:"))
+
+
+def _routes(pages: Pages, files: Files) -> list[BaseRoute]:
+    page = f"{PATH}{{token}}"
+    return [
+        Route(page, pages.page, methods=["GET"]),
+        Route(f"{page}/state", pages.state, methods=["GET"]),
+        Route(f"{page}/qr.png", pages.qr, methods=["GET"]),
+        Route("/static/{name}", files.answer, methods=["GET"]),
+    ]
+
+
+async def _nothing(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=404)

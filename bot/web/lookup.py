@@ -1,0 +1,84 @@
+"""Finds the orders of pages without a query for each look: what is asked for meanwhile is asked for in one go.
+
+A page looks every two seconds. One read is under way at any time and takes with it whatever has been asked for since
+the last one, so that 500 pages keep one of the database's connections busy for a moment and never two.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from bot.actions.ports import Store
+from bot.domain.order import Order
+
+FRESH_SECONDS = 1.0
+"""How long an order may be shown as it was read: half as long as a page waits between two looks."""
+
+BATCH = 200
+MOST_WAITING = 2_000
+MOST_KEPT = 5_000
+
+
+class TooMany(Exception):
+    """More pages are asked for at once than can be looked up; those that come later are turned away."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    order: Order
+    until: float
+
+
+class Lookup:
+    """The orders of pages, by their tokens. What nobody may see on a page is not kept here."""
+
+    def __init__(self, store: Store, *, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._seconds = seconds
+        self._known: dict[str, _Known] = {}
+        self._asked: dict[str, asyncio.Future[Order | None]] = {}
+        self._reading: asyncio.Task[None] | None = None
+
+    async def find(self, token: str) -> Order | None:
+        """The order whose page has this token, at most a second old and without its recipient.
+
+        Raises:
+            StoreDown: the database does not answer.
+            TooMany: see there.
+        """
+        known = self._known.get(token)
+        if known is not None and self._seconds() < known.until:
+            return known.order
+        if len(self._asked) >= MOST_WAITING:
+            raise TooMany
+        asked = self._asked.setdefault(token, asyncio.get_running_loop().create_future())
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read())
+        # Several may wait for it; one that goes away must not take it along.
+        return await asyncio.shield(asked)
+
+    async def _read(self) -> None:
+        while self._asked:
+            batch = {token: self._asked.pop(token) for token in list(islice(self._asked, BATCH))}
+            try:
+                async with self._store.reading() as tx:
+                    found = await tx.orders.by_page_token(batch)
+            except Exception as error:  # noqa: BLE001  those who asked raise it
+                for asked in batch.values():
+                    asked.set_exception(error)
+            else:
+                for token, asked in batch.items():
+                    asked.set_result(self._keep(token, found.get(token)))
+        self._reading = None
+
+    def _keep(self, token: str, order: Order | None) -> Order | None:
+        if order is None:
+            self._known.pop(token, None)
+            return None
+        if len(self._known) >= MOST_KEPT:
+            self._known.clear()
+        order = replace(order, number="", holder=None, refusal=None)
+        self._known[token] = _Known(order, self._seconds() + FRESH_SECONDS)
+        return order

@@ -1,0 +1,115 @@
+"""What is answered at a page's address: the page, its state for the script, and its QR code."""
+
+from functools import cache
+
+import structlog
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from bot.actions.payable import Payable, payable
+from bot.actions.ports import Clock, Store, StoreDown
+from bot.domain.order import Order
+from bot.domain.wallet_page import TOKEN
+from bot.i18n import Translations
+from bot.invoices.errors import DepositCheckError, UnrenderableQr
+from bot.web import html
+from bot.web.files import Files
+from bot.web.language import language_of
+from bot.web.lookup import Lookup, TooMany
+from bot.web.pictures import Pictures
+from bot.web.states import State, Telling, state_of, telling
+
+log = structlog.get_logger(__name__)
+
+NOW_HEADER = "x-now"
+"""The time by our clock in milliseconds: a phone's own may be minutes off."""
+
+RETRY_SECONDS = "5"
+
+
+class NoSuchPage(Exception):
+    """Nothing is known by this address; whether anything ever was, isn't told."""
+
+
+class Pages:
+    """The endpoints of pages."""
+
+    def __init__(
+        self, *, store: Store, clock: Clock, translations: Translations, default_locale: str, files: Files
+    ) -> None:
+        self._lookup = Lookup(store)
+        self._pictures = Pictures()
+        self._clock = clock
+        self._translations = translations
+        self._default_locale = default_locale
+        self._files = files
+        # There are as many as states in each language, and no order is in them.
+        self._telling = cache(self._tell)
+
+    async def page(self, request: Request) -> Response:
+        """The page itself."""
+        order = await self._order(request)
+        locale, now = language_of(request, self._default_locale), self._clock.now()
+        state = state_of(order, now)
+        shown = html.Shown(order, self._telling(locale, state), _offered(order, state), now)
+        return HTMLResponse(html.payment(self._translations.get(locale), shown, self._files))
+
+    async def state(self, request: Request) -> Response:
+        """The state's words as JSON, or 304 where the page has them already."""
+        order = await self._order(request)
+        now = self._clock.now()
+        told = self._telling(language_of(request, self._default_locale), state_of(order, now))
+        headers = {"etag": told.etag, NOW_HEADER: str(int(now.timestamp() * 1000))}
+        if request.headers.get("if-none-match") == told.etag:
+            return Response(status_code=304, headers=headers)
+        return Response(told.body, media_type="application/json", headers=headers)
+
+    async def qr(self, request: Request) -> Response:
+        """The QR code; 410 as soon as nothing is to be paid with it any more."""
+        order = await self._order(request)
+        offered = _offered(order, state_of(order, self._clock.now()))
+        if offered is None:
+            return Response(status_code=410)
+        return Response(await self._pictures.png(offered.qr), media_type="image/png")
+
+    async def missing(self, request: Request, _error: Exception) -> Response:
+        """404: the same for what never was, for what is no token at all, and for every other address."""
+        return self._notice(request, "unknown", 404)
+
+    async def troubled(self, request: Request, error: Exception) -> Response:
+        """503: the database is away, or too many ask at once."""
+        log.warning("page_not_shown", why=type(error).__name__)
+        answer = self._notice(request, "trouble", 503)
+        answer.headers["retry-after"] = RETRY_SECONDS
+        return answer
+
+    async def _order(self, request: Request) -> Order:
+        token = request.path_params["token"]
+        order = await self._lookup.find(token) if TOKEN.fullmatch(token) else None
+        if order is None:
+            raise NoSuchPage
+        return order
+
+    def _notice(self, request: Request, what: str, status: int) -> Response:
+        t = self._translations.get(language_of(request, self._default_locale))
+        heading, text = t.plain(f"page.{what}"), t.plain(f"page.{what}_text")
+        return HTMLResponse(html.notice(t, self._files, heading, text), status_code=status)
+
+    def _tell(self, locale: str, state: State) -> Telling:
+        return telling(self._translations.get(locale), state)
+
+
+def _offered(order: Order, state: State) -> Payable | None:
+    """How `order` is paid, where it may be."""
+    if state is not State.WAITING:
+        return None
+    try:
+        return payable(order)
+    except (ValueError, DepositCheckError) as error:
+        # It was judged before it was opened; a row that was changed since isn't shown.
+        log.error("page_without_payment", order=order.reference, why=type(error).__name__)  # noqa: TRY400
+        return None
+
+
+FAILURES = (StoreDown, TooMany, UnrenderableQr)
+"""What `troubled` answers."""

@@ -1,0 +1,137 @@
+// Counts down, copies, and brings the state up to date. Without it the page says the same and reloads by itself.
+
+const main = document.querySelector("main");
+const { look, expired, expiredText } = main.dataset;
+const expires = Number(main.dataset.expires) || null;
+const part = (id) => document.getElementById(id);
+
+const SLOWEST = 30;
+const HIDDEN_TIMES = 10;
+const OFFLINE_AFTER = 2;
+const COPIED_MS = 2000;
+
+let again = Number(main.dataset.again);
+let ahead = Number(main.dataset.now) - Date.now();
+let etag = null;
+let failures = 0;
+let asking = false;
+let nextAsk = 0;
+let nextCount = 0;
+
+// The server's time: a phone's own clock may be minutes off.
+const now = () => Date.now() + ahead;
+
+function show(told) {
+  if (told.state === "waiting" && !part("pay")) return location.reload();
+  main.dataset.state = told.state;
+  part("heading").textContent = told.heading;
+  part("text").textContent = told.text;
+  part("steps").replaceChildren(...told.steps.map(({ name, stands }) => {
+    const line = document.createElement("li");
+    line.className = stands;
+    line.textContent = name;
+    if (stands === "now") line.setAttribute("aria-current", "step");
+    return line;
+  }));
+  again = told.again;
+  if (told.state !== "waiting") forget();
+}
+
+// Nothing is to be paid any more: the invoice leaves the page, not only the eye.
+function forget() {
+  part("pay")?.remove();
+}
+
+function isOver() {
+  return expires !== null && now() >= expires;
+}
+
+// The server's word replaces this as soon as it is heard.
+function expire() {
+  forget();
+  main.dataset.state = "expired";
+  part("heading").textContent = expired;
+  part("text").textContent = expiredText;
+  part("steps").replaceChildren();
+  etag = null;
+}
+
+function clock(seconds) {
+  const two = (value) => String(value).padStart(2, "0");
+  const minutes = Math.floor(seconds / 60);
+  const rest = two(seconds % 60);
+  return minutes < 60 ? `${minutes}:${rest}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${rest}`;
+}
+
+function count() {
+  if (!part("pay") || expires === null) return;
+  if (isOver()) {
+    expire();
+    ask();
+    return;
+  }
+  const seconds = Math.ceil((expires - now()) / 1000);
+  part("left").textContent = part("left").dataset.words.replace("{time}", clock(seconds));
+  part("bar").value = seconds;
+  clearTimeout(nextCount);
+  nextCount = setTimeout(count, (expires - now()) % 1000 || 1000);
+}
+
+async function ask() {
+  if (asking || !again) return;
+  asking = true;
+  clearTimeout(nextAsk);
+  try {
+    const headers = etag ? { "If-None-Match": etag } : {};
+    const answer = await fetch(look, { headers, cache: "no-store", credentials: "omit", redirect: "error" });
+    await take(answer);
+    failures = 0;
+  } catch {
+    failures += 1;
+  }
+  asking = false;
+  part("offline").hidden = failures < OFFLINE_AFTER;
+  plan();
+}
+
+async function take(answer) {
+  if (answer.status === 404) return location.reload();
+  if (!answer.ok && answer.status !== 304) throw new Error(String(answer.status));
+  const told = answer.status === 304 ? null : await answer.json();
+  ahead = Number(answer.headers.get("x-now")) - Date.now();
+  etag = answer.headers.get("etag");
+  if (told) show(told);
+}
+
+// A hidden page asks rarely, a failing one less and less often; a little chance keeps many pages from asking at once.
+function plan() {
+  if (!again) return;
+  const usual = again * (document.hidden ? HIDDEN_TIMES : 1);
+  const seconds = failures ? Math.min(again * 2 ** failures, Math.max(SLOWEST, usual)) : usual;
+  clearTimeout(nextAsk);
+  nextAsk = setTimeout(ask, seconds * 1000 * (0.9 + Math.random() * 0.2));
+}
+
+async function copy(button) {
+  const source = part(button.dataset.copies);
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+  } catch {
+    getSelection().selectAllChildren(source);
+    if (!document.execCommand("copy")) return;
+  }
+  const label = button.textContent;
+  button.textContent = button.dataset.done;
+  button.disabled = true;
+  setTimeout(() => Object.assign(button, { textContent: label, disabled: false }), COPIED_MS);
+}
+
+for (const button of document.querySelectorAll("[data-copies]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => copy(button));
+}
+document.addEventListener("visibilitychange", () => document.hidden || (count(), ask()));
+addEventListener("pageshow", (event) => event.persisted && ask());
+addEventListener("online", ask);
+count();
+ask();
