@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
-from zoneinfo import ZoneInfo
 
 from bot.actions.drafts import Drafts
 from bot.actions.help import Help
+from bot.actions.history import History
 from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders
@@ -53,6 +53,7 @@ class Desk:
     settlement: Settlement
     market: Market
     drafts: Drafts
+    history: History
     recipients: KnownRecipients
     orders: Orders
     observer: Observer
@@ -87,7 +88,7 @@ class Visit:
     @property
     def zone(self) -> tzinfo:
         """The person's time zone."""
-        return ZoneInfo(self.person.time_zone)
+        return self.person.zone
 
     @property
     def is_replayed(self) -> bool:

@@ -12,7 +12,8 @@ from bot.domain.order import Order
 from bot.domain.payout import PayoutMethod, display_name, mask
 from bot.domain.payout.methods import BANK, EWALLET
 from bot.domain.text import plain
-from bot.i18n import Html, Translations, Translator, choose
+from bot.domain.zones import PRESUMED
+from bot.i18n import Html, Translations, Translator, as_html, choose
 
 LISTED_SHOWN = 120
 NAME_SHOWN = 40
@@ -102,8 +103,11 @@ def holder(t: Translator, draft: OrderDraft) -> str:
 
 
 def moment(t: Translator, when: datetime, zone: tzinfo) -> Html:
-    """A time of day that an app shows in its reader's own zone; others show the person's zone, named."""
-    return Html(f'<tg-time unix="{int(when.timestamp())}" format="t">{t.clock(when, zone)}</tg-time>')
+    """A time of day in the person's zone, named. As long as that is presumed, an app that can shows its own instead."""
+    clock = t.clock(when, zone)
+    if zone is not PRESUMED:
+        return as_html(clock)
+    return Html(f'<tg-time unix="{int(when.timestamp())}" format="t">{clock}</tg-time>')
 
 
 def when(t: Translator, moment: datetime, now: datetime, zone: tzinfo) -> str:
@@ -120,6 +124,12 @@ def facts(t: Translator, said: Rejection | Remark, now: datetime, zone: tzinfo) 
         name: when(t, value, now, zone) if isinstance(value, datetime) else value
         for name, value in said.arguments.items()
     }
+
+
+def day(t: Translator, when: datetime, now: datetime, zone: tzinfo) -> str:
+    """The day of a moment in the person's zone: "today", "17 Aug", in another year "17 Aug 2025"."""
+    that, today = when.astimezone(zone).date(), now.astimezone(zone).date()
+    return t.plain("time.today") if that == today else t.date(when, zone, with_year=that.year != today.year)
 
 
 def place(method: PayoutMethod) -> str:

@@ -15,7 +15,7 @@ English. Errors::
 from bot.i18n.catalogues import LOCALES, Catalogue, find_locales, read_catalogue
 from bot.i18n.errors import MissingArgument, TranslationError, UnknownKey
 from bot.i18n.formats import Formats
-from bot.i18n.html import Html
+from bot.i18n.html import Html, as_html
 from bot.i18n.translator import Translations, Translator, choose
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Translations",
     "Translator",
     "UnknownKey",
+    "as_html",
     "choose",
     "find_locales",
     "read_catalogue",

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from bot.actions.ports import Recipient
 from bot.chat.screen import Button, Screen
@@ -34,11 +33,12 @@ from bot.domain.order import Deposit, Notice, Order, Phase
 from bot.domain.payout import PayoutMethod
 from bot.domain.quote import Quote, estimate
 from bot.domain.timeline import STEP_OF_STATE, Step
+from bot.domain.zones import PRESUMED
 from bot.i18n import Translations, Translator
 from bot.sandbox.bot_api import html, utf16
 
 NOW = datetime(2026, 8, 17, 3, 5, tzinfo=UTC)
-JAKARTA = ZoneInfo("Asia/Jakarta")
+JAKARTA = PRESUMED
 QUOTE = Quote(Decimal(1_700_123_456), NOW)
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
 GOPAY = PayoutMethod("gopay", "GOPAY", "ewallet", 20_000_000)

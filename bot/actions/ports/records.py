@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from zoneinfo import ZoneInfo
 
 from bot.domain.order import Phase
 from bot.domain.payout import PayoutMethod
+from bot.domain.zones import zone_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,13 +17,13 @@ class Person:
 
     `notices` is what they chose about being told (kind -> how), where it differs from the usual. `awaits` names the
     question outside of a draft whose typed answer is waited for (`chat/questions.py`), and `answered_update_id` the
-    last update that has answered one.
+    last update that has answered one. An empty `time_zone` is one that they haven't chosen: Jakarta's is presumed.
     """
 
     id: int
     language_code: str | None = None
     locale: str | None = None
-    time_zone: str = "Asia/Jakarta"
+    time_zone: str = ""
     blocked_at: datetime | None = None
     created_at: datetime
     phrase: str | None = field(default=None, repr=False)
@@ -29,6 +31,11 @@ class Person:
     awaits: str | None = None
     answered_update_id: int | None = None
     delete_asked_at: datetime | None = None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time they live by."""
+        return zone_of(self.time_zone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +77,21 @@ class News:
     failure: str | None = None
 
 
+class EventNote(StrEnum):
+    """What neither phase nor state tells of an event."""
+
+    INTENDED = "intended"
+    PRICE_ACCEPTED = "price accepted"
+    DROPPED = "dropped by the person"
+    TRIED_AGAIN = "tried again as a new order"
+    OFFER_OVER = "the offer is over"
+    EXPIRED = "expired"
+    STUCK = "told that it takes too long"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderEvent:
-    """What was seen of an order, and when: its timeline for people and for support."""
+    """What was seen of an order, and when: its timeline for people and for support. `note` is an `EventNote` or ""."""
 
     reference: str
     at: datetime
