@@ -1,11 +1,11 @@
 """The use cases around a draft: begin, answer, leave, put away after a while, take up again."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
 from bot.actions.news import DRAFT_SUBJECT
-from bot.actions.ports import Clock, News, Recipient, Store
-from bot.actions.recipients import with_recipient
+from bot.actions.ports import Clock, News, Store
 from bot.domain.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft, new_draft, without_method
 from bot.domain.order import Notice, Order
 from bot.domain.payout import PayoutMethod
@@ -23,15 +23,12 @@ class Drafts:
         async with self._store.reading() as tx:
             return await tx.drafts.get(draft_id)
 
-    async def begin(self, person_id: int, chat_id: int, update_id: int) -> OrderDraft:
-        """A new, empty draft; an open one of this chat is cancelled by that."""
+    async def begin(
+        self, person_id: int, chat_id: int, update_id: int, fill: Callable[[OrderDraft], OrderDraft] | None = None
+    ) -> OrderDraft:
+        """A new draft, empty but for what `fill` knows; an open one of this chat is cancelled by that."""
         draft = new_draft(chat_id=chat_id, person_id=person_id, now=self._clock.now())
-        return await self._replace_open(replace(draft, last_update_id=update_id))
-
-    async def begin_for(self, person_id: int, recipient: Recipient, method: PayoutMethod, update_id: int) -> OrderDraft:
-        """A new draft for a recipient of this person's, at their destination as the live list has it."""
-        draft = new_draft(chat_id=person_id, person_id=person_id, now=self._clock.now())
-        return await self._replace_open(replace(with_recipient(draft, recipient, method), last_update_id=update_id))
+        return await self._replace_open(replace(fill(draft) if fill else draft, last_update_id=update_id))
 
     def wish_of(self, order: Order, method: PayoutMethod | None) -> OrderDraft:
         """The wish of `order` as a draft, not kept yet; `method` is its destination today, None where it has gone.

@@ -1,21 +1,24 @@
 """What the service says of an order, and what the clock says of it: each change and its news in one transaction."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 
-from bot.actions.news import news_of
+from bot.actions.news import news_of, staff_news, subject_of
 from bot.actions.orders import Orders
-from bot.actions.ports import Transaction
+from bot.actions.ports import EventNote, Transaction
 from bot.actions.settling import note
 from bot.domain.follow import next_look, offer_is_over
 from bot.domain.notices import Way, step_news, way_of
-from bot.domain.order import Notice, Order, OrderReport, Phase, advance, expire
+from bot.domain.order import Notice, Order, OrderReport, Phase, advance, expire, stick
 
 log = structlog.get_logger(__name__)
 
 TRIES = 3
+UNSEEN_FOR = timedelta(minutes=2)
+"""How long a paid order's next look may fail to come before it is called stuck by what was last known. After a longer
+pause of the bot's own, the service is asked first."""
 
 
 class Observer:
@@ -25,6 +28,7 @@ class Observer:
         self._orders = orders
         self._store = orders.store
         self._clock = orders.clock
+        self._since = orders.clock.now()
 
     async def observe(self, reference: str, report: OrderReport) -> Order | None:
         """Take in one report of the service; the order as it is now, or None where it is nobody's."""
@@ -43,6 +47,8 @@ class Observer:
                     await note(tx, saved, now)
                 news = (*news, *await _steps_wished(tx, before, saved))
                 await tx.outbox.add(news_of(saved, news, now))
+                if Notice.FAILED in news and saved.is_paid:
+                    await self._tell_staff(tx, saved, Notice.STAFF_FAILED, now)
             if news:
                 self._orders.on_news()
             return saved
@@ -71,6 +77,38 @@ class Observer:
             await self._close_offer(held.reference, now)
         return len(due) + len(over)
 
+    async def stick_due(self) -> int:
+        """Tell the paid orders that aren't done after so long, to their persons and to the staff; how many."""
+        now, patience = self._clock.now(), self._orders.rules.stuck_after
+        async with self._store.reading() as tx:
+            due = await tx.orders.stuck(now - patience)
+        return sum([await self._stick(order.reference, now) for order in due if self._is_known_by(order, now)])
+
+    def _is_known_by(self, order: Order, now: datetime) -> bool:
+        """Whether the service was asked late enough: what a bot that was away last knew tells nothing of today."""
+        deadline = (order.paid_at or now) + self._orders.rules.stuck_after
+        was_seen = order.looked_at is not None and order.looked_at >= deadline
+        return was_seen or now >= max(deadline, self._since) + UNSEEN_FOR
+
+    async def _stick(self, reference: str, now: datetime) -> bool:
+        async with self._store.transaction() as tx:
+            order = await tx.orders.get(reference)
+            if order is None:
+                return False
+            after, news = stick(order, now, self._orders.rules.stuck_after)
+            saved = await tx.orders.save(after) if news else None
+            if saved is None:
+                return False
+            await note(tx, saved, now, EventNote.STUCK)
+            await tx.outbox.add(news_of(saved, news, now))
+            await self._tell_staff(tx, saved, Notice.STAFF_STUCK, now)
+        self._orders.on_news()
+        return True
+
+    async def _tell_staff(self, tx: Transaction, order: Order, notice: Notice, now: datetime) -> None:
+        staff = self._orders.rules.staff_ids
+        await tx.outbox.add(staff_news(staff, notice, subject_of(order), now, reference=order.reference))
+
     async def _expire(self, reference: str, now: datetime) -> None:
         async with self._store.transaction() as tx:
             order = await tx.orders.get(reference)
@@ -80,7 +118,7 @@ class Observer:
             saved = await tx.orders.save(after) if news else None
             if saved is None:
                 return
-            await note(tx, saved, now, "expired")
+            await note(tx, saved, now, EventNote.EXPIRED)
             await tx.outbox.add(news_of(saved, news, now))
         self._orders.on_news()
 
@@ -92,7 +130,7 @@ class Observer:
                 return
             saved = await tx.orders.save(replace(held, phase=Phase.UNSHOWN))
             if saved is not None:
-                await note(tx, saved, now, "the offer is over")
+                await note(tx, saved, now, EventNote.OFFER_OVER)
 
 
 async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[Notice, ...]:

@@ -91,8 +91,10 @@ class Orders:
         """Raise `Rejection` where this person can order nothing just now."""
         await limits.foresee(self.store, self.rules, person_id, self.clock.now())
 
-    async def place(self, draft: OrderDraft) -> Order:
+    async def place(self, draft: OrderDraft, phrase: str | None = None) -> Order:
         """Place what `draft` says, once: the order that is being placed, or was placed by an earlier tap.
+
+        `phrase` becomes the person's where they have none, together with the order: its invoice is to bear one.
 
         Raises `MethodVanished`, `DraftMoved`, `Rejection`, and `SettlementFailure` where the list can't be read;
         nothing has been intended then.
@@ -111,6 +113,7 @@ class Orders:
             placed_draft = await tx.drafts.save(replace(draft, status=DraftStatus.PLACED))
             if placed_draft is not None:
                 await self._add_intent(tx, order)
+                await _give_phrase(tx, order.person_id, phrase)
         if placed_draft is None:
             return await self._placed_before(draft)
         self._post(order)
@@ -255,6 +258,12 @@ class Orders:
             await self.settling.refused(order.reference)
         else:
             await self.settling.settle(order.reference, placed)
+
+
+async def _give_phrase(tx: Transaction, person_id: int, phrase: str | None) -> None:
+    person = await tx.people.get(person_id) if phrase else None
+    if person is not None and person.phrase is None:
+        await tx.people.save(replace(person, phrase=phrase))
 
 
 def _pair(draft: OrderDraft) -> tuple[str, str] | None:

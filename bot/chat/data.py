@@ -1,8 +1,8 @@
 """What stands in a button's callback data: short, opaque, and never trusted.
 
 `d:<draft>:<revision>:<action>[:<argument>]` drives a draft, and only the revision it was shown for;
-`o:<reference>:<action>` acts on an order; `r:list[:<page>]` and `r:<recipient>:<action>` on saved recipients; anything
-else is a word of its own (`new`, `over`, `lang:en`).
+`o:<reference>:<action>` acts on an order; `h:[<reference>]` is the page of orders that begins there; `r:list[:<page>]`
+and `r:<recipient>:<action>` act on saved recipients; anything else is a word of its own (`new`, `over`, `lang:en`).
 """
 
 import re
@@ -16,6 +16,7 @@ NEW = "new"
 OVER = "over"
 RECIPIENT_PATTERN = re.compile(r"^r:([0-9a-f]{4,32}):([a-z]{1,12})$")
 RECIPIENTS_PATTERN = re.compile(r"^r:list(?::(\d{1,4}))?$")
+HISTORY_PATTERN = re.compile(r"^h:([0-9A-Z]{0,16})$")
 LANGUAGE_PATTERN = re.compile(r"^lang:(en|id)$")
 
 
@@ -52,6 +53,11 @@ def for_recipients(page: int = 0) -> str:
     return f"r:list:{page}" if page else "r:list"
 
 
+def for_history(first: str) -> str:
+    """The data of a button to the page of orders that begins at this reference; "" is the newest page."""
+    return f"h:{first}"
+
+
 def for_order(reference: str, action: str) -> str:
     """The data of a button under an order's message."""
     return f"o:{reference}:{action}"
@@ -73,6 +79,12 @@ def read_page_of_recipients(data: str) -> int:
     """The page that `for_recipients` wrote."""
     match = RECIPIENTS_PATTERN.match(data)
     return int(match[1] or 0) if match else 0
+
+
+def read_history_press(data: str) -> str:
+    """The reference that `for_history` wrote."""
+    match = HISTORY_PATTERN.match(data)
+    return match[1] if match else ""
 
 
 def read_order_press(data: str) -> OrderPress | None:

@@ -24,7 +24,7 @@ from telegram.ext import (
 
 from bot.actions.mistakes import frames
 from bot.actions.ports import Person, StoreDown
-from bot.chat import data, presses, questions, saved
+from bot.chat import data, history, presses, questions, saved
 from bot.chat.asking import show_draft
 from bot.chat.desk import VISIT, Desk, Visit
 from bot.chat.flow import PRIVATE, Context, Handler, around_the_conversation, conversation
@@ -39,8 +39,8 @@ log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
 ORDERS_CAUGHT_UP = 5
-COMMANDS = ("send", "recipients", "rate", "status", "cancel", "language", "help", "start")
-PARTS: tuple[Callable[[], list[Handler]], ...] = (saved.handlers,)
+COMMANDS = ("send", "recipients", "rate", "status", "orders", "cancel", "language", "help", "start")
+PARTS: tuple[Callable[[], list[Handler]], ...] = (saved.handlers, history.handlers)
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
 ANSWERS: dict[str, questions.Answer] = {

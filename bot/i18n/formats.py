@@ -19,6 +19,8 @@ INDONESIAN_ZONES: Final = {
 """Babel names these zones in Indonesian only; Indonesians know them by these names in every language."""
 
 _CLOCK: Final = {"en": "HH:mm", "id": "HH.mm"}
+_DAY: Final = "d MMM"
+_DATE: Final = "d MMM y"
 _DATE_TIME: Final = {"en": "d MMM y, HH:mm", "id": "d MMM y HH.mm"}
 
 _UNITS: Final = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
@@ -61,6 +63,10 @@ class Formats:
         """The time of day in the person's `zone`, with its name: `10.05 WIB`. `moment` is aware."""
         return self._moment(moment, zone, _CLOCK[self.locale])
 
+    def date(self, moment: datetime, zone: tzinfo, *, with_year: bool = True) -> str:
+        """The day in the person's `zone`: `17 Agu 2026`, or `17 Agu` without its year. `moment` is aware."""
+        return format_datetime(_local(moment, zone), _DATE if with_year else _DAY, locale=self.locale)
+
     def date_time(self, moment: datetime, zone: tzinfo) -> str:
         """Date and time in the person's `zone`, with its name: `17 Agu 2026 10.05 WIB`. `moment` is aware."""
         return self._moment(moment, zone, _DATE_TIME[self.locale])
@@ -77,10 +83,14 @@ class Formats:
         return f"{value:,}".translate(self._separators)
 
     def _moment(self, moment: datetime, zone: tzinfo, pattern: str) -> str:
-        if moment.tzinfo is None:
-            raise ValueError("a moment needs its zone")
-        local = moment.astimezone(zone)
+        local = _local(moment, zone)
         return f"{format_datetime(local, pattern, locale=self.locale)} {zone_name(local, zone)}"
+
+
+def _local(moment: datetime, zone: tzinfo) -> datetime:
+    if moment.tzinfo is None:
+        raise ValueError("a moment needs its zone")
+    return moment.astimezone(zone)
 
 
 def _trimmed(value: Decimal) -> str:

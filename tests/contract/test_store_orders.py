@@ -88,6 +88,23 @@ async def test_a_person_sees_the_newest_first(store: SqlStore) -> None:
         assert [order.reference for order in page] == ["R2", "R1"]
 
 
+async def test_a_persons_orders_are_read_on_from_one_of_them_in_both_directions(store: SqlStore) -> None:
+    # Of three in one moment the reference decides; another person's stand between them.
+    places = {"R0": 0, "RA": 1, "RB": 1, "RC": 1, "R5": 2}
+    async with store.transaction() as tx:
+        for reference, second in places.items():
+            await tx.orders.add(an_order(reference, created_at=NOW + second * SECOND))
+            await tx.orders.add(an_order(f"{reference}X", person_id=1002, created_at=NOW + second * SECOND))
+    middle = an_order("RB", created_at=NOW + SECOND)
+    async with store.reading() as tx:
+        assert [order.reference for order in await tx.orders.of_person_from(middle, 10)] == ["RB", "RA", "R0"]
+        assert [order.reference for order in await tx.orders.of_person_from(middle, 2)] == ["RB", "RA"]
+        assert [order.reference for order in await tx.orders.of_person_before(middle, 10)] == ["R5", "RC"]
+        assert [order.reference for order in await tx.orders.of_person_before(middle, 1)] == ["RC"]
+        assert (await tx.orders.count_newer(middle), await tx.orders.count_of_person(1001)) == (2, 5)
+        assert await tx.orders.count_of_person(4711) == 0
+
+
 async def test_orders_that_have_ended_are_not_open(store: SqlStore) -> None:
     async with store.transaction() as tx:
         for n, phase in enumerate(Phase):
@@ -168,6 +185,15 @@ async def test_the_intents_an_order_could_be_mistaken_for(store: SqlStore) -> No
             await tx.orders.add(an_order(reference, **changes))
         found = await tx.orders.unclaimed_like(looked_for, NOW)
     assert [order.reference for order in found] == ["abandoned", "same"]
+
+
+async def test_orders_are_found_by_the_tokens_of_their_pages(store: SqlStore) -> None:
+    one, other = an_order("R1", page_token="t1"), an_order("R2", page_token="t2")
+    async with store.transaction() as tx:
+        for order in (one, other, an_order("R3", page_token=None)):
+            assert await tx.orders.add(order)
+        assert await tx.orders.by_page_token(["t2", "t1", "t3", ""]) == {"t1": one, "t2": other}
+        assert await tx.orders.by_page_token([]) == {}
 
 
 async def test_the_events_of_an_order_stay_in_order(store: SqlStore) -> None:

@@ -132,7 +132,7 @@ async def test_a_placed_draft_is_neither_put_away_nor_taken_up(house: House) -> 
 @pytest.mark.parametrize("amount", [Amount("IDR", 250_000), Amount("SAT", 20_000)])
 async def test_the_same_wish_again_is_a_draft_ready_for_its_review(house: House, amount: Amount) -> None:
     order = await house.place(holder="SARI DEWI", amount=amount)
-    draft = await house.drafts.from_order(order, 9)
+    draft = await house.drafts.begin_with(house.drafts.wish_of(order, order.method), 9)
     assert draft.is_complete
     assert (draft.ask, draft.amount, draft.holder, draft.quote) == (Ask.REVIEW, amount, "SARI DEWI", None)
     reviewed, worth = await house.orders.review(draft)

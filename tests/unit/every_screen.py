@@ -157,6 +157,7 @@ def at_each_moment(method: PayoutMethod = BCA) -> Iterator[tuple[str, Order]]:
     for state, step in STEP_OF_STATE.items():
         paid_at = NOW if step >= Step.PAID else None
         yield state, replace(order, state=state, step=step, paid_at=paid_at)
+    yield "no longer followed", replace(order, expires_at=None, phase=Phase.DONE)
     yield "never heard of", replace(order, state="SOMETHING_NEW")
     yield "expired", replace(order, expires_at=NOW, expiry_told=True)
     failed = replace(order, state="FAILED", phase=Phase.DONE, ended_at=NOW)
@@ -277,4 +278,4 @@ def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
     for before in (an_order(method), an_order(method, given=Amount("SAT", 29_412))):
         for rupiah in (1_600_000_000, 1_700_000_000, 1_800_000_000):
             said = requote.difference(t, before, estimate(before.given, Quote(Decimal(rupiah), NOW)))
-            yield Seen("requote", Screen(said or ""))
+            yield Seen("requote", Screen(said))

@@ -26,6 +26,10 @@ STANDS = {
     "COMPLETED": "Sent",
     "expired": "Invoice expired",
     "failed unpaid": "Failed, no payment seen",
+    "failed expired": "Invoice expired",
+    "refused": "Not made",
+    "unshown": "Closed, nothing to pay",
+    "no longer followed": "No payment seen",
     "failed paid": "Failed after the payment",
 }
 
@@ -35,7 +39,7 @@ def test_each_order_is_listed_with_where_it_stands(moment: str, words: str) -> N
     order = dict(at_each_moment())[moment]
     seen = Seen("status", status.screen(EN, [order], NOW))
     assert seen.text == f"Under way\n\nRp500,000 → BCA ••••7890 · ABC2345\n{words}"
-    assert [button.label for button in seen.buttons] == ["Open ABC2345", "Send rupiah"]
+    assert [button.label for button in seen.buttons] == ["Open ABC2345", "All orders", "Send rupiah"]
     assert seen.buttons[0].data == "o:ABC2345:card"
 
 
@@ -52,9 +56,18 @@ def test_each_order_is_listed_with_where_it_stands(moment: str, words: str) -> N
 def test_a_new_quote_says_what_changed_for_the_payer(given: Amount, rupiah_for_one: int, said: str) -> None:
     order = an_order(given=given)
     worth = estimate(given, Quote(Decimal(rupiah_for_one), NOW))
-    assert said in Seen("requote", Screen(requote.difference(EN, order, worth) or "")).text
+    assert said in Seen("requote", Screen(requote.difference(EN, order, worth))).text
 
 
-def test_an_order_that_never_had_a_price_is_compared_with_nothing() -> None:
-    order = replace(an_order(), sats=None, idr=None)
-    assert requote.difference(EN, order, estimate(order.given, Quote(Decimal(1), NOW))) is None
+@pytest.mark.parametrize(
+    "never_shown",
+    [
+        {"sats": None, "idr": None, "bolt11": None},
+        {"sats": 99, "idr": 1, "bolt11": None},  # what the service asked for beyond what was agreed
+    ],
+)
+def test_an_order_that_never_had_a_price_is_compared_with_its_review(never_shown: dict[str, None]) -> None:
+    order = replace(an_order(), **never_shown)
+    worth = estimate(order.given, Quote(Decimal(1_600_000_000), NOW))
+    said = Seen("requote", Screen(requote.difference(EN, order, worth))).text
+    assert said == "Now about 31,250 sats; last time it was 29,410 sats. That is 1,840 sats more."

@@ -3,7 +3,7 @@
 Others import from here; the modules inside may be divided otherwise one day.
 """
 
-from bot.actions.ports.records import InboxItem, News, NewsStatus, OrderEvent, Person, Receipt, Recipient
+from bot.actions.ports.records import EventNote, InboxItem, News, NewsStatus, OrderEvent, Person, Receipt, Recipient
 from bot.actions.ports.settlement import (
     KeyRefused,
     Newest,
@@ -36,6 +36,7 @@ from bot.actions.ports.telling import Clock, Teller, TellLater, Told, Untellable
 __all__ = [
     "Clock",
     "Drafts",
+    "EventNote",
     "Inbox",
     "InboxItem",
     "KeyRefused",

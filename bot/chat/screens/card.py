@@ -5,6 +5,7 @@ from datetime import datetime, tzinfo
 from bot.chat import data, words
 from bot.chat.screen import Button, Keyboard, Screen, Style
 from bot.chat.screens.parts import new_row
+from bot.domain.again import is_lapsed
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import COMPLETED, FAILED, Step
 from bot.i18n import Html, Translator
@@ -14,7 +15,7 @@ DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
 
 def screen(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
     """Where the order stands, with the buttons that make sense there."""
-    text = "\n\n".join((_heading(t, order), _timeline(t, order, now), _remark(t, order, now, zone)))
+    text = "\n\n".join((_heading(t, order), _timeline(t, order, now), remark(t, order, now, zone)))
     return Screen(text, keyboard(t, order, now, help_offered=help_offered))
 
 
@@ -25,16 +26,21 @@ def keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) 
         rows.append((_button(t, order, "button.requote", "requote", "primary"),))
     if order.phase is Phase.OPEN:
         rows.append((_button(t, order, "button.refresh", "look"),))
-    if help_offered and (order.state == FAILED or (order.is_paid and not order.is_ended)):
+    if help_offered and leads_to_a_person(order):
         rows.append((_button(t, order, "button.help", "help"),))
     if order.state == COMPLETED:
-        rows.append(new_row(t, "button.send_another"))
+        rows.append((_button(t, order, "button.resend", "resend"),) if order.has_recipient else new_row(t))
     return tuple(rows)
 
 
-def is_lapsed(order: Order, now: datetime) -> bool:
-    """Whether it is too late to pay, and no payment has been seen."""
-    return not order.is_paid and (order.is_ended or order.expiry_told or order.is_expired(now))
+def has_failed(order: Order) -> bool:
+    """Whether it failed otherwise than by not being paid in time: that is an expiry to a person."""
+    return order.state == FAILED and (order.is_paid or not order.expiry_told)
+
+
+def leads_to_a_person(order: Order) -> bool:
+    """Whether its sender may want to talk to somebody about it."""
+    return order.state == FAILED or (order.is_paid and not order.is_ended)
 
 
 def _button(t: Translator, order: Order, label: str, action: str, style: Style | None = None) -> Button:
@@ -56,11 +62,10 @@ def _timeline(t: Translator, order: Order, now: datetime) -> str:
     """One line a step. What won't be reached any more is left out."""
     reached = max(order.step, Step.PAID) if order.is_paid else order.step
     lines = [f"{DONE} {_name(t, step)}" for step in Step if step < reached]
-    has_failed = order.state == FAILED and (order.is_paid or not order.expiry_told)
-    if has_failed and _goes_on(reached):
+    if has_failed(order) and _goes_on(reached):
         return "\n".join([*lines, f"{BROKEN} <b>{_name(t, reached)}</b>"])
     lines.append(f"{NOW if _goes_on(reached) else DONE} <b>{_name(t, reached)}</b>")
-    if has_failed:
+    if has_failed(order):
         return "\n".join([*lines, f"{BROKEN} <b>{t('step.failed')}</b>"])
     if is_lapsed(order, now):
         return "\n".join([*lines, f"{OVER} <b>{t('step.expired')}</b>"])
@@ -79,10 +84,11 @@ def _name(t: Translator, step: Step) -> Html:
     return t(f"step.{step.name.lower()}")
 
 
-def _remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
+def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
+    """What the state of an order that was shown means to its sender."""
     if order.state == COMPLETED:
         return t(f"card.sent_{words.place(order.method)}")
-    if order.state == FAILED and (order.is_paid or not order.expiry_told):
+    if has_failed(order):
         return t("card.failed_paid" if order.is_paid else "card.failed_unpaid")
     if order.is_paid:
         return t("card.paid")

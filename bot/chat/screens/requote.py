@@ -1,17 +1,17 @@
-"""What the same wish costs now, against what it cost before: for who comes back to an order that wasn't paid."""
+"""What the same wish costs now, against what it cost before: for who sends to the same recipient again."""
 
+from bot.domain.again import last_price
 from bot.domain.order import Order
 from bot.domain.quote import Estimate
 from bot.i18n import Html, Translator
 
 
-def difference(t: Translator, order: Order, worth: Estimate) -> Html | None:
-    """The sentence above the new review; None where the order before never had a price."""
-    if order.sats is None or order.idr is None:
-        return None
+def difference(t: Translator, order: Order, worth: Estimate) -> Html:
+    """The sentence above the new review: against the price that `order` was last shown with."""
+    sats, rupiah = last_price(order)
     if order.given.currency == "SAT":
-        return _brings(t, order.idr, worth.idr)
-    return _costs(t, order.sats, worth.sats)
+        return _brings(t, rupiah, worth.idr)
+    return _costs(t, sats, worth.sats)
 
 
 def _costs(t: Translator, before: int, after: int) -> Html:

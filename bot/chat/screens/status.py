@@ -3,28 +3,53 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from bot.actions.history import NEWEST
 from bot.chat import data, words
 from bot.chat.desk import Visit
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import card
 from bot.chat.screens.parts import new_row
+from bot.domain.again import is_given_up, is_lapsed
 from bot.domain.order import Order, Phase
-from bot.domain.timeline import FAILED
 from bot.i18n import Translator
 
 SHOWN = 8
+OF_PHASE = {
+    Phase.INTENDED: "status.checking",
+    Phase.UNKNOWN: "status.checking",
+    Phase.UNRESOLVED: "status.unresolved",
+    Phase.HELD: "status.held",
+    Phase.REFUSED: "status.refused",
+    Phase.UNSHOWN: "status.closed",
+}
+"""What is said of an order that has no card."""
+
+MARKS = {
+    "status.checking": "🔎",
+    "status.unresolved": "❓",
+    "status.held": "❓",
+    "status.sent": "✅",
+    "status.refused": "✖️",
+    "status.closed": "✖️",
+    "status.expired": "⌛",
+    "status.given_up": "⌛",
+    "status.failed_paid": "❌",
+    "status.failed_unpaid": "❌",
+}
+UNDER_WAY = "⏳"
 
 
 def screen(t: Translator, orders: Sequence[Order], now: datetime) -> Screen:
     """The list, or that there's nothing under way."""
+    all_orders = (Button(t.plain("button.history"), data=data.for_history(NEWEST)),)
     if not orders:
-        return Screen(t("status.none"), (new_row(t),))
+        return Screen(t("status.none"), (all_orders, new_row(t)))
     lines = "\n\n".join(f"{words.order_line(t, order)}\n{t(state_key(order, now))}" for order in orders)
     rows = tuple(
         (Button(t.plain("status.open", reference=order.reference), data=data.for_order(order.reference, "card")),)
         for order in orders
     )
-    return Screen(f"{t('status.title')}\n\n{lines}", (*rows, new_row(t)))
+    return Screen(f"{t('status.title')}\n\n{lines}", (*rows, all_orders, new_row(t)))
 
 
 async def show(visit: Visit) -> Screen:
@@ -36,14 +61,17 @@ async def show(visit: Visit) -> Screen:
 
 def state_key(order: Order, now: datetime) -> str:
     """The key of the few words that say where an order stands."""
-    if order.phase in {Phase.INTENDED, Phase.UNKNOWN}:
-        return "status.checking"
-    if order.phase is Phase.UNRESOLVED:
-        return "status.unresolved"
-    if order.phase is Phase.HELD:
-        return "status.held"
-    if order.state == FAILED:
+    if order.phase in OF_PHASE:
+        return OF_PHASE[order.phase]
+    if card.has_failed(order):
         return "status.failed_paid" if order.is_paid else "status.failed_unpaid"
-    if card.is_lapsed(order, now):
+    if is_lapsed(order, now):
         return "status.expired"
+    if is_given_up(order):
+        return "status.given_up"
     return f"status.{order.step.name.lower()}"
+
+
+def mark(order: Order, now: datetime) -> str:
+    """The same at a glance."""
+    return MARKS.get(state_key(order, now), UNDER_WAY)
