@@ -1,0 +1,167 @@
+"""The web server as a process has it: real connections, a port that is taken, an end that waits for nobody."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from bot.chat.redaction import redact
+from bot.web import server
+
+SECRET = "/p/abcdefghijklmnopqrstuvwxyz_-0123"
+
+
+class House:
+    """A server on a free port, with an answer that can be kept waiting."""
+
+    def __init__(self) -> None:
+        self.held, self.asked = asyncio.Event(), asyncio.Event()
+        self.app = Starlette(routes=[Route("/slow", self.slow), Route("/{rest:path}", self.quick)])
+        self.address = ""
+
+    async def slow(self, _request: Request) -> Response:
+        self.asked.set()
+        await self.held.wait()
+        return PlainTextResponse("late")
+
+    async def quick(self, _request: Request) -> Response:
+        return PlainTextResponse("here")
+
+
+@asynccontextmanager
+async def open_house() -> AsyncIterator[House]:
+    house = House()
+    listener = await server.bind("127.0.0.1", 0)
+    house.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    async with server.serving(house.app, listener):
+        yield house
+
+
+async def ends_within(seconds: float, began: float) -> None:
+    assert asyncio.get_running_loop().time() - began < seconds
+
+
+async def test_it_answers_from_the_moment_it_is_opened_and_lets_go_of_its_port() -> None:
+    async with open_house() as house, httpx.AsyncClient(base_url=house.address) as browser:
+        assert (await browser.get("/")).text == "here"
+        port = int(house.address.rpartition(":")[2])
+    (await server.bind("127.0.0.1", port)).close()
+
+
+async def test_open_connections_hold_nothing_up() -> None:
+    async with httpx.AsyncClient() as browser:
+        async with open_house() as house:
+            await browser.get(house.address)
+            port = int(house.address.rpartition(":")[2])
+            silent = await asyncio.gather(*(asyncio.open_connection("127.0.0.1", port) for _ in range(5)))
+            began = asyncio.get_running_loop().time()
+        await ends_within(0.8, began)
+        for _, writer in silent:
+            writer.close()
+
+
+async def test_an_answer_under_way_gets_a_second_and_no_more() -> None:
+    async with httpx.AsyncClient() as browser:
+        async with open_house() as house:
+            slow = asyncio.create_task(browser.get(f"{house.address}/slow"))
+            await house.asked.wait()
+            began = asyncio.get_running_loop().time()
+            asyncio.get_running_loop().call_later(0.3, house.held.set)
+        assert (await slow).text == "late"
+        await ends_within(1.5, began)
+
+
+@pytest.mark.filterwarnings("ignore")  # what is cut off complains
+async def test_an_answer_that_never_comes_is_cut_off() -> None:
+    async with httpx.AsyncClient() as browser:
+        async with open_house() as house:
+            slow = asyncio.create_task(browser.get(f"{house.address}/slow"))
+            await house.asked.wait()
+            began = asyncio.get_running_loop().time()
+        await ends_within(2, began)
+        with pytest.raises(httpx.HTTPError):
+            (await slow).raise_for_status()
+
+
+async def test_a_port_that_is_taken_is_named() -> None:
+    async with open_house() as house:
+        port = int(house.address.rpartition(":")[2])
+        with pytest.raises(server.PortTaken, match=rf"^127\.0\.0\.1 port {port}: Address already in use$"):
+            await server.bind("127.0.0.1", port)
+
+
+async def test_a_host_that_is_not_ours_is_named() -> None:
+    with pytest.raises(server.PortTaken, match=r"^203\.0\.113\.9 port 8080: "):
+        await server.bind("203.0.113.9", 8080)
+    with pytest.raises(server.PortTaken, match=r"^no\.such\.host\.invalid port 8080: "):
+        await server.bind("no.such.host.invalid", 8080)
+
+
+async def test_whoever_takes_over_waits_for_the_port_a_while() -> None:
+    async with open_house() as house:
+        port = int(house.address.rpartition(":")[2])
+        taking_over = asyncio.create_task(server.bind("127.0.0.1", port, patience=5))
+        await asyncio.sleep(0)
+    (await taking_over).close()
+
+
+async def test_addresses_are_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with open_house() as house, httpx.AsyncClient(base_url=house.address) as browser:
+        await browser.get(f"{SECRET}?l=id")
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(house.address.rpartition(":")[2]))
+        writer.write(f"GET {SECRET} HTTP/9\r\nbad header\r\n\r\n".encode())
+        assert b"400" in await reader.readline()
+        writer.close()
+    ours = [record for record in caplog.records if record.name.startswith(("uvicorn", "bot"))]
+    assert SECRET not in "".join(record.getMessage() for record in ours)
+
+
+def test_an_address_that_gets_into_a_log_line_all_the_same_is_made_harmless() -> None:
+    said = redact(f"GET https://pay.example/kirim{SECRET}/state?l=id 200")
+    assert said == "GET https://pay.example/kirim/p/<token>/state?l=id 200"
+
+
+async def test_more_connections_than_the_bot_can_spare_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 3)
+    async with open_house() as house:
+        port = int(house.address.rpartition(":")[2])
+        pairs = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
+        answers = []
+        for reader, writer in pairs:
+            answers.append(await _asks(reader, writer))
+        assert answers.count(b"HTTP/1.1 200 OK\r\n") == 3
+        for _, writer in pairs:
+            writer.close()
+
+
+async def _asks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    try:
+        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        await writer.drain()
+        return await reader.readline()
+    except ConnectionError:
+        return b""
+
+
+async def test_connections_that_say_nothing_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "IDLE_SECONDS", 0.05)
+    async with open_house() as house:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(house.address.rpartition(":")[2]))
+        async with asyncio.timeout(5):
+            assert await reader.read() == b""
+        writer.close()
+
+
+async def test_it_binds_to_every_kind_of_address() -> None:
+    made = await server.bind("localhost", 0)
+    assert made.family in {socket.AF_INET, socket.AF_INET6}
+    made.close()
