@@ -10,25 +10,27 @@ from bot.app import store_of, telegram_application
 from bot.config import Settings
 from bot.settlement.client import SettlementClient
 from bot.settlement.errors import KeyRefused, SettlementError
-from bot.store.errors import StoreError
+from bot.store import NoKeys, SqlStore, StoreError, UnfitKeys
 
+WORKS, FAILS, BAD_SETTINGS = 0, 1, 2
 WITHIN = 20.0
 Say = Callable[[str], object]
 
 
-async def run(settings: Settings, say: Say) -> bool:
-    """Say it all, line by line; whether everything works. Changes nothing anywhere."""
+async def run(settings: Settings, say: Say) -> int:
+    """Say it all, line by line; the exit code. Changes nothing anywhere."""
     for name in type(settings).model_fields:
         say(f"  set   {name.upper()} = {_shown(settings, name)}")
     checks: list[tuple[str, Callable[[Settings], Awaitable[str]]]] = [
         ("database", _database),
+        ("keys", _keys),
         ("Telegram", _telegram),
         ("service", _service),
     ]
     results = [await _outcome(check(settings)) for _, check in checks]
-    for (name, _), (works, words) in zip(checks, results, strict=True):
-        say(f"  {'ok   ' if works else 'FAILS'} {name}: {words}")
-    return all(works for works, _ in results)
+    for (name, _), (code, words) in zip(checks, results, strict=True):
+        say(f"  {'FAILS' if code else 'ok   '} {name}: {words}")
+    return max(code for code, _ in results)
 
 
 def _shown(settings: Settings, name: str) -> str:
@@ -43,18 +45,22 @@ def _shown(settings: Settings, name: str) -> str:
     return ",".join(map(str, sorted(value))) if isinstance(value, frozenset) else str(value)
 
 
-async def _outcome(check: Awaitable[str]) -> tuple[bool, str]:
+async def _outcome(check: Awaitable[str]) -> tuple[int, str]:
     try:
         async with asyncio.timeout(WITHIN):
-            return True, await check
+            return WORKS, await check
     except CheckFailed as failure:
-        return False, str(failure)
+        return failure.code, str(failure)
     except TimeoutError:
-        return False, f"no answer within {WITHIN:.0f} seconds"
+        return FAILS, f"no answer within {WITHIN:.0f} seconds"
 
 
 class CheckFailed(Exception):
-    """What doesn't work, in words for whoever runs the bot."""
+    """What doesn't work, in words for whoever runs the bot. `code` is what it makes of the exit code."""
+
+    def __init__(self, words: str, code: int = FAILS) -> None:
+        super().__init__(words)
+        self.code = code
 
 
 async def _database(settings: Settings) -> str:
@@ -65,6 +71,28 @@ async def _database(settings: Settings) -> str:
         raise CheckFailed(f"{error} (python -m bot migrate brings it up to date)") from None
     finally:
         await store.close()
+
+
+async def _keys(settings: Settings) -> str:
+    store = store_of(settings)
+    try:
+        return await _sealed(store)
+    except (NoKeys, UnfitKeys) as error:
+        raise CheckFailed(f"ENCRYPTION_KEYS don't fit the database: {error}", BAD_SETTINGS) from None
+    except StoreError as error:
+        raise CheckFailed(f"nothing can be said before the database works ({error})") from None
+    finally:
+        await store.close()
+
+
+async def _sealed(store: SqlStore) -> str:
+    await store.check()
+    await store.check_keys()
+    standings = (await store.sealed()).values()
+    sealed, waiting = sum(each.sealed for each in standings), sum(each.waiting for each in standings)
+    if not waiting:
+        return f"the first opens all {sealed:,} sealed rows"
+    return f"{waiting:,} of {sealed:,} sealed rows ({waiting / sealed:.0%}) wait for python -m bot rotate-keys"
 
 
 async def _telegram(settings: Settings) -> str:

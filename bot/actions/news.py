@@ -8,6 +8,8 @@ from bot.domain.order import Notice, Order
 
 ORDER_SUBJECT = "order:"
 DRAFT_SUBJECT = "draft:"
+FAREWELL = "farewell"
+"""The kind of the one piece of news that is told to somebody whose data have just been deleted."""
 
 
 def subject_of(order: Order) -> str:

@@ -6,6 +6,6 @@ go wrong.
 
 from bot.store.errors import SchemaMismatch, StoreError, StoreFailure, UnusableUrl
 from bot.store.store import SqlStore
-from bot.store.vault import NoKeys, Vault
+from bot.store.vault import NoKeys, UnfitKeys, Vault
 
-__all__ = ["NoKeys", "SchemaMismatch", "SqlStore", "StoreError", "StoreFailure", "UnusableUrl", "Vault"]
+__all__ = ["NoKeys", "SchemaMismatch", "SqlStore", "StoreError", "StoreFailure", "UnfitKeys", "UnusableUrl", "Vault"]

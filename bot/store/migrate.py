@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from bot.store.address import Address, address
 from bot.store.engine import writer
+from bot.store.erasing import erase_old_pages
 from bot.store.errors import SchemaMismatch, StoreFailure, failure
 from bot.store.vault import Vault
 
@@ -25,7 +26,8 @@ async def upgrade(url: str, vault: Vault | None = None) -> str:
     """Bring the tables of a database up to date, creating what isn't there; the revision they are at then.
 
     Safe while others do the same: one migrates, the rest wait and find it done. It is one transaction, so a
-    crash leaves the tables as they were. `vault` seals what an older program has left readable.
+    crash leaves the tables as they were. `vault` seals what an older program has left readable; SQLite's file is
+    then written anew, so that its old pages don't go on telling it.
 
     Raises:
         SchemaMismatch: a newer program has been here.
@@ -66,6 +68,7 @@ async def upgrade_at(place: Address, vault: Vault) -> str:
         raise StoreFailure(type(error).__name__) from error
     finally:
         await engine.dispose()
+    await erase_old_pages(place)
     return head()
 
 
@@ -94,6 +97,7 @@ def _upgrade(connection: Connection, vault: Vault) -> None:
         raise SchemaMismatch(found, head())
     config.attributes["connection"] = connection
     config.attributes["vault"] = vault
+    config.attributes["is_new"] = found is None
     command.upgrade(config, "head")
 
 

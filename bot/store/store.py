@@ -1,16 +1,17 @@
 """The store: transactions over one database, whichever it is."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from bot.store import migrate
+from bot.store import keys, migrate, rotation
 from bot.store.address import address
 from bot.store.drafts import SqlDrafts
 from bot.store.engine import reader, writer
+from bot.store.erasing import empty_log
 from bot.store.errors import SchemaMismatch, StoreFailure, failure
 from bot.store.inbox import SqlInbox
 from bot.store.leader import Leadership, lead
@@ -55,8 +56,13 @@ class SqlStore:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[SqlTransaction]:
         """Commit at the end of the block; roll back on any exception, cancellation included."""
-        async with self._turn, _connected(self._writer) as connection, connection.begin():
+        async with self._writing() as connection:
             yield SqlTransaction(connection, self._vault)
+
+    @asynccontextmanager
+    async def _writing(self) -> AsyncIterator[AsyncConnection]:
+        async with self._turn, _connected(self._writer) as connection, connection.begin():
+            yield connection
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[SqlTransaction]:
@@ -79,6 +85,55 @@ class SqlStore:
         if found != expected:
             raise SchemaMismatch(found, expected)
         return expected
+
+    async def check_keys(self) -> None:
+        """See that the keys are those that the database needs.
+
+        Raises:
+            UnfitKeys: they aren't.
+        """
+        async with _connected(self._reader) as connection:
+            await keys.check(connection, self._vault)
+
+    async def adopt_keys(self) -> None:
+        """To be called by whoever begins to act as the bot: from now on the first key is needed, too.
+
+        Raises:
+            UnfitKeys: another one is needed that isn't there.
+        """
+        async with self._writing() as connection:
+            await keys.adopt(connection, self._vault)
+
+    async def keys_are_adopted(self) -> bool:
+        """Whether the bot has been started with this first key, so that a running one can open what it seals."""
+        async with _connected(self._reader) as connection:
+            return await keys.is_adopted(connection, self._vault)
+
+    async def sealed(self) -> Mapping[str, keys.Standing]:
+        """Table -> how many of its rows are sealed, and wait for the first key.
+
+        Raises:
+            UnfitKeys: a row was sealed with a key that isn't there.
+        """
+        async with _connected(self._reader) as connection:
+            return await keys.standing(connection, self._vault)
+
+    def rotate(self) -> AsyncIterator[rotation.Progress]:
+        """Seal all that waits anew with the first key; may be done while the bot runs, and be broken off."""
+        return rotation.rotate(self._writing, self._vault)
+
+    async def finish_rotation(self) -> int:
+        """Write down that older keys are needed no more, if that is so; how many rows still wait for the first."""
+        async with self._writing() as connection:
+            left = sum(each.waiting for each in (await keys.standing(connection, self._vault)).values())
+            if not left:
+                await keys.drop_older(connection, self._vault)
+        await self.erase()
+        return left
+
+    async def erase(self) -> bool:
+        """Let what was just deleted be gone from the database's files, too; False where that has to wait."""
+        return await empty_log(self._address)
 
     def lead(self, waiting: Callable[[], None] | None = None) -> AbstractAsyncContextManager[Leadership]:
         """Be the one process that acts as the bot on this database; wait until no other does.

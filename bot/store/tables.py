@@ -18,6 +18,7 @@ from sqlalchemy import (
     true,
 )
 
+from bot.actions.news import FAREWELL
 from bot.actions.ports import NewsStatus
 from bot.domain.draft import DraftStatus
 from bot.domain.order import Phase
@@ -50,6 +51,8 @@ people = Table(
 )
 IS_LEAVING = people.c.delete_asked_at.is_not(None)
 Index("ix_people_leaving", people.c.delete_asked_at, sqlite_where=IS_LEAVING, postgresql_where=IS_LEAVING)
+IS_AWAY = people.c.blocked_at.is_not(None)
+Index("ix_people_blocked_at", people.c.blocked_at, sqlite_where=IS_AWAY, postgresql_where=IS_AWAY)
 
 inbox = Table(
     "inbox",
@@ -116,6 +119,14 @@ Index(
     sqlite_where=IS_OPEN_DRAFT,
     postgresql_where=IS_OPEN_DRAFT,
 )
+IS_CLOSED_DRAFT = drafts.c.status != constant(DraftStatus.OPEN)
+Index(
+    "ix_drafts_closed_expires_at",
+    drafts.c.expires_at,
+    sqlite_where=IS_CLOSED_DRAFT,
+    postgresql_where=IS_CLOSED_DRAFT,
+)
+Index("ix_drafts_person_id", drafts.c.person_id)
 
 orders = Table(
     "orders",
@@ -203,6 +214,8 @@ MAY_BE_STUCK = and_(
 )
 # The phase first, as above.
 Index("ix_orders_stuck", orders.c.phase, orders.c.paid_at, sqlite_where=MAY_BE_STUCK, postgresql_where=MAY_BE_STUCK)
+HAS_RECIPIENT = orders.c.number != constant("")
+Index("ix_orders_with_recipient", orders.c.created_at, sqlite_where=HAS_RECIPIENT, postgresql_where=HAS_RECIPIENT)
 Index("ix_orders_person_id_created_at", orders.c.person_id, orders.c.created_at)
 Index("ix_orders_phase_created_at", orders.c.phase, orders.c.created_at)
 
@@ -293,3 +306,9 @@ IS_TOLD = outbox.c.told_at.is_not(None)
 IS_GIVEN_UP = outbox.c.status == constant(NewsStatus.UNDELIVERABLE)
 Index("ix_outbox_told_at", outbox.c.told_at, sqlite_where=IS_TOLD, postgresql_where=IS_TOLD)
 Index("ix_outbox_given_up", outbox.c.created_at, sqlite_where=IS_GIVEN_UP, postgresql_where=IS_GIVEN_UP)
+# Told or not, a person who has gone is told once, and then nothing of their chat is to be left.
+IS_FAREWELL = outbox.c.kind == constant(FAREWELL)
+Index("ix_outbox_farewells", outbox.c.id, sqlite_where=IS_FAREWELL, postgresql_where=IS_FAREWELL)
+
+# Which keys have sealed something here: the database can't be used without all of them.
+sealing_keys = Table("sealing_keys", metadata, Column("name", Text, primary_key=True))

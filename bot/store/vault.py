@@ -27,6 +27,10 @@ class NoKeys(StoreError):
     """Something is to be sealed or opened, and the program was given no keys."""
 
 
+class UnfitKeys(StoreError):
+    """Something in the database was sealed with a key that the program wasn't given."""
+
+
 class Vault:
     """Seals with the first key, opens with any.
 
@@ -37,6 +41,16 @@ class Vault:
     def __init__(self, keys: Sequence[bytes] = ()) -> None:
         self._ciphers = {_name(key): AESGCM(key) for key in keys}
         self._first = next(iter(self._ciphers), "")
+
+    @property
+    def first(self) -> str:
+        """The name of the key that seals; empty where there is none."""
+        return self._first
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all keys. A name tells nothing of its key."""
+        return frozenset(self._ciphers)
 
     @property
     def mark(self) -> str:
@@ -66,13 +80,11 @@ class Vault:
         """
         if not sealed:
             return sealed
-        version, _, rest = sealed.partition(".")
-        name, _, data = rest.partition(".")
-        cipher = self._ciphers.get(name)
-        if version != VERSION or cipher is None:
+        cipher = self._ciphers.get(name_in(sealed))
+        if cipher is None:
             raise StoreFailure("a row is sealed with a key that is not among ENCRYPTION_KEYS")
         try:
-            raw = base64.urlsafe_b64decode(data)
+            raw = base64.urlsafe_b64decode(sealed.rpartition(".")[2])
             return cipher.decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode(errors="surrogatepass")
         except (InvalidTag, binascii.Error, ValueError):
             raise StoreFailure("a sealed row was changed or moved") from None
@@ -81,6 +93,12 @@ class Vault:
 def new_key() -> str:
     """A key for ENCRYPTION_KEYS."""
     return base64.urlsafe_b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+
+
+def name_in(sealed: str) -> str:
+    """The name of the key that `sealed` was sealed with; empty where it isn't sealed."""
+    version, _, rest = sealed.partition(".")
+    return rest.partition(".")[0] if version == VERSION else ""
 
 
 def _name(key: bytes) -> str:

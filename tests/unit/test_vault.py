@@ -1,0 +1,111 @@
+"""What is sealed can be read by whoever has the key, in its own place, and by nobody else."""
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.config import _keys
+from bot.store import NoKeys, StoreFailure, Vault
+from bot.store.sealing import SEALED, open_row, place, seal_row
+from bot.store.tables import metadata
+from bot.store.vault import name_in, new_key
+from tests.keys import KEY, OLDER_KEY, VAULT
+
+HERE = place("orders", "number", "ABC2345")
+THERE = place("orders", "number", "ABC2346")
+
+
+@given(st.text(max_size=300))
+def test_what_was_sealed_opens_in_its_place(text: str) -> None:
+    assert VAULT.open(VAULT.seal(text, HERE), HERE) == text
+
+
+@pytest.mark.parametrize("text", ["\ud800", "8620\udfff123", "🏦" * 4096, "\x00", "s1.not.sealed"])
+def test_whatever_a_person_may_send_can_be_sealed(text: str) -> None:
+    sealed = VAULT.seal(text, HERE)
+    assert sealed.isascii()
+    assert VAULT.open(sealed, HERE) == text
+
+
+def test_the_same_text_never_looks_the_same() -> None:
+    assert len({VAULT.seal("8620123456", HERE) for _ in range(50)}) == 50
+
+
+def test_nothing_stays_nothing() -> None:
+    assert VAULT.seal("", HERE) == VAULT.open("", HERE) == ""
+
+
+def test_it_tells_neither_the_text_nor_the_key() -> None:
+    sealed = VAULT.seal("8620123456", HERE)
+    raw = base64.urlsafe_b64decode(sealed.rpartition(".")[2])
+    assert b"8620123456" not in raw + sealed.encode()
+    assert KEY[:8].hex() not in sealed
+    assert name_in(sealed) == VAULT.first
+
+
+def test_it_opens_nowhere_but_in_its_place() -> None:
+    with pytest.raises(StoreFailure, match="changed or moved"):
+        VAULT.open(VAULT.seal("8620123456", HERE), THERE)
+
+
+def test_places_of_different_columns_and_rows_never_meet() -> None:
+    places = {place(table, column, key) for table, (_, columns) in SEALED.items() for column in columns for key in "12"}
+    assert len(places) == 2 * sum(len(columns) for _, columns in SEALED.values())
+
+
+def test_a_changed_character_anywhere_is_noticed() -> None:
+    sealed = VAULT.seal("8620123456", HERE)
+    for at, character in enumerate(sealed):
+        changed = sealed[:at] + ("A" if character != "A" else "B") + sealed[at + 1 :]
+        with pytest.raises(StoreFailure):
+            VAULT.open(changed, HERE)
+    for shorter in (sealed[:-4], sealed[:20], f"{VAULT.mark}", "s1.", "8620123456", "s1..AAAA"):
+        with pytest.raises(StoreFailure):
+            VAULT.open(shorter, HERE)
+
+
+def test_another_key_opens_nothing() -> None:
+    with pytest.raises(StoreFailure, match="ENCRYPTION_KEYS"):
+        Vault([OLDER_KEY]).open(VAULT.seal("8620123456", HERE), HERE)
+
+
+def test_the_first_key_seals_and_all_of_them_open() -> None:
+    old, both = Vault([OLDER_KEY]).seal("8620123456", HERE), Vault([KEY, OLDER_KEY])
+    assert both.open(old, HERE) == "8620123456"
+    assert both.seal("x", HERE).startswith(VAULT.mark)
+    assert Vault([OLDER_KEY, KEY]).first == Vault([OLDER_KEY]).first != both.first
+
+
+def test_without_keys_nothing_can_be_sealed_and_nothing_is_written_readable() -> None:
+    with pytest.raises(NoKeys, match="ENCRYPTION_KEYS"):
+        Vault().seal("8620123456", HERE)
+    assert Vault().seal("", HERE) == ""
+
+
+def test_a_new_key_is_one_that_the_settings_take() -> None:
+    from pydantic import SecretStr  # noqa: PLC0415  needed here alone
+
+    first, second = new_key(), new_key()
+    assert first != second
+    assert [len(key) for key in _keys(SecretStr(f"{first},{second}"))] == [32, 32]
+
+
+def test_every_sealed_column_is_a_text_column_of_its_table_beside_its_key() -> None:
+    for table, (key, columns) in SEALED.items():
+        known = metadata.tables[table].c
+        assert known[key].primary_key
+        assert [column for column in columns if str(known[column].type) != "TEXT"] == []
+
+
+@pytest.mark.parametrize("table", SEALED)
+def test_a_row_is_sealed_in_all_its_columns_and_nothing_stays_nothing(table: str) -> None:
+    key, columns = SEALED[table]
+    row = {key: "7", "beside": "plain", **dict.fromkeys(columns, "8620123456")}
+    sealed = seal_row(VAULT, table, dict(row))
+    assert all(sealed[column].startswith(VAULT.mark) for column in columns)
+    assert sealed["beside"] == "plain"
+    assert open_row(VAULT, table, dict(sealed)) == row
+    nothing = {key: "7", **dict.fromkeys(columns)}
+    assert open_row(VAULT, table, seal_row(VAULT, table, dict(nothing))) == nothing
