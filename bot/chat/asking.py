@@ -14,10 +14,11 @@ from bot.actions.ports import SettlementFailure
 from bot.chat import data
 from bot.chat.desk import Pressed, Said, Visit
 from bot.chat.screen import Button, Screen
-from bot.chat.screens import amount, channel, destination, holder, lapsed, number, outcome, review
+from bot.chat.screens import amount, channel, destination, holder, lapsed, number, outcome, review, too_many
 from bot.chat.screens.parts import leave_row, new_row
 from bot.domain.draft import Ask, DraftStatus, OrderDraft, step_back
 from bot.domain.errors import Rejection
+from bot.i18n import Html
 
 END = ConversationHandler.END
 SCREENS: dict[Ask, ModuleType] = {
@@ -73,7 +74,10 @@ async def show_draft(visit: Visit) -> object:
 
 async def _reject(visit: Visit, draft: OrderDraft, rejection: Rejection) -> object:
     """Say why, and ask the same question again. A sum that no longer fits is asked for, whichever screen found it."""
-    visit.notice = visit.t.tell(rejection)
+    if too_many.is_one(rejection):
+        await visit.show(too_many.screen(visit.t, draft, visit.reason(rejection)))
+        return draft.ask
+    visit.notice = Html("\n".join(filter(None, (visit.notice, visit.reason(rejection)))))
     if rejection.key.startswith("amount.") and draft.ask is Ask.REVIEW:
         return await _keep(visit, replace(draft, ask=Ask.AMOUNT))
     if draft.ask is Ask.REVIEW:
@@ -146,7 +150,7 @@ async def _placed(visit: Visit, draft: OrderDraft) -> object:
     async with visit.desk.store.reading() as tx:
         order = await tx.orders.of_draft(draft.id)
     if order is not None and visit.message_id == draft.message_id:
-        await visit.update(review.confirmed(visit.t, draft, order.reference, visit.zone))
+        await visit.update(await review.agreed(visit, draft, order))
     elif order is not None:
         now, help_offered = visit.desk.clock.now(), visit.desk.help.is_offered
         await visit.post(outcome.state(visit.t, order, now, visit.zone, help_offered=help_offered))

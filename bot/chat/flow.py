@@ -19,11 +19,11 @@ from telegram.ext import (
 )
 from telegram.warnings import PTBUserWarning
 
-from bot.chat import data, words
+from bot.chat import data, lines, words
 from bot.chat.asking import END, SCREENS, leave, open_draft, show_draft, stale, take, way_on
 from bot.chat.desk import VISIT, Pressed, Typed, Visit
 from bot.chat.screen import Button, Screen
-from bot.chat.screens import start
+from bot.chat.screens import start, too_many
 from bot.chat.screens.parts import has_answers, new_row, with_way_back
 from bot.domain.draft import OrderDraft
 from bot.i18n import Html
@@ -77,8 +77,11 @@ def around_the_conversation() -> list[Handler]:
     ]
 
 
-async def _send(_: Update, __: Context) -> object:
-    return await _begin_or_ask(VISIT.get())
+async def _send(update: Update, _: Context) -> object:
+    """A question to begin with; or all at once, in the line after the command."""
+    visit = VISIT.get()
+    _command, *line = (_text_of(update) or "").split(maxsplit=1)
+    return await lines.begin(visit, line[0]) if line else await _begin_or_ask(visit)
 
 
 async def _new(_: Update, __: Context) -> object:
@@ -106,16 +109,18 @@ async def _begin_or_ask(visit: Visit) -> object:
 async def _begin(visit: Visit) -> object:
     if not visit.is_replayed:
         visit.draft = await visit.desk.drafts.begin(visit.person.id, visit.chat_id, visit.update_id)
+        visit.notice = await too_many.foretold(visit) or visit.notice
     return await show_draft(visit)
 
 
 async def _typed(update: Update, _: Context) -> object:
     visit = VISIT.get()
-    text = update.effective_message.text if update.effective_message else None
+    text = _text_of(update)
     if text is None:
         visit.notice = visit.t("talk.only_text")
         return await show_draft(visit)
-    return await take(visit, Typed(text))
+    asked = await lines.at_destination(visit, text)
+    return await take(visit, Typed(text)) if asked is None else asked
 
 
 async def _pressed(update: Update, _: Context) -> object:
@@ -176,12 +181,27 @@ async def _nothing_to_cancel(_: Update, __: Context) -> None:
 
 
 async def _idle(update: Update, _: Context) -> None:
-    """Words to nobody in particular, and commands that there are none of."""
+    """An order in one line; words to nobody in particular; and commands that there are none of."""
     visit = VISIT.get()
-    text = update.effective_message.text if update.effective_message else None
+    text = _text_of(update)
+    if text is not None and await _is_order(visit, update, text):
+        await lines.begin(visit, text)
+        return
     if text is not None and text.startswith("/"):
         visit.notice = visit.t("talk.unknown_command")
     await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
+
+
+async def _is_order(visit: Visit, update: Update, text: str) -> bool:
+    """What somebody else wrote, and was merely passed on, is no wish of this person's."""
+    message = update.effective_message
+    if visit.draft is not None or text.startswith("/") or message is None or message.forward_origin is not None:
+        return False
+    return await lines.is_order(visit, text)
+
+
+def _text_of(update: Update) -> str | None:
+    return update.effective_message.text if update.effective_message else None
 
 
 async def _unknown_press(_: Update, __: Context) -> None:

@@ -18,7 +18,7 @@ from telegram.ext import (
 )
 
 from bot.actions.ports import Recipient, SettlementFailure
-from bot.actions.recipients import MOST_NAMED, TooManyNamed, current_method
+from bot.actions.recipients import MOST_NAMED, TooManyNamed, current_method, with_recipient
 from bot.chat import data, questions, words
 from bot.chat.asking import show_draft
 from bot.chat.desk import VISIT, Visit
@@ -109,7 +109,9 @@ async def _send(visit: Visit, recipient: Recipient) -> None:
             visit.draft = await drafts.begin(visit.person.id, visit.chat_id, visit.update_id)
         else:
             visit.notice = visit.t("draft.replaced") if put_aside else None
-            visit.draft = await drafts.begin_for(visit.person.id, recipient, method, visit.update_id)
+            visit.draft = await drafts.begin(
+                visit.person.id, visit.chat_id, visit.update_id, lambda draft: with_recipient(draft, recipient, method)
+            )
     await show_draft(visit)
 
 

@@ -46,8 +46,8 @@ async def is_called(person: Newcomer, before: str, name: str) -> None:
 def its_bank_was(town: World, person: Newcomer, name: str) -> None:
     """Make it seem that this person's recipients are at a bank of this name, which the live list doesn't have."""
     with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
-        method = f"json_set(method, '$.name', '{name}')"
-        changed = database.execute(f"UPDATE recipients SET method = {method} WHERE person_id = ?", (person.id,)).rowcount
+        change = "UPDATE recipients SET method = json_set(method, '$.name', ?) WHERE person_id = ?"
+        changed = database.execute(change, (name, person.id)).rowcount
         database.commit()
     assert changed == 1
 

@@ -1,12 +1,12 @@
 """How much: in rupiah, thousands, millions, sats or bitcoin; what could mean two things is asked back."""
 
-from contextlib import suppress
 from dataclasses import replace
 
 from bot.actions.ports import SettlementFailure
 from bot.chat import data, words
 from bot.chat.desk import Pressed, Said, Typed, Visit
 from bot.chat.screen import Button, Keyboard, Screen
+from bot.chat.screens import too_many
 from bot.chat.screens.parts import leave_row
 from bot.domain.draft import OrderDraft, missing
 from bot.domain.errors import Rejection
@@ -27,9 +27,10 @@ def screen(t: Translator, draft: OrderDraft, minimum: int) -> Screen:
 
 
 def readings(t: Translator, draft: OrderDraft, text: str, ambiguous: Ambiguous) -> Screen:
-    """What was typed can be read in more than one way: each reading is a button."""
+    """What was typed can be read in more than one way, or may be no sum at all: each reading is a button."""
     choices = _choices(t, draft, list(ambiguous.readings), COLUMNS)
-    return Screen(t("amount.which", text=words.quoted(text)), (*choices, leave_row(t, draft)))
+    asked = t("amount.which" if len(ambiguous.readings) > 1 else "amount.is_it", text=words.quoted(text))
+    return Screen(asked, (*choices, leave_row(t, draft)))
 
 
 async def show(visit: Visit, draft: OrderDraft) -> Screen:
@@ -46,9 +47,13 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
     if isinstance(wanted, Ambiguous):
         return readings(visit.t, draft, said.text if isinstance(said, Typed) else "", wanted)
     draft = replace(draft, amount=wanted)
-    # Without a quote the answer is kept all the same: the review checks the sum again.
-    with suppress(SettlementFailure):
-        visit.desk.orders.check_limits(draft, estimate(wanted, await visit.desk.market.quote()))
+    try:
+        await visit.desk.orders.check_limits(draft, estimate(wanted, await visit.desk.market.quote()))
+    except SettlementFailure:
+        pass  # the answer is kept all the same: the review checks the sum again
+    except Rejection as rejection:
+        if not too_many.is_one(rejection):
+            raise
     return replace(draft, ask=missing(draft))
 
 

@@ -57,9 +57,9 @@ def candidates(
     found: Sequence[PayoutMethod],
     saved: Sequence[Recipient] = (),
 ) -> Screen:
-    """Several entries, or people, could be meant: each is a button."""
+    """Several entries, or people, could be meant by `query` (empty: by a part of a line): each is a button."""
     return Screen(
-        t("destination.several", query=words.quoted(query)),
+        t("destination.several", query=words.quoted(query)) if query else t("destination.which"),
         (
             *_saved(draft, saved[:RECENTS]),
             *_choices(draft, found),
