@@ -11,11 +11,13 @@ RUN /venv/bin/pip install --no-cache-dir --no-deps .
 FROM python:3.13-slim
 RUN useradd --create-home --uid 10001 kirim && mkdir /data && chown kirim /data
 COPY --from=build /venv /venv
-ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 DATABASE_URL=sqlite:////data/kirim.db LOG_FORMAT=json
+ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 DATABASE_URL=sqlite:////data/kirim.db LOG_FORMAT=json HTTP_HOST=0.0.0.0 HTTP_PORT=8080
 USER kirim
 WORKDIR /data
 VOLUME /data
-# The bot's own word on its settings, its database, Telegram and the service.
-HEALTHCHECK --interval=60s --timeout=25s --start-period=20s CMD ["python", "-m", "bot", "check"]
+# For a TLS proxy, which PUBLIC_URL names; never for the street itself.
+EXPOSE 8080
+# The bot's own word on its database and its workers; no proxy of the environment is asked for what is in here.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=20s CMD ["python", "-c", "import os; from urllib.request import ProxyHandler, build_opener; build_opener(ProxyHandler({})).open(f'http://127.0.0.1:{os.environ[\"HTTP_PORT\"]}/healthz', timeout=5)"]
 STOPSIGNAL SIGTERM
 CMD ["python", "-m", "bot", "run"]

@@ -14,7 +14,8 @@ from bot.actions.ports import Store
 from bot.domain.order import Order
 
 FRESH_SECONDS = 1.0
-"""How long an order may be shown as it was read: half as long as a page waits between two looks."""
+"""How long a state may be told as it was read: half as long as a page waits between two looks. What can be paid with
+is given out only as it is now."""
 
 BATCH = 200
 MOST_WAITING = 2_000
@@ -41,16 +42,18 @@ class Lookup:
         self._asked: dict[str, asyncio.Future[Order | None]] = {}
         self._reading: asyncio.Task[None] | None = None
 
+    async def glance(self, token: str) -> Order | None:
+        """The order whose page has this token, as it was read within the last second. Raises as `find` does."""
+        known = self._known.get(token)
+        return known.order if known is not None and self._seconds() < known.until else await self.find(token)
+
     async def find(self, token: str) -> Order | None:
-        """The order whose page has this token, at most a second old and without its recipient.
+        """The order whose page has this token, as it is now, without its recipient.
 
         Raises:
             StoreDown: the database does not answer.
             TooMany: see there.
         """
-        known = self._known.get(token)
-        if known is not None and self._seconds() < known.until:
-            return known.order
         if len(self._asked) >= MOST_WAITING:
             raise TooMany
         asked = self._asked.setdefault(token, asyncio.get_running_loop().create_future())

@@ -1,5 +1,6 @@
 """What is answered at a page's address: the page, its state for the script, and its QR code."""
 
+from collections.abc import Awaitable, Callable
 from functools import cache
 
 import structlog
@@ -20,6 +21,8 @@ from bot.web.pictures import Pictures
 from bot.web.states import State, Telling, state_of, telling
 
 log = structlog.get_logger(__name__)
+
+Find = Callable[[str], Awaitable[Order | None]]
 
 NOW_HEADER = "x-now"
 """The time by our clock in milliseconds: a phone's own may be minutes off."""
@@ -48,7 +51,7 @@ class Pages:
 
     async def page(self, request: Request) -> Response:
         """The page itself."""
-        order = await self._order(request)
+        order = await self._order(request, self._lookup.find)
         locale, now = language_of(request, self._default_locale), self._clock.now()
         state = state_of(order, now)
         shown = html.Shown(order, self._telling(locale, state), _offered(order, state), now)
@@ -56,7 +59,7 @@ class Pages:
 
     async def state(self, request: Request) -> Response:
         """The state's words as JSON, or 304 where the page has them already."""
-        order = await self._order(request)
+        order = await self._order(request, self._lookup.glance)
         now = self._clock.now()
         told = self._telling(language_of(request, self._default_locale), state_of(order, now))
         headers = {"etag": told.etag, NOW_HEADER: str(int(now.timestamp() * 1000))}
@@ -66,7 +69,7 @@ class Pages:
 
     async def qr(self, request: Request) -> Response:
         """The QR code; 410 as soon as nothing is to be paid with it any more."""
-        order = await self._order(request)
+        order = await self._order(request, self._lookup.find)
         offered = _offered(order, state_of(order, self._clock.now()))
         if offered is None:
             return Response(status_code=410)
@@ -83,9 +86,9 @@ class Pages:
         answer.headers["retry-after"] = RETRY_SECONDS
         return answer
 
-    async def _order(self, request: Request) -> Order:
+    async def _order(self, request: Request, find: Find) -> Order:
         token = request.path_params["token"]
-        order = await self._lookup.find(token) if TOKEN.fullmatch(token) else None
+        order = await find(token) if TOKEN.fullmatch(token) else None
         if order is None:
             raise NoSuchPage
         return order
