@@ -6,21 +6,17 @@ from contextlib import closing
 
 import pytest
 
-from tests.e2e.people import Newcomer, newcomer, taps_to_review
+from tests.e2e.people import Newcomer, newcomer
 from tests.e2e.world import World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def has_sent(town: World, *, holder: str | None = "Budi Santoso") -> Newcomer:
-    """Somebody who has ordered once: to BCA, 1234567890."""
+async def has_sent(town: World) -> Newcomer:
+    """Somebody who has ordered once: to Budi Santoso, at BCA, 1234567890."""
     person = await newcomer(town)
-    await taps_to_review(person)
-    if holder:
-        await person.taps("Name")
-        await person.sees("Whose account")
-        await person.says(holder)
-        await person.sees(f"(?s)Please check.*{holder}")
+    await person.says("/send 500rb bca 1234567890 Budi Santoso")
+    await person.sees("Please check")
     await person.taps("Confirm")
     await person.sees("Waiting for your payment, until")
     return person
@@ -52,7 +48,7 @@ def its_bank_was(town: World, person: Newcomer, name: str) -> None:
     assert changed == 1
 
 
-async def test_the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(town: World) -> None:
+async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(town: World) -> None:
     emma = await has_sent(town)
     await emma.says("/send")
     await emma.sees("Where should it go\\?\nChoose somebody you have sent to")
@@ -68,7 +64,7 @@ async def test_the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(to
     assert await emma.buttons() == ["Budi Santoso · BCA ••••7890"]  # sent to twice, kept once
 
 
-async def test_the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(town: World) -> None:
+async def the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(town: World) -> None:
     emma = await has_sent(town)
     await emma.says("/send")
     await emma.sees("Where should it go")
@@ -82,7 +78,7 @@ async def test_the_holders_name_of_an_earlier_order_is_reused_where_its_number_i
     await emma.sees("^BCA · 1234567890\n\nHow much")
 
 
-async def test_a_name_of_ones_own_finds_the_recipient_by_typing(town: World) -> None:
+async def a_name_of_ones_own_finds_the_recipient_by_typing(town: World) -> None:
     emma = await has_sent(town)
     await is_called(emma, "Budi Santoso", "Ibu <b>&</b> Co")
     assert "Another name" in await emma.buttons()
@@ -96,7 +92,7 @@ async def test_a_name_of_ones_own_finds_the_recipient_by_typing(town: World) -> 
         await emma.sees("Cancelled")
 
 
-async def test_a_name_that_is_a_banks_as_well_is_asked_back(town: World) -> None:
+async def a_name_that_is_a_banks_as_well_is_asked_back(town: World) -> None:
     emma = await has_sent(town)
     await is_called(emma, "Budi Santoso", "Dana")
     await emma.says("/send")
@@ -108,7 +104,7 @@ async def test_a_name_that_is_a_banks_as_well_is_asked_back(town: World) -> None
     await emma.sees("Which mobile number")
 
 
-async def test_names_are_checked_changed_and_taken_away(town: World) -> None:
+async def names_are_checked_changed_and_taken_away(town: World) -> None:
     emma = await has_sent(town)
     await opens(emma, "Budi Santoso")
     await emma.taps("Give a name")
@@ -132,7 +128,7 @@ async def test_names_are_checked_changed_and_taken_away(town: World) -> None:
     await emma.sees("BCA · 1234567890 · Siti Aminah\n\nHow much")
 
 
-async def test_a_deleted_recipient_is_gone_and_its_buttons_say_so(town: World) -> None:
+async def a_deleted_recipient_is_gone_and_its_buttons_say_so(town: World) -> None:
     emma = await has_sent(town)
     await opens(emma, "Budi Santoso")
     message, send = await emma.button("Send to this recipient")
@@ -151,7 +147,7 @@ async def test_a_deleted_recipient_is_gone_and_its_buttons_say_so(town: World) -
     assert "Budi" not in str(await emma.buttons())
 
 
-async def test_a_strangers_recipient_cannot_be_seen_used_or_changed(town: World) -> None:
+async def a_strangers_recipient_cannot_be_seen_used_or_changed(town: World) -> None:
     emma, sari = await asyncio.gather(has_sent(town), newcomer(town))
     await opens(emma, "Budi Santoso")
     _, send = await emma.button("Send to this recipient")
@@ -171,7 +167,7 @@ async def test_a_strangers_recipient_cannot_be_seen_used_or_changed(town: World)
     await opens(emma, "Budi Santoso")
 
 
-async def test_a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(town: World) -> None:
+async def a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(town: World) -> None:
     emma = await has_sent(town)
     await emma.says("/send")
     await emma.sees("Where should it go")
@@ -183,7 +179,7 @@ async def test_a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_rea
     await emma.sees("(?s)^BANK OF YORE isn't on the list of destinations any more.*Where should it go")
 
 
-async def test_sending_to_one_from_the_list_puts_an_open_draft_aside_once(town: World) -> None:
+async def sending_to_one_from_the_list_puts_an_open_draft_aside_once(town: World) -> None:
     emma = await has_sent(town)
     await emma.says("/send")
     await emma.sees("Where should it go")
@@ -196,3 +192,27 @@ async def test_sending_to_one_from_the_list_puts_an_open_draft_aside_once(town: 
     await emma.sees("^Your unfinished order was put aside for this one.\n\nBCA · 1234567890 · Budi Santoso\n\nHow much")
     await emma.presses(message, send, force=True)
     await emma.sees("^BCA · 1234567890 · Budi Santoso\n\nHow much")
+
+
+async def test_who_was_sent_to_before_is_offered_first_and_asked_nothing_that_is_known(town: World) -> None:
+    await asyncio.gather(
+        the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(town),
+        the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(town),
+        a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(town),
+        sending_to_one_from_the_list_puts_an_open_draft_aside_once(town),
+    )
+
+
+async def test_recipients_are_found_by_names_of_ones_own_that_can_be_changed(town: World) -> None:
+    await asyncio.gather(
+        a_name_of_ones_own_finds_the_recipient_by_typing(town),
+        a_name_that_is_a_banks_as_well_is_asked_back(town),
+        names_are_checked_changed_and_taken_away(town),
+    )
+
+
+async def test_a_recipient_is_its_owners_alone_and_gone_when_deleted(town: World) -> None:
+    await asyncio.gather(
+        a_deleted_recipient_is_gone_and_its_buttons_say_so(town),
+        a_strangers_recipient_cannot_be_seen_used_or_changed(town),
+    )

@@ -1,0 +1,154 @@
+"""Lines that name somebody sent to before, and what becomes of a draft; the reading itself has tests of its own."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.actions import lines
+from bot.actions.lines import Wanted
+from bot.actions.ports import Recipient
+from bot.actions.recipients import beginning, called, known_as
+from bot.domain.draft import Ask, OrderDraft, new_draft
+from bot.domain.money import Amount
+from bot.domain.payout import PayoutMethod
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
+MANDIRI = PayoutMethod("008", "BANK MANDIRI", "bank")
+DANA = PayoutMethod("dana", "DANA", "ewallet")
+METHODS = (BCA, MANDIRI, DANA)
+HALF_A_MILLION = Amount("IDR", 500_000)
+
+
+def somebody(label: str | None, **changes: Any) -> Recipient:
+    known: dict[str, Any] = {
+        "id": f"id of {label}",
+        "person_id": 1,
+        "method": BCA,
+        "number": "1234567890",
+        "holder": "Siti Aminah",
+        "label": label,
+        "created_at": NOW,
+        "used_at": NOW,
+    }
+    return Recipient(**{**known, **changes})
+
+
+IBU, IBU_KOS, KOS, DANA_DARURAT = (somebody(label) for label in ("Ibu ❤️", "Ibu Kos", "Kos 88", "Dana"))
+UNNAMED = somebody(None, holder="Budi Santoso", number="2222222222")
+KNOWN = (IBU, IBU_KOS, KOS, DANA_DARURAT, UNNAMED)
+
+
+def read(text: str, known: tuple[Recipient, ...] = KNOWN) -> Wanted:
+    return lines.read(text, METHODS, known)
+
+
+def filled(text: str, methods: tuple[PayoutMethod, ...] = METHODS, known: tuple[Recipient, ...] = KNOWN) -> OrderDraft:
+    draft = new_draft(chat_id=1, person_id=1, now=NOW)
+    return lines.fill(draft, lines.read(text, methods, known), methods, known)
+
+
+@pytest.mark.parametrize(
+    ("text", "person"),
+    [
+        ("500rb ibu", IBU),
+        ("IBU 500 ribu", IBU),
+        ("tolong kirim Rp500.000 ke ibu ya", IBU),
+        ("Ibu:\n500rb", IBU),
+        ("500rb ibu kos", IBU_KOS),
+        ("500rb kos 88", KOS),
+        ("kos 88, 500rb", KOS),
+        ("budi santoso 500rb", UNNAMED),
+    ],
+)
+def test_a_recipients_whole_name_stands_for_them(text: str, person: Recipient) -> None:
+    assert read(text).person == person
+    draft = filled(text)
+    assert (draft.ask, draft.amount) == (Ask.REVIEW, HALF_A_MILLION)
+    assert (draft.method, draft.number, draft.holder) == (person.method, person.number, person.holder)
+    assert lines.may_be_order(text, KNOWN)
+    assert lines.is_order(text, METHODS, KNOWN)
+
+
+def test_beside_a_number_it_is_a_holders_name_and_nobody_is_guessed() -> None:
+    wanted = read("500rb mandiri 1234567890123 budi santoso")
+    assert wanted.people == ()
+    draft = filled("500rb mandiri 1234567890123 budi santoso")
+    assert (draft.method, draft.number, draft.holder) == (MANDIRI, "1234567890123", "budi santoso")
+
+
+def test_a_name_that_is_a_destinations_too_is_a_choice() -> None:
+    wanted = read("500rb dana")
+    assert (wanted.person, wanted.people, wanted.line.method_candidates) == (None, (DANA_DARURAT,), (DANA,))
+    assert wanted.has_choice
+    draft = filled("500rb dana")
+    assert (draft.ask, draft.method, draft.amount) == (Ask.DESTINATION, None, HALF_A_MILLION)
+
+
+def test_two_of_the_same_name_are_a_choice() -> None:
+    twins = (IBU, replace(IBU, id="another", number="3333333333"))
+    wanted = read("500rb ibu", twins)
+    assert (wanted.person, wanted.people, wanted.has_choice) == (None, twins, True)
+
+
+@pytest.mark.parametrize(("text", "people"), [("500rb ib", (IBU, IBU_KOS)), ("500rb budi", (UNNAMED,))])
+def test_the_beginning_of_a_name_is_offered_and_never_taken(text: str, people: tuple[Recipient, ...]) -> None:
+    wanted = read(text)
+    assert (wanted.person, wanted.people, wanted.has_choice) == (None, people, True)
+    assert (filled(text).ask, filled(text).holder) == (Ask.DESTINATION, None)
+    assert not lines.is_order(text, METHODS, KNOWN)
+
+
+def test_a_name_alone_is_no_order_by_itself_but_a_recipient_after_the_command() -> None:
+    assert not lines.is_order("ibu", METHODS, KNOWN)
+    assert (filled("ibu").ask, filled("ibu").number) == (Ask.AMOUNT, IBU.number)
+
+
+def test_a_vanished_destination_leaves_the_sum_and_asks_for_the_rest() -> None:
+    wanted = read("500rb ibu")
+    assert lines.has_vanished(wanted, (MANDIRI,))
+    assert not lines.has_vanished(wanted, METHODS)
+    draft = filled("500rb ibu", (MANDIRI,))
+    assert (draft.ask, draft.method, draft.number, draft.amount) == (Ask.DESTINATION, None, None, HALF_A_MILLION)
+
+
+def test_the_destination_is_taken_as_the_list_has_it_now() -> None:
+    lower = replace(BCA, cap=1_000_000)
+    assert filled("500rb ibu", (lower,)).method == lower
+
+
+def test_who_leaves_the_name_out_is_not_asked_and_an_earlier_one_is_reused() -> None:
+    assert (filled("500rb bca 9999999999").ask, filled("500rb bca 9999999999").holder) == (Ask.REVIEW, None)
+    assert filled("500rb bca 2222222222").holder == "Budi Santoso"
+    assert filled("500rb bca 2222222222 Wati").holder == "Wati"
+    assert filled("500rb bca").ask is Ask.NUMBER
+
+
+@given(st.text(max_size=400), st.lists(st.text(min_size=1, max_size=40), max_size=4))
+def test_whatever_is_written_is_read_without_a_fault(text: str, labels: list[str]) -> None:
+    known = tuple(somebody(label) for label in labels)
+    wanted = read(text, known)
+    assert wanted.person is None or wanted.person in known
+    draft = lines.fill(new_draft(chat_id=1, person_id=1, now=NOW), wanted, METHODS, known)
+    assert draft.ask in Ask
+    lines.is_order(text, METHODS, known)
+
+
+def test_names_are_compared_as_people_read_them() -> None:
+    assert called(KNOWN, " ibu \u200b❤️ ") == (IBU,)
+    assert called(KNOWN, "\uff2b\uff2f\uff33 88") == (KOS,)
+    assert called(KNOWN, "\u200b") == called(KNOWN, "") == beginning(KNOWN, "\u200b") == ()
+    assert beginning(KNOWN, "IBU") == (IBU, IBU_KOS)
+    assert beginning((somebody(None, holder=None),), "") == ()
+
+
+def test_a_number_is_known_at_its_own_destination_alone() -> None:
+    assert known_as(KNOWN, BCA, "2222222222") == UNNAMED
+    assert known_as(KNOWN, replace(BCA, cap=None), "2222222222") == UNNAMED
+    assert known_as(KNOWN, replace(BCA, name="BCA"), "2222222222") is None
+    assert known_as(KNOWN, MANDIRI, "2222222222") is None
+    assert known_as(KNOWN, None, "2222222222") is known_as(KNOWN, BCA, None) is None
