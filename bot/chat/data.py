@@ -2,7 +2,8 @@
 
 `d:<draft>:<revision>:<action>[:<argument>]` drives a draft, and only the revision it was shown for;
 `o:<reference>:<action>` acts on an order; `h:[<reference>]` is the page of orders that begins there; `r:list[:<page>]`
-and `r:<recipient>:<action>` act on saved recipients; anything else is a word of its own (`new`, `over`, `lang:en`).
+and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings and
+`ph:<action>[:<suggestion>]` of the phrase; anything else is a word of its own (`new`, `over`, `lang:en`).
 """
 
 import re
@@ -18,6 +19,8 @@ RECIPIENT_PATTERN = re.compile(r"^r:([0-9a-f]{4,32}):([a-z]{1,12})$")
 RECIPIENTS_PATTERN = re.compile(r"^r:list(?::(\d{1,4}))?$")
 HISTORY_PATTERN = re.compile(r"^h:([0-9A-Z]{0,16})$")
 LANGUAGE_PATTERN = re.compile(r"^lang:(en|id)$")
+SETTINGS_PATTERN = re.compile(r"^s:([a-z]{1,12})(?::([A-Za-z0-9_+/:-]{1,48}))?$")
+PHRASE_PATTERN = re.compile(r"^ph:(show|new|own|use)(?::([a-z0-9-]{1,20}))?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +94,18 @@ def read_order_press(data: str) -> OrderPress | None:
     """What `for_order` wrote, or None."""
     match = ORDER_PATTERN.match(data)
     return OrderPress(match[1], match[2]) if match else None
+
+
+def read_settings_press(data: str) -> tuple[str, str]:
+    """The action and the argument of a button of the settings; both empty where it isn't one."""
+    return _read(SETTINGS_PATTERN, data)
+
+
+def read_phrase_press(data: str) -> tuple[str, str]:
+    """The action of a button of the phrase, and the suggestion it stands for; both empty where it isn't one."""
+    return _read(PHRASE_PATTERN, data)
+
+
+def _read(pattern: re.Pattern[str], data: str) -> tuple[str, str]:
+    match = pattern.match(data)
+    return (match[1], match[2] or "") if match else ("", "")

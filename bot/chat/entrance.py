@@ -24,28 +24,48 @@ from telegram.ext import (
 
 from bot.actions.mistakes import frames
 from bot.actions.ports import Person, StoreDown
-from bot.chat import data, history, presses, questions, saved
-from bot.chat.asking import show_draft
+from bot.chat import data, history, phrases, presses, privacy, questions, saved, settings
 from bot.chat.desk import VISIT, Desk, Visit
+from bot.chat.flood import FloodGate
 from bot.chat.flow import PRIVATE, Context, Handler, around_the_conversation, conversation
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import rate, start, status
 from bot.chat.screens.parts import with_way_back
 from bot.chat.standing import show_at_the_end
 from bot.chat.words import translator_for
-from bot.i18n import choose
 
 log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
 ORDERS_CAUGHT_UP = 5
-COMMANDS = ("send", "recipients", "rate", "status", "orders", "cancel", "language", "help", "start")
-PARTS: tuple[Callable[[], list[Handler]], ...] = (saved.handlers, history.handlers)
+COMMANDS = (
+    "send",
+    "recipients",
+    "rate",
+    "status",
+    "orders",
+    "cancel",
+    "settings",
+    "phrase",
+    "privacy",
+    "language",
+    "help",
+    "start",
+)
+PARTS: tuple[Callable[[], list[Handler]], ...] = (
+    saved.handlers,
+    history.handlers,
+    privacy.handlers,
+    settings.handlers,
+    phrases.handlers,
+)
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
 ANSWERS: dict[str, questions.Answer] = {
     saved.NAME: saved.name_typed,
     saved.HOLDER: saved.holder_typed,
+    phrases.QUESTION: phrases.typed,
+    settings.PLACE: settings.place_typed,
 }
 """What takes the typed answer to which question outside of a draft."""
 
@@ -62,7 +82,6 @@ def register(application: Application) -> None:  # type: ignore[type-arg]
         for handler in part():
             application.add_handler(handler)
     application.add_handler(CallbackQueryHandler(presses.order_pressed, pattern=data.ORDER_PATTERN))
-    application.add_handler(CallbackQueryHandler(_language_chosen, pattern=data.LANGUAGE_PATTERN))
     for command, show in _shows().items():
         application.add_handler(CommandHandler(command, _at_any_point(show), filters=PRIVATE))
     application.add_handler(conversation(), group=1)
@@ -71,10 +90,16 @@ def register(application: Application) -> None:  # type: ignore[type-arg]
     application.add_error_handler(_apologise)
 
 
-def processor(application: Application, desk: Desk) -> Callable[[Update], Awaitable[None]]:  # type: ignore[type-arg]
+def processor(
+    application: Application,  # type: ignore[type-arg]
+    desk: Desk,
+    gate: FloodGate,
+) -> Callable[[Update], Awaitable[None]]:
     """What the lanes hand each update to."""
 
     async def process(update: Update) -> None:
+        if await gate.refuses(desk, update):
+            return
         visit = await _visit(desk, update)
         if visit is None:
             return
@@ -154,15 +179,11 @@ def _shows() -> dict[str, Show]:
     async def help_text(visit: Visit) -> Screen:
         return start.help_screen(visit.t)
 
-    async def language(visit: Visit) -> Screen:
-        return start.language_screen(visit.t)
-
     return {
         "start": start.show,
         "rate": rate.show,
         "status": status.show,
         "help": help_text,
-        "language": language,
     }
 
 
@@ -173,22 +194,6 @@ def _at_any_point(show: Show) -> Callable[[Update, Context], Coroutine[Any, Any,
         raise ApplicationHandlerStop
 
     return handle
-
-
-async def _language_chosen(update: Update, _: Context) -> None:
-    visit = VISIT.get()
-    query = update.callback_query
-    locale = choose((query.data or "").removeprefix("lang:") if query else None, None, "en")
-    visit.person = replace(visit.person, locale=locale)
-    async with visit.desk.store.transaction() as tx:
-        await tx.people.save(visit.person)
-    visit.t = visit.desk.translations.get(locale)
-    await visit.acknowledge(visit.t.plain("language.changed"))
-    if visit.draft is not None:
-        await show_draft(visit)
-    else:
-        await visit.show(await start.show(visit))
-    raise ApplicationHandlerStop
 
 
 async def _in_a_group(update: Update, context: Context) -> None:

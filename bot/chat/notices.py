@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from zoneinfo import ZoneInfo
 
 from bot.actions.help import Help
-from bot.actions.news import DRAFT_SUBJECT, reference_in, subject_of
+from bot.actions.news import DRAFT_SUBJECT, FAREWELL, reference_in, subject_of
 from bot.actions.ports import Clock, News, Person, Store, TellLater, Told, Untellable
 from bot.chat import words
 from bot.chat.messenger import (
@@ -22,13 +22,13 @@ from bot.chat.messenger import (
     Unreachable,
 )
 from bot.chat.screen import Screen
-from bot.chat.screens import card, lapsed, outcome, pay, staff_notes, wallet_page
+from bot.chat.screens import card, lapsed, outcome, pay, privacy, staff_notes, wallet_page
 from bot.domain.draft import DraftStatus
 from bot.domain.notices import Way, way_of
 from bot.domain.order import Notice, Order, Phase
 from bot.domain.timeline import Step
 from bot.domain.zones import PRESUMED
-from bot.i18n import Translations, Translator
+from bot.i18n import Translations, Translator, choose
 from bot.invoices import qr
 
 TellOrder = Callable[[News, Order, Translator, ZoneInfo], Awaitable[Told | TellLater | Untellable]]
@@ -76,6 +76,8 @@ class ChatTeller:
     async def tell(self, news: News) -> Told | TellLater | Untellable:
         """One attempt at one piece of news."""
         kind = news.kind.partition(":")[0]
+        if kind == FAREWELL:
+            return await self._tell_farewell(news)
         reader = await self._reader(news.chat_id)
         t = words.translator_for(self._translations, reader, self._default_locale)
         zone = reader.zone if reader else PRESUMED
@@ -112,7 +114,8 @@ class ChatTeller:
         now = self._clock.now()
         if not order.awaits_payment(now):
             return Told()
-        payment = pay.payment(t, order, now, zone)
+        reader = await self._reader(news.chat_id)
+        payment = pay.payment(t, order, now, zone, reader.phrase if reader else None)
         picture = await qr.render_png_off_loop(payment.payload)
         caption = _marked(news, t, payment.caption)
         if pay.length(caption) > pay.CAPTION:
@@ -157,6 +160,12 @@ class ChatTeller:
             return Told()
         gone = await self._messenger.delete(news.chat_id, message_id, lane="money")
         return Told() if isinstance(gone, Gone | Invalid) else _kept(gone)
+
+    async def _tell_farewell(self, news: News) -> Told | TellLater | Untellable:
+        """To somebody who isn't known any more: the news itself brings their language along."""
+        chosen, of_app = (str(news.payload.get(name) or "") for name in ("locale", "language_code"))
+        t = self._translations.get(choose(chosen, of_app, self._default_locale))
+        return await self._send(news, t, privacy.deleted(t), silent=True)
 
     async def _tell_lapse(self, news: News, t: Translator) -> Told | TellLater | Untellable:
         async with self._store.reading() as tx:

@@ -4,36 +4,48 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
-from bot.actions.ports import Recipient
+from bot.actions.help import Help
+from bot.actions.history import PAGE, HistoryPage
+from bot.actions.ports import Clock, EventNote, OrderEvent, Person, Recipient, Store
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import (
     amount,
     card,
     channel,
     destination,
+    helped,
+    history,
     holder,
     lapsed,
     number,
+    order_page,
     outcome,
     pay,
+    phrase,
     rate,
     recipients,
     requote,
     review,
+    settings,
     staff_notes,
     start,
     status,
+    too_many,
 )
+from bot.chat.words import clipped
 from bot.domain.draft import Ask, OrderDraft
 from bot.domain.errors import Remark
 from bot.domain.money import Ambiguous, Amount
+from bot.domain.notices import CHOOSABLE
 from bot.domain.order import Deposit, Notice, Order, Phase
 from bot.domain.payout import PayoutMethod
+from bot.domain.phrase import LONGEST, Suggestion
 from bot.domain.quote import Quote, estimate
+from bot.domain.text import plain
 from bot.domain.timeline import STEP_OF_STATE, Step
-from bot.domain.zones import PRESUMED
+from bot.domain.zones import INDONESIAN, PRESUMED
 from bot.i18n import Translations, Translator
 from bot.sandbox.bot_api import html, utf16
 
@@ -44,6 +56,9 @@ BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
 GOPAY = PayoutMethod("gopay", "GOPAY", "ewallet", 20_000_000)
 INVOICE = "lnbcrt294120n1" + "q" * 300
 TO = "0x" + "Ab" * 20
+PHRASE = "\U00020000" * 30 + " & kopi'"
+"""As long as one may be, in Telegram's units: letters that count twice."""
+SUGGESTION = Suggestion("en-1-2-3", "purple coffee boat")
 TRANSLATIONS = Translations.load(strict=True)
 
 HOSTILE_NAMES = (
@@ -57,7 +72,14 @@ HOSTILE_NAMES = (
     "\u200b",
     "'\"><a href='https://evil.example'>x</a>",
 )
-STAFF = (Notice.STAFF_HELP, Notice.STAFF_BAD_INVOICE, Notice.STAFF_KEY_REFUSED, Notice.STAFF_KEY_WORKS)
+STAFF = (
+    Notice.STAFF_HELP,
+    Notice.STAFF_BAD_INVOICE,
+    Notice.STAFF_STUCK,
+    Notice.STAFF_FAILED,
+    Notice.STAFF_KEY_REFUSED,
+    Notice.STAFF_KEY_WORKS,
+)
 TOLD = tuple(
     notice
     for notice in Notice
@@ -137,6 +159,11 @@ def an_order(method: PayoutMethod = BCA, **changes: Any) -> Order:
     return Order(**{**known, **changes})
 
 
+def a_help_desk(staff: frozenset[int], contact: str) -> Help:
+    """Whom a person may ask. Its screens look into no database."""
+    return Help(cast("Store", None), cast("Clock", None), staff, frozenset(), contact)
+
+
 def a_deposit(channel_name: str, method: PayoutMethod = BCA) -> Order:
     """An order to be paid in tokens."""
     chain, contract, decimals = {
@@ -165,7 +192,19 @@ def at_each_moment(method: PayoutMethod = BCA) -> Iterator[tuple[str, Order]]:
     yield "failed expired", replace(failed, expires_at=NOW, expiry_told=True)
     yield "failed paid", replace(failed, step=Step.SENDING, paid_at=NOW)
     yield "failed paid between two looks", replace(failed, paid_at=NOW)
+    yield "stuck", replace(order, state="P2PM_ORDER_PLACED", step=Step.SENDING, paid_at=NOW, stuck_told_at=NOW)
     yield "nameless", replace(order, holder=None)
+
+
+def events_of(order: Order) -> list[OrderEvent]:
+    """What may have been noted of an order on its way to where it stands, and everything else there is to note."""
+    noted = [(phase, "", "") for phase in Phase] + [(Phase.OPEN, "", note) for note in EventNote]
+    seen = [(Phase.OPEN, state, "") for state in ("IDLE", order.state, "FAILED")]
+    moments = [NOW - timedelta(days=800 >> place) for place in range(len(noted) + len(seen))]
+    return [
+        OrderEvent(reference=order.reference, at=at, phase=phase, state=state, note=note)
+        for at, (phase, state, note) in zip(moments, [*noted, *seen], strict=True)
+    ]
 
 
 def every_screen(locale: str, method: PayoutMethod = BCA, typed: str = "1.500") -> Iterator[Seen]:
@@ -174,7 +213,9 @@ def every_screen(locale: str, method: PayoutMethod = BCA, typed: str = "1.500") 
     yield from _of_questions(t, method, typed)
     yield from _of_recipients(t, method, typed)
     yield from _of_orders(t, method, typed)
+    yield from _of_history(t, method, typed)
     yield from _of_news(t, method, typed)
+    yield from _of_settings(t, typed)
 
 
 def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
@@ -182,8 +223,8 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     fresh = replace(draft, ask=Ask.DESTINATION, method=None, number=None, holder=None, amount=None)
     others = [replace(BCA, code=str(code)) for code in range(20)]
     yield Seen("start", start.screen(t))
+    yield Seen("start of a newcomer", start.screen(t, SUGGESTION), (SUGGESTION.text,))
     yield Seen("help", start.help_screen(t))
-    yield Seen("language", start.language_screen(t))
     yield Seen("rate", rate.screen(t, QUOTE, JAKARTA))
     yield Seen("no destinations", destination.screen(t, fresh, ()))
     for page in (0, 1, 2, 99):
@@ -205,6 +246,7 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
         yield Seen("confirmed", review.confirmed(t, wished, "ABC2345", JAKARTA), ("ABC2345", "12345678901234567890"))
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
         yield Seen("lapsed", lapsed.screen(t, known))
+        yield Seen("too many", too_many.screen(t, known, t("limits.open", count=5, again="14:05 WIB")), ("14:05 WIB",))
 
 
 def a_recipient(method: PayoutMethod = BCA, **changes: Any) -> Recipient:
@@ -254,14 +296,29 @@ def _of_orders(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen
     for some in ([], orders[:1], orders[:8], orders[8:16], orders[16:24]):
         yield Seen("status", status.screen(t, some, NOW), tuple(order.reference for order in some))
     for bolt11 in (INVOICE, INVOICE + "q" * 350, INVOICE + "q" * 2000):
-        paid = pay.payment(t, an_order(method, bolt11=bolt11), NOW, JAKARTA)
-        yield Seen("invoice", Screen(paid.caption, paid.keyboard), ("ABC2345", "29"), is_caption=True)
+        paid = pay.payment(t, an_order(method, bolt11=bolt11), NOW, JAKARTA, PHRASE)
+        yield Seen("invoice", Screen(paid.caption, paid.keyboard), ("ABC2345", "29", PHRASE), is_caption=True)
         if paid.follow_up:
-            yield Seen("invoice's text", Screen(paid.follow_up), ("ABC2345", bolt11))
+            yield Seen("invoice's text", Screen(paid.follow_up), ("ABC2345", bolt11, PHRASE))
     limited = replace(a_deposit("btcb", method), expires_at=NOW + timedelta(hours=1))
     for name, order in (("cbbtc", a_deposit("cbbtc", method)), ("btcb", limited)):
-        paid = pay.payment(t, order, NOW, JAKARTA)
-        yield Seen(f"deposit in {name}", Screen(paid.caption, paid.keyboard), ("ABC2345", TO), is_caption=True)
+        paid = pay.payment(t, order, NOW, JAKARTA, PHRASE)
+        yield Seen(f"deposit in {name}", Screen(paid.caption, paid.keyboard), ("ABC2345", TO, PHRASE), is_caption=True)
+
+
+def _of_history(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
+    moments = list(at_each_moment(method))
+    orders = tuple(replace(order, reference=f"ABC234{place}") for place, (_, order) in enumerate(moments))
+    for first in range(0, len(orders), PAGE):
+        some = orders[first : first + PAGE]
+        page = HistoryPage(some, some[0].reference, "" if first else None, "ABC2345", first + 10**6, 10**7)
+        yield Seen("history", history.screen(t, page, NOW, JAKARTA), tuple(order.reference for order in some))
+    yield Seen("no history", history.screen(t, HistoryPage((), "", None, None, 0, 0), NOW, JAKARTA))
+    for moment, order in moments:
+        told = replace(order, refusal=typed * 100, service_id=typed or None)
+        for shown in (told, replace(told, number="", holder=None)):
+            page = order_page.screen(t, shown, events_of(shown), NOW, JAKARTA, help_offered=True)
+            yield Seen(f"page: {moment}", page, ("ABC2345", t.rupiah(500_000)))
 
 
 def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
@@ -272,6 +329,11 @@ def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
         for notice in TOLD:
             shown = outcome.screen(notice, t, told, NOW, JAKARTA, help_offered=True)
             yield Seen(f"{notice}: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
+        for contact in ("", "@kirim_help", "help@kirim.example", "https://kirim.example/help?a=1&b=<2>"):
+            for staff in (frozenset[int](), frozenset({2001})):
+                yield Seen(f"helped: {moment}", helped.screen(t, order, a_help_desk(staff, contact), is_first=True))
+        staffed = outcome.screen(Notice.STUCK, t, told, NOW, JAKARTA, help_offered=True, staff_told=True)
+        yield Seen(f"stuck, staff told: {moment}", staffed, ("ABC2345", t.rupiah(500_000)))
         for notice in STAFF:
             shown = staff_notes.screen(notice, t, order, {"reference": "ABC2345", "complaint": typed}, NOW)
             yield Seen(f"{notice}: {moment}", shown)
@@ -279,3 +341,26 @@ def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
         for rupiah in (1_600_000_000, 1_700_000_000, 1_800_000_000):
             said = requote.difference(t, before, estimate(before.given, Quote(Decimal(rupiah), NOW)))
             yield Seen("requote", Screen(said))
+
+
+def _of_settings(t: Translator, typed: str) -> Iterator[Seen]:
+    phrase_typed = clipped(plain(typed), LONGEST)
+    for has_one in (True, False):
+        yield Seen("phrase offered", phrase.offer(t, SUGGESTION, has_one=has_one), (SUGGESTION.text,))
+    yield Seen("phrase asked", phrase.own(t))
+    for own in (PHRASE, SUGGESTION.text, phrase_typed or "ab & <c>"):
+        yield Seen("phrase shown", phrase.mine(t, own), (own,))
+        yield Seen("phrase kept", phrase.kept(t, own), (own,))
+        confirmed = review.confirmed(t, a_draft(), "ABC2345", JAKARTA, phrase=own)
+        yield Seen("confirmed, with the phrase", confirmed, ("ABC2345", own))
+    everything = {topic.name: str(topic.ways[-1]) for topic in CHOOSABLE}
+    for zone in ("", "Asia/Jakarta", "Asia/Makassar", "America/Argentina/Buenos_Aires", "Etc/GMT-2", "Asia/Kathmandu"):
+        for notices in (None, {"sent": "silent"}, everything):
+            person = Person(id=1001, created_at=NOW, time_zone=zone, notices=notices)
+            yield Seen("settings", settings.screen(t, person, NOW))
+            yield Seen("notices", settings.notices(t, person))
+            yield Seen("zones", settings.zones(t, person, NOW))
+    yield Seen("language", settings.language(t))
+    yield Seen("place asked", settings.place(t))
+    for keys in (INDONESIAN, ("Asia/Tokyo",), ("America/Argentina/Buenos_Aires", "Etc/GMT+3", "Asia/Kathmandu")):
+        yield Seen("places found", settings.found(t, typed, keys, NOW))

@@ -28,11 +28,15 @@ class Payment:
     follow_up: str | None = None
 
 
-def payment(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Payment:
-    """How `order` is paid. The order has been judged payable (`actions/verdict.py`)."""
+def payment(t: Translator, order: Order, now: datetime, zone: tzinfo, phrase: str | None) -> Payment:
+    """How `order` is paid. The order has been judged payable (`actions/verdict.py`).
+
+    Wherever there's something to pay to stands the person's `phrase`, by which they know that it comes from us.
+    """
+    mark = f"\n\n{t('pay.phrase', phrase=phrase)}" if phrase else ""
     if order.bolt11 is not None:
-        return _lightning(t, order, order.bolt11, now, zone)
-    return _deposit(t, order, zone)
+        return _lightning(t, order, order.bolt11, words.moment(t, order.expires_at or now, zone), mark)
+    return _deposit(t, order, zone, mark)
 
 
 def _figures(t: Translator, order: Order) -> dict[str, object]:
@@ -43,15 +47,9 @@ def _figures(t: Translator, order: Order) -> dict[str, object]:
     }
 
 
-def _lightning(t: Translator, order: Order, bolt11: str, now: datetime, zone: tzinfo) -> Payment:
-    expires = order.expires_at or now
-    until = words.moment(t, expires, zone)
-    head = t(
-        "pay.lightning",
-        **_figures(t, order),
-        at=until,
-    )
-    short = t("pay.short", line=words.order_line(t, order), sats=t.sats(order.sats or 0), at=until)
+def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str) -> Payment:
+    head = t("pay.lightning", **_figures(t, order), at=until) + mark
+    short = t("pay.short", line=words.order_line(t, order), sats=t.sats(order.sats or 0), at=until) + mark
     text = t("pay.invoice_text", invoice=bolt11)
     payload = qr.invoice_qr_payload(bolt11)
     # The card below has all the figures, so a long invoice may take their place here.
@@ -60,7 +58,7 @@ def _lightning(t: Translator, order: Order, bolt11: str, now: datetime, zone: tz
             return Payment(payload, caption, ())
     # Only the picture is taken down at expiry, so the text says by itself how long it is good for.
     alone = t("pay.invoice_alone", line=words.order_line(t, order), at=until, invoice=bolt11)
-    return Payment(payload, head, (), follow_up=alone)
+    return Payment(payload, head, (), follow_up=alone + mark)
 
 
 def length(html: str) -> int:
@@ -68,7 +66,7 @@ def length(html: str) -> int:
     return len(unescape(TAG.sub("", html)).encode("utf-16-le")) // 2
 
 
-def _deposit(t: Translator, order: Order, zone: tzinfo) -> Payment:
+def _deposit(t: Translator, order: Order, zone: tzinfo, mark: str) -> Payment:
     transfer = transfer_of(order)
     token, amount = transfer.token, transfer.amount
     caption = t(
@@ -83,7 +81,7 @@ def _deposit(t: Translator, order: Order, zone: tzinfo) -> Payment:
     )
     return Payment(
         payload=transfer.uri,
-        caption=caption + _until(t, order, zone),
+        caption=caption + _until(t, order, zone) + mark,
         keyboard=(
             (
                 Button(t.plain("pay.copy_address"), copy=transfer.to_address),

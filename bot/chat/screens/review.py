@@ -13,6 +13,8 @@ from bot.chat.screen import Button, Keyboard, Screen
 from bot.chat.screens.channel import on_offer
 from bot.domain.draft import Ask, OrderDraft, without_method
 from bot.domain.errors import Rejection
+from bot.domain.order import Order
+from bot.domain.phrase import suggest
 from bot.domain.quote import Estimate, estimate
 from bot.i18n import Html, Translator
 
@@ -31,9 +33,11 @@ def screen(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo, *, o
     return Screen(text, _keyboard(t, draft, other_ways=other_ways))
 
 
-def confirmed(t: Translator, draft: OrderDraft, reference: str, zone: tzinfo) -> Screen:
-    """What stays in the review's place for good: what was agreed to, and the order's name."""
+def confirmed(t: Translator, draft: OrderDraft, reference: str, zone: tzinfo, *, phrase: str | None = None) -> Screen:
+    """What stays in the review's place for good: what was agreed to, the order's name, perhaps the person's phrase."""
     done = t("review.confirmed", reference=reference)
+    if phrase is not None:
+        done = Html(f"{done}\n\n{t('phrase.above_the_first', phrase=phrase)}")
     if draft.amount is None or draft.quote is None:
         return Screen(done)
     return Screen(f"{_figures(t, draft, estimate(draft.amount, draft.quote), zone)}\n\n{done}")
@@ -69,8 +73,9 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
 
 
 async def _place(visit: Visit, draft: OrderDraft) -> OrderDraft | Screen:
+    new_phrase = suggest(visit.t.locale).text if visit.person.phrase is None else None
     try:
-        order = await visit.desk.orders.place(draft)
+        order = await visit.desk.orders.place(draft, new_phrase)
     except DraftMoved:
         raise Rejection("stale.button") from None
     except MethodVanished:
@@ -78,7 +83,16 @@ async def _place(visit: Visit, draft: OrderDraft) -> OrderDraft | Screen:
             raise ServiceDown from None
         visit.notice = visit.t("destination.vanished", name=words.name(draft.method))
         return without_method(draft)
-    return confirmed(visit.t, draft, order.reference, visit.zone)
+    return await agreed(visit, draft, order)
+
+
+async def agreed(visit: Visit, draft: OrderDraft, order: Order) -> Screen:
+    """The review once it is confirmed. Above their first invoice a person reads what the phrase on it is for."""
+    async with visit.desk.store.reading() as tx:
+        visit.person = await tx.people.get(visit.person.id) or visit.person
+        is_first = len(await tx.orders.of_person(visit.person.id, limit=2)) == 1
+    phrase = visit.person.phrase if is_first else None
+    return confirmed(visit.t, draft, order.reference, visit.zone, phrase=phrase)
 
 
 def _figures(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) -> Html:

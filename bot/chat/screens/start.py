@@ -1,30 +1,29 @@
-"""What Kirim is, in three lines and one big button; and the small screens around it."""
+"""What Kirim is, in three lines and one big button; newcomers find a phrase of their own suggested beside it."""
 
 from bot.chat.desk import Visit
 from bot.chat.screen import Button, Screen
+from bot.chat.screens import phrase
 from bot.chat.screens.parts import new_row
-from bot.i18n import Translator
+from bot.domain.phrase import Suggestion, suggest
+from bot.i18n import Html, Translator
 
 
-def screen(t: Translator) -> Screen:
-    """The welcome."""
+def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:
+    """The welcome; with a `suggestion` for who has no phrase yet."""
     other = Button(t.plain("language.other"), data=f"lang:{t.plain('language.other_code')}")
-    return Screen(t("start.text"), (new_row(t), (other,)))
+    settings = Button(t.plain("button.settings"), data="s:show")
+    if suggestion is None:
+        return Screen(t("start.text"), (new_row(t), (other, settings)))
+    text = Html(f"{t('start.text')}\n\n{t('start.phrase', phrase=suggestion.text)}")
+    return Screen(text, (new_row(t), *phrase.choices(t, suggestion), (other, settings)))
 
 
 async def show(visit: Visit) -> Screen:
     """The welcome, in the person's language."""
-    return screen(visit.t)
+    return screen(visit.t, suggest(visit.t.locale) if visit.person.phrase is None else None)
 
 
 def help_screen(t: Translator) -> Screen:
     """How it works, and what to beware of."""
-    return Screen(t("help.text"), (new_row(t),))
-
-
-def language_screen(t: Translator) -> Screen:
-    """Both languages, each in its own words."""
-    return Screen(
-        t("language.ask"),
-        ((Button("English", data="lang:en"), Button("Bahasa Indonesia", data="lang:id")),),
-    )
+    settings = Button(t.plain("button.settings"), data="s:show")
+    return Screen(t("help.text"), (new_row(t), (Button(t.plain("settings.phrase"), data=phrase.SHOW), settings)))
