@@ -22,12 +22,16 @@ from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders, Rules
 from bot.actions.outbox import OutboxDelivery
+from bot.actions.privacy import Privacy
+from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
 from bot.actions.reconcile import Reconciler
+from bot.actions.retention import Retention
 from bot.actions.watched import WatchedSettlement
 from bot.chat import entrance
 from bot.chat.desk import Desk
 from bot.chat.failures import TokenRefused
+from bot.chat.flood import FloodGate
 from bot.chat.lanes import Lanes
 from bot.chat.limits import SendLimiter
 from bot.chat.messenger import Messenger
@@ -44,6 +48,7 @@ from bot.store.vault import Vault
 from bot.web import server
 from bot.web.app import create_app
 from bot.workers.budget import Budget
+from bot.workers.leaving import Leaving
 from bot.workers.loop import Nudge, run_forever
 from bot.workers.outbox import OutboxWorker
 from bot.workers.poller import Poller
@@ -98,6 +103,7 @@ def build(settings: Settings) -> House:
     application = telegram_application(settings)
     messenger = Messenger(application.bot)
     translations = Translations.load()
+    receipts = Receipts(store, clock)
     market, rules = Market(settlement, clock), rules_of(settings)
     orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
     observer = Observer(orders)
@@ -108,6 +114,8 @@ def build(settings: Settings) -> House:
         market=market,
         drafts=Drafts(store, clock),
         history=History(store),
+        privacy=Privacy(store, clock, settings.retention_days),
+        receipts=receipts,
         recipients=KnownRecipients(store, clock),
         orders=orders,
         observer=observer,
@@ -123,6 +131,7 @@ def build(settings: Settings) -> House:
         translations=translations,
         clock=clock,
         help_desk=help_desk,
+        receipts=receipts,
         default_locale=settings.default_locale,
         public_url=settings.public_url,
     )
@@ -267,7 +276,8 @@ async def _connect(house: House, stack: AsyncExitStack) -> bool:
 
 async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Event, lost: asyncio.Event) -> int:
     bot = house.application.bot
-    lanes = Lanes(house.store, entrance.processor(house.application, house.desk), house.clock, bot)
+    gate = FloodGate(house.settings.max_messages_per_minute, house.clock, house.desk.orders.rules.staff_ids)
+    lanes = Lanes(house.store, entrance.processor(house.application, house.desk, gate), house.clock, bot)
     polls = TelegramRequest(connections=1)
     receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, lanes, house.clock)
     await house.delivery.recover()
@@ -338,6 +348,12 @@ def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, No
         run_in_lane=lanes.run_in_lane,
         on_news=house.nudge_outbox,
     )
+    leaving = Leaving(
+        privacy=house.desk.privacy,
+        retention=Retention(house.store, house.clock, house.settings.retention_days),
+        run_in_lane=lanes.run_in_lane,
+        on_news=house.nudge_outbox,
+    )
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Nudge]] = [
         ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
         ("poller", house.poller.tick, Nudge()),
@@ -345,6 +361,8 @@ def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, No
         ("lapses", sweeps.lapses, Nudge()),
         ("reconciler", sweeps.reconciling, Nudge()),
         ("housekeeping", sweeps.housekeeping, Nudge()),
+        ("wishes", leaving.wishes, Nudge()),
+        ("retention", leaving.retention, Nudge()),
         ("commands", partial(_set_commands, house), Nudge()),
     ]
     return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]

@@ -13,11 +13,14 @@ from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders
 from bot.actions.ports import Clock, Person, Settlement, Store
+from bot.actions.privacy import Privacy
+from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
 from bot.chat import words
 from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.chat.prompts import Prompts
-from bot.chat.screen import Screen
+from bot.chat.screen import Keyboard, Screen
+from bot.chat.taps import SecondTaps
 from bot.domain.draft import OrderDraft
 from bot.domain.errors import Rejection
 from bot.i18n import Html, Translations, Translator
@@ -55,6 +58,8 @@ class Desk:
     drafts: Drafts
     history: History
     recipients: KnownRecipients
+    privacy: Privacy
+    receipts: Receipts
     orders: Orders
     observer: Observer
     help: Help
@@ -63,6 +68,7 @@ class Desk:
     clock: Clock
     default_locale: str
     prompts: Prompts = field(default_factory=Prompts)
+    second_taps: SecondTaps = field(default_factory=SecondTaps)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -128,6 +134,12 @@ class Visit:
     async def post(self, screen: Screen) -> int | None:
         """Show an order's message as a new one, whose buttons stay; its id, where it surely was sent."""
         return await self._send(self._with_notice(screen))
+
+    async def post_picture(self, png: bytes, caption: str, keyboard: Keyboard) -> bool:
+        """Send a picture as a new message; whether it surely was sent."""
+        messenger = self.desk.messenger
+        sent = await _persistently(lambda: messenger.send_photo(self.chat_id, png, caption, keyboard, lane="talk"))
+        return isinstance(sent, Delivered)
 
     def _with_notice(self, screen: Screen) -> Screen:
         """The screen with what is to be said before it, once."""

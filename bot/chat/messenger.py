@@ -55,6 +55,14 @@ class Messenger:
     def __init__(self, bot: ExtBot[Lane]) -> None:
         self._bot = bot
 
+    @property
+    def username(self) -> str:
+        """The bot's name, without its @; empty as long as the bot hasn't met Telegram."""
+        try:
+            return self._bot.username
+        except RuntimeError:
+            return ""
+
     async def send_text(
         self,
         chat_id: int,
@@ -101,6 +109,23 @@ class Messenger:
                 disable_notification=silent,
                 reply_parameters=_reply(reply_to),
                 filename="picture.png",
+                rate_limit_args=lane,
+            )
+        )
+
+    async def send_document(
+        self, chat_id: int, content: bytes, name: str, caption: str, keyboard: Keyboard = (), *, lane: Lane
+    ) -> Outcome:
+        """Send a file as it is, with its caption (at most 1,024 characters are shown)."""
+        return await _sent(
+            self._bot.send_document(
+                chat_id,
+                content,
+                caption=fit(caption, CAPTION_UNITS),
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                disable_content_type_detection=True,
+                filename=name,
                 rate_limit_args=lane,
             )
         )

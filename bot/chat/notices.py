@@ -78,6 +78,9 @@ class ChatTeller:
         kind = news.kind.partition(":")[0]
         if kind == FAREWELL:
             return await self._tell_farewell(news)
+        return await self._tell_of(news, kind)
+
+    async def _tell_of(self, news: News, kind: str) -> Told | TellLater | Untellable:
         reader = await self._reader(news.chat_id)
         t = words.translator_for(self._translations, reader, self._default_locale)
         zone = reader.zone if reader else PRESUMED

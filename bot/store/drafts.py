@@ -23,6 +23,7 @@ LAPSED = (
     .order_by(drafts.c.expires_at)
     .limit(bindparam("limit"))
 )
+OF_PERSON = select(drafts).where(drafts.c.person_id == bindparam("person")).order_by(drafts.c.expires_at)
 SAVE = update(drafts).where(drafts.c.id == bindparam("key"), drafts.c.revision == bindparam("seen"))
 _other = drafts.alias("other")
 # A draft that is taken up again must not become the second open one of its chat.
@@ -68,6 +69,11 @@ class SqlDrafts:
     async def lapsed(self, now: datetime, limit: int = 100) -> tuple[OrderDraft, ...]:
         """Open drafts past their `expires_at`, the longest past first."""
         found = await self._connection.execute(LAPSED, {"now": now, "limit": limit})
+        return tuple(_draft(row, self._vault) for row in found.mappings())
+
+    async def of_person(self, person_id: int) -> tuple[OrderDraft, ...]:
+        """All that are kept, whatever their status."""
+        found = await self._connection.execute(OF_PERSON, {"person": person_id})
         return tuple(_draft(row, self._vault) for row in found.mappings())
 
 

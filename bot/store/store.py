@@ -13,6 +13,7 @@ from bot.store.drafts import SqlDrafts
 from bot.store.engine import reader, writer
 from bot.store.erasing import empty_log
 from bot.store.errors import SchemaMismatch, StoreFailure, failure
+from bot.store.forgetting import SqlForgetting
 from bot.store.inbox import SqlInbox
 from bot.store.leader import Leadership, lead
 from bot.store.orders import SqlOrders
@@ -26,7 +27,7 @@ from bot.store.vault import Vault
 class SqlTransaction:
     """The repositories on one connection."""
 
-    __slots__ = ("drafts", "inbox", "orders", "outbox", "people", "receipts", "recipients")
+    __slots__ = ("drafts", "forgetting", "inbox", "orders", "outbox", "people", "receipts", "recipients")
 
     def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self.people = SqlPeople(connection, vault)
@@ -36,6 +37,7 @@ class SqlTransaction:
         self.outbox = SqlOutbox(connection)
         self.recipients = SqlRecipients(connection, vault)
         self.receipts = SqlReceipts(connection, vault)
+        self.forgetting = SqlForgetting(connection)
 
 
 class SqlStore:

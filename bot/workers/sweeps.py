@@ -1,20 +1,16 @@
 """What the clock brings about by itself: expiries, drafts put away, rows forgotten, requests found half done."""
 
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 
 from bot.actions.drafts import Drafts
 from bot.actions.observe import Observer
 from bot.actions.outbox import OutboxDelivery
 from bot.actions.ports import Clock, Store
+from bot.actions.privacy import KEEP_NEWS, KEEP_UPDATES
 from bot.actions.reconcile import Reconciler
 
 EVERY_SECOND = 1.0
 EVERY_MINUTE = 60.0
-KEEP_UPDATES = timedelta(hours=48)
-"""Telegram keeps updates for 24 hours; an id older than twice that can't come again."""
-
-KEEP_NEWS = timedelta(days=30)
 
 RunInLane = Callable[[int, Callable[[], Awaitable[None]]], object]
 
@@ -44,8 +40,9 @@ class Sweeps:
         self._on_news = on_news
 
     async def expiries(self) -> float:
-        """Tell the expiries that have come."""
+        """Tell the expiries that have come, and the paid orders that take too long."""
         await self._observer.expire_due()
+        await self._observer.stick_due()
         return EVERY_SECOND
 
     async def lapses(self) -> float:

@@ -3,6 +3,7 @@
 Others import from here; the modules inside may be divided otherwise one day.
 """
 
+from bot.actions.ports.forgetting import Forgetting
 from bot.actions.ports.records import EventNote, InboxItem, News, NewsStatus, OrderEvent, Person, Receipt, Recipient
 from bot.actions.ports.settlement import (
     KeyRefused,
@@ -37,6 +38,7 @@ __all__ = [
     "Clock",
     "Drafts",
     "EventNote",
+    "Forgetting",
     "Inbox",
     "InboxItem",
     "KeyRefused",

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
+from bot.actions.ports.forgetting import Forgetting
 from bot.actions.ports.records import InboxItem, News, OrderEvent, Person, Receipt, Recipient
 from bot.domain.draft import OrderDraft
 from bot.domain.order import Order, Phase
@@ -60,6 +61,10 @@ class Drafts(Protocol):
 
     async def lapsed(self, now: datetime, limit: int = 100) -> tuple[OrderDraft, ...]:
         """Open drafts past their `expires_at`."""
+        ...
+
+    async def of_person(self, person_id: int) -> tuple[OrderDraft, ...]:
+        """All that are kept, whatever their status."""
         ...
 
 
@@ -236,6 +241,8 @@ class Transaction(Protocol):
     def recipients(self) -> Recipients: ...
     @property
     def receipts(self) -> Receipts: ...
+    @property
+    def forgetting(self) -> Forgetting: ...
 
 
 class Store(Protocol):
@@ -247,4 +254,8 @@ class Store(Protocol):
 
     def reading(self) -> AbstractAsyncContextManager[Transaction]:
         """For reads only: takes no write lock."""
+        ...
+
+    async def erase(self) -> bool:
+        """Let what was just deleted be gone from the database's files, too; False where that has to wait."""
         ...

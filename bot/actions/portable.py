@@ -1,0 +1,112 @@
+"""A person's data as a file that other programs can read: JSON, in words that explain themselves.
+
+Money is whole units of the currency named beside it, rates are decimal text, times are UTC in ISO 8601.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+from bot.actions.ports import OrderEvent, Person, Receipt, Recipient
+from bot.actions.privacy import Held
+from bot.domain.draft import OrderDraft
+from bot.domain.order import Order
+from bot.domain.payout import PayoutMethod
+
+Json = dict[str, object]
+
+
+def as_file(held: Held, made_at: datetime) -> bytes:
+    """All of `held`, as UTF-8."""
+    content = {
+        "about": "What Kirim keeps of you",
+        "made_at": _time(made_at),
+        "profile": _profile(held.person),
+        "recipients": [_recipient(each) for each in held.recipients],
+        "orders": [_order(each, held.events, held.receipts) for each in held.orders],
+        "drafts": [_draft(each) for each in held.drafts],
+    }
+    # Half a surrogate pair has no UTF-8; written out like this it is JSON's own spelling of it.
+    return json.dumps(content, ensure_ascii=False, indent=2).encode(errors="backslashreplace")
+
+
+def _profile(person: Person) -> Json:
+    return {
+        "telegram_id": person.id,
+        "known_since": _time(person.created_at),
+        "language_of_app": person.language_code,
+        "language_chosen": person.locale,
+        "time_zone": person.time_zone,
+        "phrase": person.phrase,
+        "notices": dict(person.notices) if person.notices else None,
+        "blocked_the_bot_at": _time(person.blocked_at),
+        "asked_to_be_deleted_at": _time(person.delete_asked_at),
+    }
+
+
+def _recipient(recipient: Recipient) -> Json:
+    return {
+        "name_given": recipient.label,
+        "destination": _method(recipient.method),
+        "number": recipient.number,
+        "holder": recipient.holder,
+        "first_used_at": _time(recipient.created_at),
+        "last_used_at": _time(recipient.used_at),
+    }
+
+
+def _order(order: Order, events: Mapping[str, tuple[OrderEvent, ...]], receipts: Mapping[str, Receipt]) -> Json:
+    receipt = receipts.get(order.reference)
+    return {
+        "reference": order.reference,
+        "reference_at_the_service": order.service_id,
+        "destination": _method(order.method),
+        "number": order.number or None,
+        "holder": order.holder,
+        "asked_for": {"amount": order.given.value, "currency": order.given.currency},
+        "idr": order.idr if order.idr is not None else order.expected_idr,
+        "sats": order.sats if order.sats is not None else order.expected_sats,
+        "idr_per_btc": None if order.btc_idr is None else str(order.btc_idr),
+        "paid_by": order.channel,
+        "phase": str(order.phase),
+        "state": order.state or None,
+        "invoice": order.bolt11,
+        "deposit_address": order.deposit.to_address if order.deposit else None,
+        "refusal": order.refusal,
+        "created_at": _time(order.created_at),
+        "expires_at": _time(order.expires_at),
+        "paid_at": _time(order.paid_at),
+        "ended_at": _time(order.ended_at),
+        "receipt_code": (receipt.code or None) if receipt else None,
+        "timeline": [_event(each) for each in events.get(order.reference, ())],
+    }
+
+
+def _event(event: OrderEvent) -> Json:
+    return {
+        "at": _time(event.at),
+        "phase": str(event.phase),
+        "state": event.state or None,
+        "note": str(event.note) or None,
+    }
+
+
+def _draft(draft: OrderDraft) -> Json:
+    return {
+        "status": str(draft.status),
+        "destination": _method(draft.method) if draft.method else None,
+        "number": draft.number,
+        "number_in_doubt": draft.doubtful_number,
+        "holder": draft.holder,
+        "amount": {"amount": draft.amount.value, "currency": draft.amount.currency} if draft.amount else None,
+        "paid_by": draft.channel,
+        "put_away_at": _time(draft.expires_at),
+    }
+
+
+def _method(method: PayoutMethod) -> Json:
+    return {"code": method.code, "name": method.name, "kind": method.kind}
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

@@ -1,0 +1,134 @@
+"""What Kirim keeps of a person, said plainly; and the way to see it, to take it along, and to have it deleted."""
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+
+from bot.actions.ports import Recipient
+from bot.actions.privacy import Held, Waits, failed_after_payment
+from bot.chat import words
+from bot.chat.screen import Button, Keyboard, Screen
+from bot.domain.order import LOOKED_FOR, Order, Phase
+from bot.i18n import Html, Translator
+from bot.i18n.html import as_html
+
+SHOW, SEE, FILE, DELETE, KEEP = "pv:show", "pv:see", "pv:file", "pv:delete", "pv:keep"
+LISTED = 8
+"""Recipients or orders that are listed in one message; the file has them all."""
+
+
+def screen(t: Translator, retention_days: int, *, wished: bool) -> Screen:
+    """What is kept, why and how long, and what can't be deleted here."""
+    parts = [t("privacy.text", how_long=_how_long(t, retention_days), orders=_orders_kept(t, retention_days))]
+    if wished:
+        parts.append(t("privacy.wished"))
+    see = (_button(t, "privacy.see", SEE), _button(t, "privacy.file", FILE))
+    return Screen("\n\n".join(parts), (see, (_way_out(t, wished=wished),)))
+
+
+def summary(t: Translator, held: Held, zone: tzinfo) -> Screen:
+    """A person's data at a glance. Numbers are masked: a chat may be looked at by others; the file has them in full."""
+    person = held.person
+    lines = [
+        t(
+            "privacy.profile",
+            since=t.date(person.created_at, zone),
+            language=t.plain("privacy.language"),
+            zone=person.zone.key,
+            phrase=t.plain("privacy.phrase_set" if person.phrase else "privacy.phrase_unset"),
+        ),
+        t.n("privacy.recipients", len(held.recipients)),
+        *_listed([f"• {_recipient(each)}" for each in held.recipients]),
+        t.n("privacy.orders", len(held.orders)),
+        *_listed([f"• {words.order_line(t, each)}" for each in held.orders]),
+        t.n("privacy.drafts", len(held.drafts)),
+    ]
+    return Screen("\n".join(lines), ((_button(t, "privacy.file", FILE),), (_button(t, "button.back", SHOW),)))
+
+
+def confirm(t: Translator, held: Held, waits: Waits, asked_at: datetime) -> Screen:
+    """The second, explicit question: what happens, to what, and what has to end before."""
+    parts = [
+        t(
+            "privacy.confirm",
+            recipients=t.n("privacy.recipients", len(held.recipients)),
+            orders=t.n("privacy.orders", len(held.orders)),
+        )
+    ]
+    failed = failed_after_payment(held)
+    if failed:
+        parts.append(
+            t("privacy.failed", references=Html(", ".join(_code(order.reference) for order in failed[:LISTED])))
+        )
+    if waits.orders:
+        parts.append(t.n("privacy.open_first", len(waits.orders)))
+    yes = Button(t.plain("privacy.yes"), data=f"pv:yes:{held.person.id}:{int(asked_at.timestamp())}", style="danger")
+    return Screen("\n\n".join(parts), ((yes,), (_button(t, "privacy.no", SHOW),)))
+
+
+def waiting(t: Translator, waits: Waits, now: datetime) -> Screen:
+    """The wish is noted: what is still open, and that it happens by itself."""
+    parts: list[str] = [t("privacy.noted")]
+    if waits.orders:
+        shown = [f"• {words.order_line(t, order)}\n{t(_reason(order, now))}" for order in waits.orders]
+        parts.append("\n".join([t.n("privacy.still_open", len(waits.orders)), *_listed(shown)]))
+    else:
+        parts.append(t("privacy.still_telling"))
+    parts.append(t("privacy.by_itself"))
+    return Screen("\n\n".join(parts), ((_button(t, "privacy.keep", KEEP),),))
+
+
+def deleted(t: Translator) -> Screen:
+    """Done. No button: whoever goes on is somebody new."""
+    return Screen(t("privacy.deleted"))
+
+
+def done_before(t: Translator) -> Screen:
+    """An old confirmation, pressed by somebody who has begun anew since."""
+    return Screen(t("privacy.done_before"), ((_button(t, "privacy.open", SHOW),),))
+
+
+def file_row(t: Translator) -> Keyboard:
+    """To try once more."""
+    return ((_button(t, "privacy.file", FILE),),)
+
+
+def _how_long(t: Translator, days: int) -> str:
+    return t.n("privacy.for_days", days) if days else t("privacy.until_deleted")
+
+
+def _orders_kept(t: Translator, days: int) -> str:
+    return t.n("privacy.orders_for_days", days) if days else t("privacy.orders_until_deleted")
+
+
+def _way_out(t: Translator, *, wished: bool) -> Button:
+    if wished:
+        return _button(t, "privacy.keep", KEEP)
+    return Button(t.plain("privacy.delete"), data=DELETE, style="danger")
+
+
+def _reason(order: Order, now: datetime) -> str:
+    if order.is_paid:
+        return "privacy.open_paid"
+    if order.phase in LOOKED_FOR:
+        return "privacy.open_unknown"
+    if order.phase is Phase.HELD:
+        return "privacy.open_held"
+    return "privacy.open_expired" if order.is_expired(now) else "privacy.open_payable"
+
+
+def _recipient(recipient: Recipient) -> str:
+    called = recipient.label or recipient.holder
+    where = words.destination(recipient.method, recipient.number)
+    return as_html(f"{words.quoted(called)} · {where}" if called else where)
+
+
+def _listed(lines: Sequence[str]) -> list[str]:
+    return [*lines[:LISTED], "…"] if len(lines) > LISTED else list(lines)
+
+
+def _code(reference: str) -> str:
+    return f"<code>{as_html(reference)}</code>"
+
+
+def _button(t: Translator, label: str, data: str) -> Button:
+    return Button(t.plain(label), data=data)

@@ -1,0 +1,129 @@
+"""What is forgotten, and how: in every table that knows of a person."""
+
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import BindParameter, Delete, Integer, Update, bindparam, delete, exists, null, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.actions.ports import NewsStatus
+from bot.domain.order import Phase
+from bot.store.columns import constant
+from bot.store.tables import (
+    HAS_RECIPIENT,
+    IS_AWAY,
+    IS_CLOSED_DRAFT,
+    IS_FAREWELL,
+    IS_FINISHED,
+    IS_LEAVING,
+    drafts,
+    inbox,
+    orders,
+    outbox,
+    people,
+    receipts,
+    recipients,
+    to_tell,
+)
+
+NOBODY: Final = 0
+"""Stands in the place of a person and a chat that were forgotten; Telegram gives nobody this id."""
+
+ENDED = (Phase.DONE, Phase.REFUSED, Phase.UNSHOWN)
+PERSON: BindParameter[int] = bindparam("person", type_=people.c.id.type)
+LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
+CHAT = bindparam("person", type_=outbox.c.chat_id.type)
+
+LEAVING = select(people.c.id).where(IS_LEAVING).order_by(people.c.delete_asked_at).limit(LIMIT)
+BLOCKED_BEFORE = bindparam("before", type_=people.c.blocked_at.type)
+AWAY = (
+    select(people.c.id).where(IS_AWAY, people.c.blocked_at < BLOCKED_BEFORE).order_by(people.c.blocked_at).limit(LIMIT)
+)
+HAS_NEWS = select(exists().where(to_tell(outbox), outbox.c.chat_id == CHAT))
+
+# The version moves on, so that whoever read an order before can't write its recipient back.
+WITHOUT_RECIPIENT = {
+    "number": "",
+    "holder": null(),
+    "refusal": null(),
+    "bolt11": null(),
+    "deposit": null(),
+    "page_token": null(),
+    "version": orders.c.version + 1,
+}
+"""The service's own id stays: without it nobody could say any more what became of the money."""
+
+ITS_ORDERS = select(orders.c.reference).where(orders.c.person_id == PERSON)
+FORGET_PERSON: tuple[Delete | Update, ...] = (
+    delete(drafts).where(drafts.c.person_id == PERSON),
+    delete(recipients).where(recipients.c.person_id == PERSON),
+    # The hash stays: a receipt that was handed on can still be told from a forged one.
+    update(receipts).where(receipts.c.reference.in_(ITS_ORDERS)).values(code=""),
+    update(orders).where(orders.c.person_id == PERSON).values(person_id=NOBODY, chat_id=NOBODY, **WITHOUT_RECIPIENT),
+    delete(outbox).where(outbox.c.chat_id == CHAT),
+    # That an update has been dealt with must be known for as long as Telegram may deliver it again.
+    update(inbox).where(IS_FINISHED, inbox.c.chat_id == CHAT).values(chat_id=NOBODY),
+)
+FORGET_PEOPLE_ROW = delete(people).where(people.c.id == PERSON)
+
+BEFORE = bindparam("before", type_=orders.c.created_at.type)
+OLD = (
+    select(orders.c.reference)
+    .where(
+        HAS_RECIPIENT,
+        orders.c.created_at < BEFORE,
+        orders.c.phase.in_([constant(phase) for phase in ENDED]),
+        or_(orders.c.ended_at.is_(None), orders.c.ended_at < BEFORE),
+    )
+    .order_by(orders.c.created_at)
+    .limit(LIMIT)
+)
+THESE: BindParameter[tuple[str, ...]] = bindparam("these", expanding=True)
+BLANK_CODES = update(receipts).where(receipts.c.reference.in_(THESE)).values(code="")
+BLANK_ORDERS = update(orders).where(orders.c.reference.in_(THESE)).values(**WITHOUT_RECIPIENT)
+
+CLOSED = select(drafts.c.id).where(IS_CLOSED_DRAFT, drafts.c.expires_at < BEFORE).order_by(drafts.c.expires_at)
+FORGET_CLOSED = delete(drafts).where(IS_CLOSED_DRAFT, drafts.c.id.in_(CLOSED.limit(LIMIT)))
+IS_OVER = outbox.c.status.in_([constant(NewsStatus.TOLD), constant(NewsStatus.UNDELIVERABLE)])
+FORGET_FAREWELLS = delete(outbox).where(IS_FAREWELL, IS_OVER)
+
+
+class SqlForgetting:
+    """`Forgetting`, over all tables."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def leaving(self, limit: int = 100) -> tuple[int, ...]:
+        """The persons who wish to be forgotten, the longest waiting first."""
+        return tuple((await self._connection.execute(LEAVING, {"limit": limit})).scalars())
+
+    async def away(self, blocked_before: datetime, limit: int = 100) -> tuple[int, ...]:
+        """The persons who blocked the bot before, and haven't come back."""
+        return tuple((await self._connection.execute(AWAY, {"before": blocked_before, "limit": limit})).scalars())
+
+    async def has_news_to_tell(self, chat_id: int) -> bool:
+        """Whether anything waits for its way to this chat, or is on it."""
+        return bool((await self._connection.execute(HAS_NEWS, {"person": chat_id})).scalar_one())
+
+    async def person(self, person_id: int) -> bool:
+        """Forget all of a person; whether there was one. Their orders must have ended."""
+        for statement in FORGET_PERSON:
+            await self._connection.execute(statement, {"person": person_id})
+        return (await self._connection.execute(FORGET_PEOPLE_ROW, {"person": person_id})).rowcount == 1
+
+    async def recipients_of_orders(self, before: datetime, limit: int) -> int:
+        """Take the recipients out of orders that ended before; how many orders that were."""
+        these = tuple((await self._connection.execute(OLD, {"before": before, "limit": limit})).scalars())
+        if these:
+            await self._connection.execute(BLANK_CODES, {"these": these})
+            await self._connection.execute(BLANK_ORDERS, {"these": these})
+        return len(these)
+
+    async def closed_drafts(self, before: datetime, limit: int) -> int:
+        """Delete drafts that were closed and would have lapsed before; how many they were."""
+        return (await self._connection.execute(FORGET_CLOSED, {"before": before, "limit": limit})).rowcount
+
+    async def farewells(self) -> int:
+        """Delete farewells that were told or can't be; how many they were."""
+        return (await self._connection.execute(FORGET_FAREWELLS)).rowcount
