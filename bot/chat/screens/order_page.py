@@ -15,7 +15,6 @@ from bot.domain.order import LOOKED_FOR, Order, Phase
 from bot.domain.timeline import COMPLETED
 from bot.i18n import Html, Translator
 
-SERVICE_ID_SHOWN = 64
 CHANGES = frozenset({*LOOKED_FOR, Phase.HELD, Phase.OPEN})
 """An order in these may stand differently a moment later."""
 
@@ -54,7 +53,7 @@ def _figures(t: Translator, order: Order) -> str:
         lines.append(t("order_page.rate", rate=t.rate(order.btc_idr)))
     lines.append(t("order_page.reference", reference=order.reference))
     if order.service_id:
-        lines.append(t("order_page.service_id", id=words.clipped(order.service_id, SERVICE_ID_SHOWN)))
+        lines.append(t("order_page.service_id", id=words.quoted(order.service_id)))
     return "\n".join(lines)
 
 
@@ -63,7 +62,8 @@ def _remarks(
 ) -> tuple[Html | str, ...]:
     """What was unusual, what the state means, and what can't be done any more."""
     late = [t("order_page.late")] if order.is_paid and order.expiry_told else []
-    moved = [_moved(t, order)] if any(event.phase is Phase.HELD for event in events) else []
+    was_held = any(event.phase is Phase.HELD for event in events)
+    moved = [_moved(t, order)] if was_held and has_shown_price(order) else []
     forgotten = [] if order.has_recipient else [t("order_page.forgotten")]
     return (*moved, *late, _meaning(t, order, now, zone), *forgotten)
 
@@ -80,8 +80,8 @@ def _moved(t: Translator, order: Order) -> Html:
 
 
 def _meaning(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html | str:
-    if order.phase is Phase.REFUSED and order.refusal:
-        return t("order_page.refused_because", reason=words.quoted(words.clipped(order.refusal, REASON_SHOWN)))
+    if order.phase is Phase.REFUSED and (reason := (order.refusal or "").strip()):
+        return t("order_page.refused_because", reason=words.clipped(reason, REASON_SHOWN))
     if order.phase is Phase.HELD and offer_is_over(order, now):
         return t("order_page.offer_over")
     if order.phase in MEANINGS:

@@ -17,6 +17,7 @@ OF_NOTE = {
     EventNote.TRIED_AGAIN: "timeline.tried_again",
     EventNote.OFFER_OVER: "timeline.offer_over",
     EventNote.EXPIRED: "step.expired",
+    EventNote.STUCK: "timeline.stuck",
 }
 OF_PHASE = {
     Phase.INTENDED: "timeline.confirmed",
@@ -34,10 +35,10 @@ Happening = tuple[datetime, str]
 def lines(t: Translator, order: Order, events: Sequence[OrderEvent], now: datetime, zone: tzinfo) -> str:
     """The timeline as text; times and days are those of the person's `zone`."""
     said: list[str] = []
-    day = words.day(t, now, now, zone)
+    today = day = words.day(t, now, now, zone)
     for at, key in happenings(order, events):
         if (this_day := words.day(t, at, now, zone)) != day:
-            said.append(t("timeline.day", day=this_day))
+            said.append(t("timeline.today") if this_day == today else t("timeline.day", day=this_day))
             day = this_day
         said.append(t("timeline.line", at=t.clock(at, zone), what=t(key)))
     return "\n".join(said)
