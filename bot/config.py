@@ -23,6 +23,13 @@ TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
 API_KEY = re.compile(r"pk_live_[!-\-/-~]+\.[!-~]+")
 """Visible ASCII: nothing else can stand in a header. The part before the dot may be logged, the rest may not."""
 
+CONTACTS = (
+    re.compile(r"@[A-Za-z][A-Za-z0-9_]{3,31}"),
+    re.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}"),
+    re.compile(r"https://(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}(?::[0-9]{1,5})?(?:/[!-~]*)?"),
+)
+"""An @name, a mail address, a web address: what can be tapped, and shows where it leads."""
+
 KEY_BYTES = 32
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 LARGEST_ID = 2**52
@@ -111,6 +118,14 @@ class Settings(BaseSettings):
             raise ValueError("must be keys separated by commas, each made by `python -m bot new-key`")
         return keys
 
+    @field_validator("support_contact")
+    @classmethod
+    def _contact_can_be_reached(cls, contact: str) -> str:
+        contact = contact.strip()
+        if contact and not any(form.fullmatch(contact) for form in CONTACTS):
+            raise ValueError("must be an @name of Telegram, a mail address or an https address")
+        return contact
+
     @field_validator("public_url")
     @classmethod
     def _public_address_is_safe(cls, address: str) -> str:
@@ -121,6 +136,12 @@ class Settings(BaseSettings):
         if parts is None or (parts.scheme != "https" and parts.hostname not in LOOPBACK):
             raise ValueError("must be an https address (http only on this machine itself)")
         return address
+
+    @model_validator(mode="after")
+    def _something_can_be_ordered(self) -> Self:
+        if 0 < self.max_idr_per_day < self.min_order_idr:
+            raise ValueError("MAX_IDR_PER_DAY is below MIN_ORDER_IDR: nothing could be ordered (0 means no limit)")
+        return self
 
     @model_validator(mode="after")
     def _pages_have_a_server(self) -> Self:

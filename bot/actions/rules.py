@@ -1,10 +1,11 @@
 """The rules that orders are placed and followed by, and the limits that a sum must keep."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.errors import Rejection
+from bot.domain.limits import Limits
 from bot.domain.money import MAX_SATS
 from bot.domain.payout import PayoutMethod, display_name
 from bot.domain.quote import Estimate
@@ -25,6 +26,14 @@ class Rules:
     poll_interval: timedelta = timedelta(seconds=5)
     longest_post: timedelta = timedelta(seconds=35)
     operator_ids: frozenset[int] = frozenset()
+    support_ids: frozenset[int] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+    stuck_after: timedelta = timedelta(minutes=30)
+
+    @property
+    def staff_ids(self) -> frozenset[int]:
+        """All who hear of orders that went wrong."""
+        return self.operator_ids | self.support_ids
 
     def check_limits(self, method: PayoutMethod | None, worth: Estimate) -> None:
         """Raise `Rejection` for a sum below the minimum or above the destination's cap, naming what would be fine."""

@@ -4,7 +4,9 @@ import asyncio
 import json
 import traceback
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import structlog
@@ -21,6 +23,9 @@ TIME_LIMIT_SECONDS = 120.0
 """What one update may take. Longer than any single wait for a server, so it only ever ends what hangs."""
 
 Process = Callable[[Update], Awaitable[None]]
+
+RECEIVED: ContextVar[datetime | None] = ContextVar("received")
+"""When the update in hand has come in; None where it is taken up again, after a crash or a failed attempt."""
 
 
 @dataclass(slots=True)
@@ -54,7 +59,7 @@ class Attempts:
         if attempt.attempts < MAX_ATTEMPTS:
             if attempt.suspect:
                 await self._count(attempt)
-            error = await caught(self._process_in_time(attempt.item))
+            error = await caught(self._process_in_time(attempt.item, is_new=not attempt.suspect))
             if error is None:
                 self._finish(attempt.item.update_id)
                 return None
@@ -74,9 +79,13 @@ class Attempts:
         while self._finishing is not None:
             await self._finishing
 
-    async def _process_in_time(self, item: InboxItem) -> None:
-        async with asyncio.timeout(TIME_LIMIT_SECONDS):
-            await self._process(Update.de_json(json.loads(item.body), self._bot))
+    async def _process_in_time(self, item: InboxItem, *, is_new: bool) -> None:
+        token = RECEIVED.set(item.received_at if is_new else None)
+        try:
+            async with asyncio.timeout(TIME_LIMIT_SECONDS):
+                await self._process(Update.de_json(json.loads(item.body), self._bot))
+        finally:
+            RECEIVED.reset(token)
 
     async def _note(self, attempt: Attempt, error: BaseException) -> None:
         if not attempt.suspect:

@@ -5,11 +5,13 @@ from collections.abc import Awaitable, Callable
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop
 
-from bot.chat import again, data, history, words
+from bot.chat import again, data, history, receipts, words
 from bot.chat.desk import VISIT, Visit
 from bot.chat.screen import Screen
+from bot.chat.screens import helped
 from bot.chat.screens.parts import new_row
 from bot.chat.standing import looked_at, screen_of, show_as_decided, show_at_the_end
+from bot.domain.errors import Rejection
 from bot.domain.order import Order
 
 
@@ -53,7 +55,14 @@ async def _drop(visit: Visit, order: Order) -> None:
 
 
 async def _try_again(visit: Visit, order: Order) -> None:
-    anew = await visit.desk.orders.try_again(order.reference)
+    try:
+        anew = await visit.desk.orders.try_again(order.reference)
+    except Rejection as rejection:
+        # The question stays open until it is possible.
+        await visit.acknowledge()
+        visit.notice = visit.reason(rejection)
+        await visit.update(screen_of(visit, order))
+        return
     if anew is None:
         await show_as_decided(visit, order)
         return
@@ -68,8 +77,7 @@ async def _help(visit: Visit, order: Order) -> None:
     asked = await visit.desk.help.ask(order)
     visit.desk.orders.on_news()
     await visit.acknowledge()
-    key = "help.asked" if asked else "help.asked_before"
-    await visit.post(Screen(visit.t(key, line=words.order_line(visit.t, order))))
+    await visit.post(helped.screen(visit.t, order, visit.desk.help, is_first=asked))
 
 
 ACTIONS: dict[str, Callable[[Visit, Order], Awaitable[None]]] = {
@@ -83,5 +91,6 @@ ACTIONS: dict[str, Callable[[Visit, Order], Awaitable[None]]] = {
     "page": history.show_page,
     "refresh": history.refresh,
     "list": history.back_to_list,
+    "receipt": receipts.show,
     "help": _help,
 }

@@ -82,6 +82,11 @@ def order_line(t: Translator, order: Order) -> Html:
     )
 
 
+def phrase_line(t: Translator, person: Person | None) -> str:
+    """What is added to what only the genuine bot can say; nothing for whom has no phrase."""
+    return f"\n\n{t('pay.phrase', phrase=person.phrase)}" if person is not None and person.phrase else ""
+
+
 def draft_line(t: Translator, draft: OrderDraft) -> str:
     """What is known of an order that isn't one yet; empty where nothing is."""
     known = [t("draft.amount", amount=amount(t, draft.amount))] if draft.amount else []
@@ -110,9 +115,9 @@ def moment(t: Translator, when: datetime, zone: tzinfo) -> Html:
     return Html(f'<tg-time unix="{int(when.timestamp())}" format="t">{clock}</tg-time>')
 
 
-def when(t: Translator, moment: datetime, now: datetime, zone: tzinfo) -> str:
-    """A time to come in the person's zone, with its day where that isn't today; rounded up to the full minute."""
-    if moment.second or moment.microsecond:
+def when(t: Translator, moment: datetime, now: datetime, zone: tzinfo, *, up: bool = True) -> str:
+    """A time in the person's zone, with its day where that isn't today; `up` to the full minute for a time to come."""
+    if up and (moment.second or moment.microsecond):
         moment = moment.replace(second=0, microsecond=0) + timedelta(minutes=1)
     is_today = moment.astimezone(zone).date() == now.astimezone(zone).date()
     return t.clock(moment, zone) if is_today else t.date_time(moment, zone)

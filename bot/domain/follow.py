@@ -37,7 +37,13 @@ def next_look(order: Order, now: datetime, interval: timedelta) -> datetime | No
 
 def offer_is_over(order: Order, now: datetime) -> bool:
     """Whether a price that the person was asked about can no longer be accepted: nobody waits a day for it."""
-    return order.is_expired(now) or now - order.created_at >= OFFER_STANDS_FOR
+    return now >= offer_ends_at(order)
+
+
+def offer_ends_at(order: Order) -> datetime:
+    """When an unpaid order's price is over: at its expiry, and after a day at the latest."""
+    after_a_day = order.created_at + OFFER_STANDS_FOR
+    return after_a_day if order.expires_at is None else min(order.expires_at, after_a_day)
 
 
 def _quiet_since(order: Order) -> datetime:

@@ -50,7 +50,7 @@ TOPICS: Final = (
     Topic("steps", frozenset({Notice.CONVERTING, Notice.SENDING}), Way.CARD, ANY_WAY),
     Topic("sent", frozenset({Notice.SENT}), Way.SOUND, ANY_WAY),
     Topic("expired", frozenset({Notice.EXPIRED}), Way.SILENT, ANY_WAY),
-    Topic("failed", frozenset({Notice.FAILED}), Way.SOUND, AS_A_MESSAGE),
+    Topic("failed", frozenset({Notice.FAILED, Notice.STUCK}), Way.SOUND, AS_A_MESSAGE),
     Topic("questions", frozenset({Notice.PRICE_MOVED, Notice.UNRESOLVED}), Way.SOUND, AS_A_MESSAGE),
     # What comes at once after the person's own press: they are looking, and there is no card yet to tell it.
     Topic("making", frozenset({Notice.CHECKING, Notice.REFUSED, Notice.NOT_SHOWN}), Way.SILENT, (Way.SILENT,)),

@@ -47,11 +47,15 @@ class Notice(StrEnum):
     CONVERTING = "converting"  # these two only for whom wishes to hear of each step (domain/notices.py)
     SENDING = "sending"
     SENT = "sent"
+    RECEIPT = "receipt"  # the picture to forward, right after it was told that the rupiah were sent
     FAILED = "failed"
     EXPIRED = "expired"
+    STUCK = "stuck"  # paid, and not done after so long that it is told
     DRAFT_LAPSED = "draft_lapsed"  # a draft that nobody finished was put away
     STAFF_HELP = "staff_help"  # a person asks for a person
     STAFF_BAD_INVOICE = "staff_bad_invoice"
+    STAFF_STUCK = "staff_stuck"
+    STAFF_FAILED = "staff_failed"  # it failed after the payment had come in
     STAFF_KEY_REFUSED = "staff_key_refused"
     STAFF_KEY_WORKS = "staff_key_works"
 
@@ -141,6 +145,11 @@ class Order:
         """Whether the payer's money is known to have come in."""
         return self.step >= Step.PAID or self.paid_at is not None
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether its person has been told that it takes too long, and it still isn't done."""
+        return self.stuck_told_at is not None and not self.is_ended
+
     def is_expired(self, now: datetime) -> bool:
         """Whether nobody should pay it any more, by our own clock."""
         return self.expires_at is not None and now >= self.expires_at
@@ -185,6 +194,15 @@ def expire(order: Order, now: datetime) -> tuple[Order, tuple[Notice, ...]]:
     return replace(order, expiry_told=True), (Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.EXPIRED)
 
 
+def stick(order: Order, now: datetime, patience: timedelta) -> tuple[Order, tuple[Notice, ...]]:
+    """The order once it has been paid for as long as `patience` and isn't done: told once, and followed as before."""
+    if order.phase is not Phase.OPEN or order.is_ended or order.stuck_told_at is not None:
+        return order, ()
+    if order.paid_at is None or now < order.paid_at + patience:
+        return order, ()
+    return replace(order, stuck_told_at=now), (Notice.CARD_EDIT, Notice.STUCK)
+
+
 def _shows_payment(report: OrderReport, step: Step) -> bool:
     # A failed order may have been paid between two looks: only the payment's own time tells then.
     return step >= Step.PAID or (report.state == FAILED and report.paid_at is not None)
@@ -198,7 +216,7 @@ def _tell(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[Noti
     if after.step != before.step or after.is_ended or first_payment:
         news.append(Notice.CARD_EDIT)
     if after.state == COMPLETED:
-        news.append(Notice.SENT)
+        news += [Notice.SENT, Notice.RECEIPT]
     elif after.state == FAILED:
         return _tell_failure(before, after, now, news)
     elif first_payment:

@@ -91,7 +91,7 @@ def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
     if has_failed(order):
         return t("card.failed_paid" if order.is_paid else "card.failed_unpaid")
     if order.is_paid:
-        return t("card.paid")
+        return t("card.stuck" if order.is_stuck else "card.paid")
     if is_lapsed(order, now):
         return t("card.expired")
     if order.expires_at is not None:

@@ -4,7 +4,7 @@ from datetime import datetime, tzinfo
 
 from bot.chat import data, words
 from bot.chat.screen import Button, Keyboard, Screen, Style
-from bot.chat.screens import card
+from bot.chat.screens import card, trouble
 from bot.chat.screens.parts import new_row
 from bot.domain.follow import offer_is_over
 from bot.domain.order import Notice, Order, Phase
@@ -22,8 +22,22 @@ NOTICE_OF_PHASE = {
 """What stands for an order that has no card."""
 
 
-def screen(notice: Notice, t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
-    """The message for `notice`. It always says which order it is about."""
+def screen(
+    notice: Notice,
+    t: Translator,
+    order: Order,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    help_offered: bool,
+    staff_told: bool = False,
+) -> Screen:
+    """The message for `notice`. It always says which order it is about.
+
+    `staff_told` says whether the staff hear of money that came in and went no further, as they do where there are any.
+    """
+    if trouble.is_told_by(notice, order):
+        return trouble.screen(notice, t, order, now, zone, help_offered=help_offered, staff_told=staff_told)
     keyboard = _keyboard(notice, t, order, now, help_offered=help_offered)
     return Screen(_text(notice, t, order, now, zone), keyboard)
 
@@ -46,7 +60,7 @@ def _text(notice: Notice, t: Translator, order: Order, now: datetime, zone: tzin
         case Notice.REFUSED if order.refusal:
             return t("news.refused_because", line=line, reason=words.clipped(order.refusal.strip(), REASON_SHOWN))
         case Notice.FAILED:
-            return t("news.failed_paid" if order.is_paid else "news.failed_unpaid", line=line)
+            return t("news.failed_unpaid", line=line)
         case Notice.SENT:
             return t(f"news.sent_{words.place(order.method)}", line=line)
         case Notice.PAID | Notice.PAID_LATE:

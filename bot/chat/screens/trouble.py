@@ -1,0 +1,38 @@
+"""Money came in, and the rupiah haven't gone out: what is known, what happens next, and one button to a person.
+
+Nothing is promised that the service alone decides: what becomes of the money of a failed order is no part of its
+answers, so a person has to find out.
+"""
+
+from datetime import datetime, tzinfo
+
+from bot.chat import data, words
+from bot.chat.screen import Button, Screen
+from bot.domain.order import Notice, Order
+from bot.i18n import Translator
+
+
+def is_told_by(notice: Notice, order: Order) -> bool:
+    """Whether this piece of news is that."""
+    return notice is Notice.STUCK or (notice is Notice.FAILED and order.is_paid)
+
+
+def screen(
+    notice: Notice, t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool, staff_told: bool
+) -> Screen:
+    """The message. `staff_told` where there are staff, who hear of it at the same time."""
+    text = t(
+        "news.stuck" if notice is Notice.STUCK else "news.failed_paid",
+        line=words.order_line(t, order),
+        paid=t.sats(order.sats or order.expected_sats),
+        at=words.when(t, order.paid_at or now, now, zone, up=False),
+    )
+    ask = Button(t.plain("button.help"), data=data.for_order(order.reference, "help"))
+    next_step = t(_next_step(help_offered=help_offered, staff_told=staff_told))
+    return Screen(f"{text}\n\n{next_step}", ((ask,),) if help_offered else ())
+
+
+def _next_step(*, help_offered: bool, staff_told: bool) -> str:
+    if staff_told:
+        return "news.staff_know"
+    return "news.ask_a_person" if help_offered else "news.keep_reference"
