@@ -3,6 +3,7 @@
 import asyncio
 import re
 import signal
+import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -93,6 +94,7 @@ async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path)
                 emma = Chatter(http, 1001)
                 await emma.says("/start")
                 await emma.sees("Kirim sends rupiah")
+                assert (await http.get(f"{settings['PUBLIC_URL']}/healthz")).status_code == 200
         await ends_clean(program, signal.SIGINT)
 
 
@@ -102,10 +104,12 @@ async def test_a_port_that_is_taken_ends_the_sandbox_with_a_word_about_it(tmp_pa
     async with running(tmp_path, *ARGUMENTS, "--without-bot", environment={}) as first:
         said = await first.says("python -m bot run")
         page, service = re.findall(r"(?:TELEGRAM_API_URL|SERVICE_BASE_URL)=\S+:(\d+)", said)
-        tries = [
-            run(other, *ARGUMENTS, *taken, environment={}) for taken in (("--port", page), ("--service-port", service))
-        ]
-        for ended in await asyncio.gather(*tries):
+        with socket.create_server(("127.0.0.1", 0)) as another:
+            wallet = str(another.getsockname()[1])
+            options = {"--port": page, "--service-port": service, "--wallet-port": wallet}
+            tries = [run(other, *ARGUMENTS, *taken, environment={}) for taken in options.items()]
+            every = await asyncio.gather(*tries)
+        for ended in every:
             assert ended.code not in {0, None}
             assert "address already in use" in ended.err.lower()
             assert "Traceback" not in ended.err

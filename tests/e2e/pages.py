@@ -1,0 +1,76 @@
+"""Wallet pages in a world: a port for the bot to serve them on, the way to one, and a phone that looks at it."""
+
+import re
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from playwright.async_api import Browser, Page, Request, expect
+
+from tests.e2e.people import Newcomer
+
+SEEN_WITHIN = 15_000.0
+TOKEN = re.compile(r"/p/([A-Za-z0-9_-]{32})\?l=(en|id)$")
+
+
+def page_settings() -> dict[str, str]:
+    """The settings of a bot that serves its pages on a port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return {"PUBLIC_URL": f"http://127.0.0.1:{port}", "HTTP_PORT": str(port)}
+
+
+async def page_address(person: Newcomer) -> str | None:
+    """Where the newest invoice's button leads."""
+    photo = next(message for message in reversed(await person.messages()) if message.get("photo"))
+    rows = (photo.get("reply_markup") or {}).get("inline_keyboard", [])
+    addresses = [str(button["url"]) for row in rows for button in row if "url" in button]
+    return addresses[0] if addresses else None
+
+
+@dataclass(slots=True)
+class Phone:
+    """A page on a small screen, and whatever was wrong with it."""
+
+    page: Page
+    troubles: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    async def sees(self, state: str) -> None:
+        """Wait until the page has come to this state by itself."""
+        await expect(self.page.locator(f'main[data-state="{state}"]')).to_be_visible(timeout=SEEN_WITHIN)
+
+    async def source(self) -> str:
+        """All that is in the page now."""
+        return await self.page.content()
+
+
+@asynccontextmanager
+async def phone(browser: Browser, *, scripts: bool = True, dark: bool = False) -> AsyncIterator[Phone]:
+    """360 by 640 points. At its end nothing may have gone wrong, and nobody else may have been asked."""
+    context = await browser.new_context(
+        viewport={"width": 360, "height": 640},
+        device_scale_factor=2,
+        color_scheme="dark" if dark else "light",
+        java_script_enabled=scripts,
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    made = Phone(await context.new_page())
+    made.page.on("pageerror", lambda error: made.troubles.append(str(error)))
+    made.page.on("console", lambda message: made.troubles.append(message.text))
+    made.page.on("requestfailed", lambda request: _note_failure(made, request))
+    made.page.on("request", lambda request: made.asked.append(request.url))
+    yield made
+    home = made.page.url.split("/p/", maxsplit=1)[0]
+    assert made.troubles == [], made.troubles
+    elsewhere = [url for url in made.asked if not url.startswith(f"{home}/")]
+    assert elsewhere == [], elsewhere
+    await context.close()
+
+
+def _note_failure(shown: Phone, request: Request) -> None:
+    # Chromium calls a 304 "aborted", since it has no body to be read.
+    if request.failure != "net::ERR_ABORTED" or "/state?" not in request.url:
+        shown.troubles.append(f"{request.failure} {request.url}")

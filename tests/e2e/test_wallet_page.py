@@ -1,0 +1,218 @@
+"""The wallet page of a real bot: from the button under the invoice to the rupiah that were sent.
+
+`SCREENSHOTS=folder` keeps pictures.
+"""
+
+import os
+import re
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+import zxingcpp
+from playwright.async_api import Browser, expect
+
+from tests.contract.telegram_pictures import as_image
+from tests.e2e.pages import SEEN_WITHIN, TOKEN, Phone, page_address, page_settings, phone
+from tests.e2e.people import completes, newcomer, taps_to_invoice, taps_to_review
+from tests.e2e.programs import run, running
+from tests.e2e.world import World, world
+from tests.integration.chromium import chromium
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Pictures = Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else None
+HEADINGS = {
+    "en": ("Waiting for your payment", "Payment received", "Sent"),
+    "id": ("Menunggu pembayaranmu", "Pembayaran diterima", "Terkirim"),
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def paged(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    """A world whose bot serves pages."""
+    async with world(tmp_path_factory.mktemp("pages"), **page_settings()) as made:
+        yield made
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with chromium() as made:
+        yield made
+
+
+async def picture(shown: Phone, name: str) -> None:
+    if Pictures is not None:
+        Pictures.mkdir(parents=True, exist_ok=True)
+        await shown.page.screenshot(path=Pictures / f"wallet-page-{name}.png", full_page=True)
+
+
+async def scanned(shown: Phone) -> str:
+    """What a camera reads off the screen."""
+    (read,) = zxingcpp.read_barcodes(as_image(await shown.page.locator("img.qr").screenshot()))
+    return str(read.text)
+
+
+async def fits_the_screen(shown: Phone) -> None:
+    assert await shown.page.evaluate("() => document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.browser
+async def test_a_payment_is_made_and_followed_on_its_page_in_both_languages(paged: World, browser: Browser) -> None:
+    emma = await newcomer(paged)
+    _, order = await taps_to_invoice(paged, emma)
+    address = await page_address(emma)
+    assert address is not None
+    assert TOKEN.search(address)
+    async with phone(browser) as english, phone(browser, dark=True) as indonesian:
+        both = {"en": english, "id": indonesian}
+        for locale, shown in both.items():
+            await shown.page.goto(address.replace("l=en", f"l={locale}"))
+            await says(shown, locale, 0)
+            await can_be_paid(shown, order["invoiceBolt11"])
+        await paged.service.pays(order)
+        for locale, shown in both.items():
+            await shown.sees("paid")
+            await says(shown, locale, 1)
+            assert order["invoiceBolt11"][:40] not in (await shown.source()).lower()
+        await completes(paged, order)
+        for locale, shown in both.items():
+            await shown.sees("sent")
+            await says(shown, locale, 2)
+            assert shown.asked.count(shown.page.url) == 1, "it was never loaded again"
+    async with httpx.AsyncClient() as other:
+        assert order["invoiceBolt11"][:40] not in (await other.get(address)).text.lower()
+        assert (await other.get(address.replace("?", "/qr.png?"))).status_code == 410
+
+
+async def says(shown: Phone, locale: str, step: int) -> None:
+    await expect(shown.page.locator("h1")).to_have_text(HEADINGS[locale][step])
+    await picture(shown, f"{locale}-{('waiting', 'paid', 'sent')[step]}")
+
+
+async def can_be_paid(shown: Phone, invoice: str) -> None:
+    """By a camera, by a tap, by the clipboard; and for how long is counted."""
+    await fits_the_screen(shown)
+    assert await scanned(shown) == f"LIGHTNING:{invoice.upper()}"
+    await expect(shown.page.locator("a.primary")).to_have_attribute("href", f"lightning:{invoice}")
+    await expect(shown.page.locator("#left")).to_have_text(re.compile(r"5\d:\d\d"))
+    await shown.page.locator("[data-copies=invoice]").click()
+    assert await shown.page.evaluate("() => navigator.clipboard.readText()") == invoice
+
+
+@pytest.mark.browser
+async def test_a_page_without_scripts_says_the_same_and_leads_into_the_wallet(paged: World, browser: Browser) -> None:
+    emma = await newcomer(paged)
+    _, order = await taps_to_invoice(paged, emma)
+    address = await page_address(emma)
+    assert address is not None
+    async with phone(browser, scripts=False) as shown:
+        await shown.page.goto(address)
+        await expect(shown.page.locator("h1")).to_have_text(HEADINGS["en"][0])
+        await expect(shown.page.locator("#left")).to_have_text(re.compile(r"^Expires in (59|60) minutes$"))
+        await expect(shown.page.locator("#invoice")).to_have_text(order["invoiceBolt11"])
+        await expect(shown.page.locator("button")).to_be_hidden()
+        assert await scanned(shown) == f"LIGHTNING:{order['invoiceBolt11'].upper()}"
+        await shown.page.get_by_role("link", name="Bahasa Indonesia").click()
+        await expect(shown.page.locator("h1")).to_have_text(HEADINGS["id"][0])
+        await paged.service.pays(order)
+        await emma.sees("Payment received at", anywhere=True)
+        # What the page does by itself every 20 seconds.
+        await shown.page.reload()
+        await expect(shown.page.locator("h1")).to_have_text(HEADINGS["id"][1])
+
+
+@pytest.mark.browser
+async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: World, browser: Browser) -> None:
+    await paged.service.does("settings", invoiceExpirySeconds=5)
+    emma = await newcomer(paged)
+    _, order = await taps_to_invoice(paged, emma)
+    await paged.service.does("settings", invoiceExpirySeconds=3600)
+    address = await page_address(emma)
+    assert address is not None
+    async with phone(browser) as shown:
+        await shown.page.goto(address)
+        await expect(shown.page.locator("#left")).to_have_text(re.compile(r"^Expires in 0:0[1-5]$"))
+        await shown.sees("expired")
+        assert order["invoiceBolt11"][:40] not in (await shown.source()).lower()
+        await expect(shown.page.locator("h1")).to_have_text("The invoice has expired", timeout=SEEN_WITHIN)
+        await picture(shown, "en-expired")
+
+
+@pytest.mark.browser
+async def test_a_deposit_is_paid_from_its_page(paged: World, browser: Browser) -> None:
+    emma = await newcomer(paged)
+    await taps_to_review(emma)
+    await emma.taps("Way to pay")
+    await emma.sees("How would you like to pay")
+    await emma.taps("BTCB on BNB Chain")
+    await emma.sees("You pay: about [0-9,]+ sats · BTCB")
+    await emma.taps("Confirm and get the address")
+    shown_in_chat = await emma.sees("Send exactly")
+    address = await page_address(emma)
+    assert address is not None
+    async with phone(browser) as shown:
+        await shown.page.goto(address)
+        await fits_the_screen(shown)
+        await picture(shown, "en-deposit")
+        link = await shown.page.locator("a.primary").get_attribute("href")
+        assert await scanned(shown) == link
+        for part in ("amount", "address", "contract"):
+            assert await shown.page.locator(f"#{part}").inner_text() in shown_in_chat["caption"]
+        await shown.page.locator("[data-copies=address]").click()
+        copied = await shown.page.evaluate("() => navigator.clipboard.readText()")
+        assert link is not None
+        assert f"address={copied}&" in link
+        order = next(o for o in await paged.service.orders() if o.get("depositAddress", copied) == copied)
+        await paged.service.pays(order)
+        await shown.sees("converting")
+        assert copied not in await shown.source()
+
+
+async def test_without_a_public_address_no_invoice_has_a_button(tmp_path: Path) -> None:
+    settings = page_settings()
+    async with world(tmp_path, HTTP_PORT=settings["HTTP_PORT"]) as made:
+        emma = await newcomer(made)
+        await taps_to_invoice(made, emma)
+        assert await page_address(emma) is None
+        async with httpx.AsyncClient(base_url=settings["PUBLIC_URL"]) as other:
+            assert (await other.get("/healthz")).json() == {"status": "ok", "database": True, "workers": True}
+            assert (await other.get("/p/abcdefghijklmnopqrstuvwxyz_-0123")).status_code == 404
+        # Open connections hold nothing up, and a second bot can't have the same port.
+        async with httpx.AsyncClient(base_url=settings["PUBLIC_URL"]) as other:
+            await other.get("/healthz")
+            code, seconds = await made.stop_bot()
+            assert (code, seconds < 5) == (0, True)
+
+
+async def test_a_port_that_is_taken_ends_the_start_with_one_line(paged: World, tmp_path: Path) -> None:
+    database = f"sqlite:///{tmp_path / 'other.db'}"
+    ended = await run(tmp_path, "run", environment={**paged.environment, "DATABASE_URL": database})
+    assert ended.code == 2
+    said = [line for line in ended.err.splitlines() if not line.startswith("{")]
+    where = f"127.0.0.1 port {paged.environment['HTTP_PORT']}"
+    assert said == [f"Kirim can't serve its pages (HTTP_HOST, HTTP_PORT): {where}: Address already in use"]
+
+
+async def test_no_address_of_a_page_is_in_the_log(paged: World) -> None:
+    said = paged.log.read_text()
+    assert '"running"' in said
+    assert not re.search(r"/p/[A-Za-z0-9_-]{32}", said)
+
+
+async def test_whoever_takes_over_serves_the_pages(paged: World, tmp_path: Path) -> None:
+    emma = await newcomer(paged)
+    await taps_to_invoice(paged, emma)
+    address = await page_address(emma)
+    assert address is not None
+    async with running(tmp_path, "run", environment=paged.environment) as second, httpx.AsyncClient() as other:
+        await second.says('"standing_by"')
+        assert (await other.get(address)).status_code == 200
+        await paged.kill_bot()
+        await second.says('"running"')
+        assert "Waiting for your payment" in (await other.get(address)).text
+        code, seconds = await second.ends_on(signal.SIGTERM)
+        assert (code, seconds < 5) == (0, True)
