@@ -24,7 +24,7 @@ from telegram.ext import (
 
 from bot.actions.mistakes import frames
 from bot.actions.ports import Person, StoreDown
-from bot.chat import data, history, phrases, presses, privacy, questions, saved, settings
+from bot.chat import data, history, phrases, presses, privacy, questions, saved, settings, verifying
 from bot.chat.desk import VISIT, Desk, Visit
 from bot.chat.flood import FloodGate
 from bot.chat.flow import PRIVATE, Context, Handler, around_the_conversation, conversation
@@ -44,6 +44,7 @@ COMMANDS = (
     "rate",
     "status",
     "orders",
+    "verify",
     "cancel",
     "settings",
     "phrase",
@@ -58,6 +59,7 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     privacy.handlers,
     settings.handlers,
     phrases.handlers,
+    verifying.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
@@ -66,6 +68,7 @@ ANSWERS: dict[str, questions.Answer] = {
     saved.HOLDER: saved.holder_typed,
     phrases.QUESTION: phrases.typed,
     settings.PLACE: settings.place_typed,
+    verifying.QUESTION: verifying.code_typed,
 }
 """What takes the typed answer to which question outside of a draft."""
 
@@ -74,6 +77,7 @@ Show = Callable[[Visit], Awaitable[Screen]]
 
 def register(application: Application) -> None:  # type: ignore[type-arg]
     """Put every handler in its place."""
+    application.add_handler(verifying.group_handler())
     application.add_handler(MessageHandler(filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, _in_a_group))
     application.add_handler(ChatMemberHandler(_membership, ChatMemberHandler.MY_CHAT_MEMBER))
     application.add_handler(questions.forget_handler(), group=-1)

@@ -4,11 +4,14 @@ What a notice shows is read from the order as it is when it is told, so that non
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from bot.actions.help import Help
 from bot.actions.news import DRAFT_SUBJECT, FAREWELL, reference_in, subject_of
 from bot.actions.ports import Clock, News, Person, Store, TellLater, Told, Untellable
+from bot.actions.receipts import Receipts
+from bot.actions.recipients import known_as
 from bot.chat import words
 from bot.chat.messenger import (
     Delivered,
@@ -21,8 +24,9 @@ from bot.chat.messenger import (
     TryLater,
     Unreachable,
 )
+from bot.chat.receipts import draw
 from bot.chat.screen import Screen
-from bot.chat.screens import card, lapsed, outcome, pay, privacy, staff_notes, wallet_page
+from bot.chat.screens import card, lapsed, outcome, pay, privacy, recipients, staff_notes, wallet_page
 from bot.domain.draft import DraftStatus
 from bot.domain.notices import Way, way_of
 from bot.domain.order import Notice, Order, Phase
@@ -56,6 +60,7 @@ class ChatTeller:
         translations: Translations,
         clock: Clock,
         help_desk: Help,
+        receipts: Receipts,
         default_locale: str,
         public_url: str = "",
     ) -> None:
@@ -64,6 +69,7 @@ class ChatTeller:
         self._translations = translations
         self._clock = clock
         self._help = help_desk
+        self._receipts = receipts
         self._default_locale = default_locale
         self._public_url = public_url
         self._special: dict[str, TellOrder] = {
@@ -71,6 +77,7 @@ class ChatTeller:
             Notice.CARD: self._tell_card,
             Notice.CARD_EDIT: self._edit_card,
             Notice.TAKE_DOWN: self._take_down,
+            Notice.RECEIPT: self._tell_receipt,
         }
 
     async def tell(self, news: News) -> Told | TellLater | Untellable:
@@ -101,7 +108,20 @@ class ChatTeller:
             return Told()
         offered, told = self._help.is_offered, self._help.has_staff
         screen = outcome.screen(notice, t, order, self._clock.now(), zone, help_offered=offered, staff_told=told)
+        if notice is Notice.SENT:
+            # The receipt that follows is made to be forwarded, so what only the sender may see stands here.
+            screen = replace(screen, text=screen.text + words.phrase_line(t, reader))
+            screen = await self._with_offer(screen, t, order)
         return await self._send(news, t, screen, silent=way is Way.SILENT)
+
+    async def _with_offer(self, screen: Screen, t: Translator, order: Order) -> Screen:
+        """After the first order to somebody, the way to give them a name; only then, so that it is no clutter."""
+        async with self._store.reading() as tx:
+            known = known_as(await tx.recipients.of_person(order.person_id), order.method, order.number)
+        is_new = known is not None and known.label is None and known.created_at == order.created_at
+        if known is None or not is_new:
+            return screen
+        return replace(screen, keyboard=(*screen.keyboard, recipients.offer_row(t, known)))
 
     async def _reader(self, chat_id: int) -> Person | None:
         async with self._store.reading() as tx:
@@ -163,6 +183,23 @@ class ChatTeller:
             return Told()
         gone = await self._messenger.delete(news.chat_id, message_id, lane="money")
         return Told() if isinstance(gone, Gone | Invalid) else _kept(gone)
+
+    async def _tell_receipt(
+        self, news: News, order: Order, t: Translator, zone: ZoneInfo
+    ) -> Told | TellLater | Untellable:
+        """Silently, for that the rupiah were sent has just been told; and not to whom leaves that to the card."""
+        reader = await self._reader(news.chat_id)
+        if way_of(Notice.SENT, reader.notices if reader else None) is Way.CARD:
+            return Told()
+        drawn = await draw(self._receipts, t, order, zone, self._messenger.username)
+        if drawn is None:
+            return Told()
+        caption = _marked(news, t, drawn.caption)
+        # A picture can wait; what others are told of their money can't.
+        sent = await self._messenger.send_photo(
+            news.chat_id, drawn.png, caption, drawn.keyboard, lane="talk", silent=True
+        )
+        return _kept(sent)
 
     async def _tell_farewell(self, news: News) -> Told | TellLater | Untellable:
         """To somebody who isn't known any more: the news itself brings their language along."""

@@ -23,7 +23,7 @@ from bot.chat import data, questions, words
 from bot.chat.asking import show_draft
 from bot.chat.desk import VISIT, Visit
 from bot.chat.screen import Screen
-from bot.chat.screens import recipients
+from bot.chat.screens import recipients, too_many
 from bot.chat.screens.holder import read_holder
 from bot.chat.screens.parts import has_answers, with_way_back
 from bot.domain.errors import Rejection
@@ -108,7 +108,8 @@ async def _send(visit: Visit, recipient: Recipient) -> None:
             visit.notice = visit.t("recipient.vanished", name=words.name(recipient.method))
             visit.draft = await drafts.begin(visit.person.id, visit.chat_id, visit.update_id)
         else:
-            visit.notice = visit.t("draft.replaced") if put_aside else None
+            said = (await too_many.foretold(visit), visit.t("draft.replaced") if put_aside else None)
+            visit.notice = Html("\n".join(filter(None, said))) or None
             visit.draft = await drafts.begin(
                 visit.person.id, visit.chat_id, visit.update_id, lambda draft: with_recipient(draft, recipient, method)
             )

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import re
 import secrets
 
 from bot.domain.text import plain
@@ -15,6 +16,7 @@ ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 _LOOKALIKES = str.maketrans("OIL", "011")
 _BETWEEN = str.maketrans("", "", " -_.")
+_AS_WRITTEN = re.compile(rf"\w{{{GROUP}}}(?:-\w{{{GROUP}}}){{{LENGTH // GROUP - 1}}}")
 _PURPOSE = b"kirim receipt code\0"
 """Keeps these hashes apart from whatever else is made with the same key."""
 
@@ -35,6 +37,19 @@ def read_code(text: str) -> str | None:
         return None
     compact = folded.upper().translate(_LOOKALIKES)
     return _written(compact) if set(compact) <= set(ALPHABET) else None
+
+
+def looks_written(text: str) -> bool:
+    """Whether `text` is a code as receipts write it, dashes and all, and nothing that somebody else may have meant.
+
+    Without the dashes a telephone number reads as a code, and so does "500rb bca 1234". One code in a million has
+    no letter; it isn't known by itself, but `/verify` takes it.
+    """
+    return (
+        _AS_WRITTEN.fullmatch(plain(text)) is not None
+        and (code := read_code(text)) is not None
+        and not compact_code(code).isdecimal()
+    )
 
 
 def compact_code(code: str) -> str:

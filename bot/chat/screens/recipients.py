@@ -70,6 +70,11 @@ def deleting(t: Translator, recipient: Recipient) -> Screen:
     return Screen(t("recipient.ask_delete", who=words.saved(recipient)), ((forget,), (_to_page(t, recipient),)))
 
 
+def offer_row(t: Translator, recipient: Recipient) -> tuple[Button, ...]:
+    """The way to a name, under an order's news."""
+    return (_button(t, recipient, "recipient.offer", "save"),)
+
+
 def clean_label(text: str) -> str | None:
     """The name in `text`; None where nothing of it can be seen, which takes the name away.
 

@@ -10,6 +10,10 @@ LONGEST_HOLDER: Final = 60
 _LEAST_LETTERS: Final = 2
 _PUNCTUATION: Final = frozenset(" .,'\u2019-&/()")
 
+HIDDEN: Final = "•"
+_WORDS_SHOWN: Final = 4
+_WORD_SHOWN: Final = 8
+
 
 def clean_holder(text: str) -> str | None:
     """The name in `text`, spaces collapsed; None if there is none.
@@ -34,3 +38,20 @@ def clean_holder(text: str) -> str | None:
 
 def _is_printed(character: str) -> bool:
     return character in _PUNCTUATION or unicodedata.category(character)[0] in {"L", "M", "N"}
+
+
+def mask_name(name: str) -> str:
+    """`name` for whoever is shown a receipt: "B••• S••••••". Empty where there are no letters in it.
+
+    A word shows its first letter and, up to eight, how long it is; of one letter not even that. Letters of scripts
+    that run from right to left are hidden, too: they would turn around whatever stands beside them.
+    """
+    words = ["".join(filter(str.isalnum, word)) for word in plain(name).split()]
+    masked = [_masked(word) for word in words if word]
+    return " ".join((*masked[:_WORDS_SHOWN], *(["…"] if len(masked) > _WORDS_SHOWN else [])))
+
+
+def _masked(word: str) -> str:
+    length = min(len(word), _WORD_SHOWN)
+    is_shown = length > 1 and word[0].isalpha() and unicodedata.bidirectional(word[0]) == "L"
+    return word[0] + HIDDEN * (length - 1) if is_shown else HIDDEN * length
