@@ -33,6 +33,7 @@ class _Pace:
     told: datetime | None = None
     again: datetime | None = None
     t: Translator | None = None
+    """The language of the refusals, looked up once until something is let in again."""
 
     def is_news(self, moment: datetime) -> bool:
         """Whether a refusal needs a message: the last one has been waited for, or there was none."""
@@ -68,6 +69,7 @@ class FloodGate:
         if len(pace.answered) >= self._per_minute:
             return False
         pace.answered.append(moment)
+        pace.t = None
         return True
 
     def again_at(self, chat_id: int) -> datetime:
@@ -99,8 +101,7 @@ class FloodGate:
     async def _tell(self, desk: Desk, update: Update, chat: Chat, moment: datetime) -> None:
         pace, again = self._paces[chat.id], self.again_at(chat.id)
         is_news = pace.is_news(moment)
-        if is_news or pace.t is None:
-            pace.t = await _language_of(desk, update)
+        pace.t = pace.t or await _language_of(desk, update)
         text = pace.t.n("limits.messages", max(ceil((again - moment).total_seconds()), 1))
         if update.callback_query is not None:
             await desk.messenger.answer_press(update.callback_query.id, str(text), alert=True)

@@ -1,0 +1,176 @@
+"""A person's limits hold whoever asks and however often, and what they hold back stays ready to be placed."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bot.domain.draft import DraftStatus
+from bot.domain.errors import Rejection
+from bot.domain.limits import Limits
+from bot.domain.money import Amount
+from bot.domain.order import OrderReport, Phase
+from bot.store import migrate
+from tests.contract.conftest import NO_POSTGRESQL, new_database
+from tests.integration.order_world import EMMA, RULES, SARI, House, rules, unresolved
+from tests.unit.fake_settlement import FakeSettlement
+
+
+def with_limits(file: str, service: FakeSettlement, **limits: int) -> House:
+    return House(file, service, rules=rules(limits=Limits(**limits)))
+
+
+async def refused(house: House, *args: Any, **changes: Any) -> Rejection:
+    with pytest.raises(Rejection) as caught:
+        await house.place(*args, **changes)
+    return caught.value
+
+
+async def test_one_order_too_many_is_refused_before_anything_is_asked_and_its_draft_stays_open(
+    file: str, service: FakeSettlement
+) -> None:
+    house = with_limits(file, service, open_orders=2)
+    await house.place()
+    await house.place()
+    draft = await house.draft()
+    with pytest.raises(Rejection, match=r"limits\.open"):
+        await house.orders.place(draft)
+    assert service.times("place") == 2
+    kept = await house.drafts.get(draft.id)
+    assert kept is not None
+    assert (kept.status, kept.revision) == (DraftStatus.OPEN, draft.revision)
+    house.clock.passes(hours=1)
+    placed = await house.orders.place(kept)
+    assert placed.phase is Phase.INTENDED
+    await house.leave()
+
+
+async def test_a_limit_is_foretold_by_the_review_and_at_the_beginning(file: str, service: FakeSettlement) -> None:
+    house = with_limits(file, service, open_orders=1)
+    await house.orders.check_person(EMMA)
+    await house.place()
+    for asked in (house.orders.review(await house.draft()), house.orders.check_person(EMMA)):
+        with pytest.raises(Rejection, match=r"limits\.open"):
+            await asked
+    await house.orders.check_person(SARI)
+    await house.leave()
+
+
+async def test_a_paid_order_frees_its_place_and_goes_on_counting_towards_the_day(
+    file: str, service: FakeSettlement
+) -> None:
+    house = with_limits(file, service, open_orders=1, idr_per_day=400_000)
+    order = await house.place()
+    await house.observer.observe(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
+    rejection = await refused(house)
+    assert (rejection.key, rejection.arguments["room"]) == ("amount.day_room", 150_000)
+    await house.place(amount=Amount("IDR", 150_000))
+    await house.leave()
+
+
+async def test_a_second_tap_on_the_last_order_that_was_possible_is_not_refused(
+    file: str, service: FakeSettlement
+) -> None:
+    house = with_limits(file, service, open_orders=1, orders_per_hour=1, idr_per_day=250_000)
+    draft = await house.draft()
+    first = await house.orders.place(draft)
+    assert (await house.orders.place(draft)).reference == first.reference
+    await house.orders.settled()
+    await house.leave()
+
+
+async def test_an_order_that_the_service_turned_away_holds_no_place_but_was_an_attempt(
+    file: str, service: FakeSettlement
+) -> None:
+    house = with_limits(file, service, open_orders=1, orders_per_hour=2, idr_per_day=250_000)
+    service.places.append("never_reached")
+    assert (await house.place()).phase is Phase.REFUSED
+    order = await house.place()
+    await house.observer.observe(order.reference, OrderReport(service_id="svc-1", state="FAILED"))
+    assert (await refused(house)).key == "limits.hour"
+    await house.leave()
+
+
+async def test_trying_again_takes_the_lost_orders_own_place(file: str, service: FakeSettlement) -> None:
+    house = with_limits(file, service, open_orders=1, idr_per_day=250_000)
+    lost = await unresolved(house, service)
+    again = await house.orders.try_again(lost.reference)
+    assert again is not None
+    await house.orders.settled()
+    assert (await house.order(again.reference)).phase is Phase.OPEN
+    await house.leave()
+
+
+async def test_where_trying_again_is_one_attempt_too_many_the_question_stays_open(
+    file: str, service: FakeSettlement
+) -> None:
+    house = with_limits(file, service, orders_per_hour=1)
+    lost = await unresolved(house, service)
+    with pytest.raises(Rejection, match=r"limits\.hour"):
+        await house.orders.try_again(lost.reference)
+    assert (await house.order(lost.reference)).phase is Phase.UNRESOLVED
+    house.clock.passes(hours=1)
+    assert await house.orders.try_again(lost.reference) is not None
+    await house.orders.settled()
+    await house.leave()
+
+
+async def test_a_moved_price_can_be_accepted_at_the_limit_for_its_order_holds_the_place(
+    file: str, service: FakeSettlement
+) -> None:
+    house = with_limits(file, service, open_orders=1, orders_per_hour=1, idr_per_day=250_000)
+    service.locked_rate = service.rate * 9 / 10
+    held = await house.place()
+    assert held.phase is Phase.HELD
+    assert await house.orders.accept_price(held.reference) is not None
+    await house.leave()
+
+
+async def test_two_devices_cannot_pass_together_where_there_is_room_for_one(file: str, service: FakeSettlement) -> None:
+    first = with_limits(file, service, open_orders=3)
+    second = with_limits(file, service, open_orders=3)
+    await race(first, second)
+    await first.leave()
+    await second.leave()
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[str]:
+    server = os.environ.get("TEST_POSTGRES_URL") or pytest.skip(NO_POSTGRESQL)
+    with new_database(server) as url:
+        asyncio.run(migrate.upgrade(url))
+        yield url
+
+
+async def test_two_processes_on_postgresql_cannot_pass_together(postgresql: str, service: FakeSettlement) -> None:
+    first = with_limits(postgresql, service, open_orders=3)
+    second = with_limits(postgresql, service, open_orders=3)
+    await race(first, second)
+    await first.leave()
+    await second.leave()
+
+
+async def race(first: House, second: House) -> None:
+    """Eight drafts of one person in eight chats, confirmed in one moment; and others', which don't mind."""
+    houses = [first, second] * 4
+    drafts = [await one_of_emmas(house, chat) for chat, house in enumerate(houses, start=5000)]
+    placing = [house.orders.place(draft) for house, draft in zip(houses, drafts, strict=True)]
+    others = [house.orders.place(await house.draft(chat)) for chat, house in enumerate(houses, start=6000)]
+    results = await asyncio.gather(*placing, *others, return_exceptions=True)
+    refusals = [result for result in results if isinstance(result, BaseException)]
+    assert [str(refusal) for refusal in refusals] == ["limits.open"] * 5
+    for house in (first, second):
+        await house.orders.settled()
+    assert len(await first.all_orders()) == 3
+
+
+async def one_of_emmas(house: House, chat_id: int) -> Any:
+    return await house.draft(chat_id, person_id=EMMA)
+
+
+async def test_without_limits_nobody_is_looked_up(house: House) -> None:
+    assert RULES.limits.are_none
+    for _ in range(8):
+        await house.place()
