@@ -75,7 +75,6 @@ OLD = (
         orders.c.phase.in_([constant(phase) for phase in ENDED]),
         or_(orders.c.ended_at.is_(None), orders.c.ended_at < BEFORE),
     )
-    .order_by(orders.c.created_at)
     .limit(LIMIT)
 )
 THESE: BindParameter[tuple[str, ...]] = bindparam("these", expanding=True)

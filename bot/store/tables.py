@@ -215,7 +215,13 @@ MAY_BE_STUCK = and_(
 # The phase first, as above.
 Index("ix_orders_stuck", orders.c.phase, orders.c.paid_at, sqlite_where=MAY_BE_STUCK, postgresql_where=MAY_BE_STUCK)
 HAS_RECIPIENT = orders.c.number != constant("")
-Index("ix_orders_with_recipient", orders.c.created_at, sqlite_where=HAS_RECIPIENT, postgresql_where=HAS_RECIPIENT)
+Index(
+    "ix_orders_with_recipient",
+    orders.c.phase,
+    orders.c.created_at,
+    sqlite_where=HAS_RECIPIENT,
+    postgresql_where=HAS_RECIPIENT,
+)
 Index("ix_orders_person_id_created_at", orders.c.person_id, orders.c.created_at)
 Index("ix_orders_phase_created_at", orders.c.phase, orders.c.created_at)
 

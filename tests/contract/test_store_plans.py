@@ -18,6 +18,8 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "count_due": (lambda tx: tx.orders.count_due(NOW), "ix_orders_due"),
     "expiring": (lambda tx: tx.orders.expiring(NOW), "ix_orders_expiring"),
     "unclaimed_like": (lambda tx: tx.orders.unclaimed_like(an_order(), NOW), "ix_orders_unclaimed"),
+    "placed_after": (lambda tx: tx.orders.placed_after(1001, NOW), "ix_orders_person_id_created_at"),
+    "stuck": (lambda tx: tx.orders.stuck(NOW), "ix_orders_stuck"),
     "of_person": (lambda tx: tx.orders.of_person(1001), "ix_orders_person_id_created_at"),
     "of_person_from": (lambda tx: tx.orders.of_person_from(an_order(), 7), "ix_orders_person_id_created_at"),
     "of_person_before": (lambda tx: tx.orders.of_person_before(an_order(), 6), "ix_orders_person_id_created_at"),
@@ -37,6 +39,14 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "left_sending": (lambda tx: tx.outbox.left_sending(), "ix_outbox_to_tell"),
     "forget_told": (lambda tx: tx.outbox.forget_told(NOW), "ix_outbox_told_at"),
     "forget_given_up": (lambda tx: tx.outbox.forget_told(NOW), "ix_outbox_given_up"),
+    "leaving": (lambda tx: tx.forgetting.leaving(), "ix_people_leaving"),
+    "away": (lambda tx: tx.forgetting.away(NOW), "ix_people_blocked_at"),
+    "news to tell": (lambda tx: tx.forgetting.has_news_to_tell(1001), "ix_outbox_to_tell"),
+    "recipients_of_orders": (lambda tx: tx.forgetting.recipients_of_orders(NOW, 9), "ix_orders_with_recipient"),
+    "closed_drafts": (lambda tx: tx.forgetting.closed_drafts(NOW, 9), "ix_drafts_closed_expires_at"),
+    "farewells": (lambda tx: tx.forgetting.farewells(), "ix_outbox_farewells"),
+    "drafts of_person": (lambda tx: tx.drafts.of_person(1001), "ix_drafts_person_id"),
+    "forget_unused": (lambda tx: tx.recipients.forget_unused(NOW), "ix_recipients_used_at"),
     "forget_finished": (lambda tx: tx.inbox.forget_finished(NOW), "ix_inbox_finished_at"),
 }
 # SQLite gives a table's own unique constraint a name of its own choice.

@@ -109,7 +109,7 @@ def _sweeping() -> None:
     _index("ix_people_blocked_at", "people", ["blocked_at"], "blocked_at IS NOT NULL")
     _index("ix_drafts_closed_expires_at", "drafts", ["expires_at"], "status != 'open'")
     _index("ix_drafts_person_id", "drafts", ["person_id"])
-    _index("ix_orders_with_recipient", "orders", ["created_at"], "number != ''")
+    _index("ix_orders_with_recipient", "orders", ["phase", "created_at"], "number != ''")
     _index("ix_outbox_farewells", "outbox", ["id"], "kind = 'farewell'")
 
 

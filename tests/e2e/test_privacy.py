@@ -1,0 +1,202 @@
+"""One's own data: seen, taken along, and gone from the database's files once nothing is open any more."""
+
+import asyncio
+import json
+import re
+import sqlite3
+import time
+from contextlib import closing
+
+import pytest
+
+from tests.contract.on_disk import found_in
+from tests.e2e.people import Newcomer, completes, newcomer, row_of
+from tests.e2e.steps import reaches_invoice, reaches_review
+from tests.e2e.trouble import calls_of, held, killed_and_restarted
+from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of, world
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def rows_of(town: World, person: Newcomer) -> dict[str, list[sqlite3.Row]]:
+    """What the database has of a person, table by table; tables without anything are left out."""
+    where = {
+        "people": "id",
+        "recipients": "person_id",
+        "drafts": "person_id",
+        "orders": "person_id",
+        "outbox": "chat_id",
+        "inbox": "chat_id",
+    }
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
+        found = {
+            table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (person.id,)).fetchall()  # noqa: S608
+            for table, column in where.items()
+        }
+    return {table: rows for table, rows in found.items() if rows}
+
+
+def sealed_of(town: World, person: Newcomer) -> list[str]:
+    """The sealed texts that the database has of a person's recipients."""
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
+        found = database.execute(
+            "SELECT number FROM orders WHERE person_id = :p UNION SELECT number FROM recipients WHERE person_id = :p"
+            " UNION SELECT number FROM drafts WHERE person_id = :p AND number IS NOT NULL",
+            {"p": person.id},
+        )
+        return [row[0] for row in found]
+
+
+async def becomes_unknown(town: World, person: Newcomer) -> None:
+    """Wait until nothing leads to the person any more; the last update's own row is dropped when it is two days old."""
+    deadline = time.monotonic() + PATIENCE
+    while (left := rows_of(town, person)).keys() > {"inbox"}:
+        assert time.monotonic() < deadline, {table: len(rows) for table, rows in left.items()}
+        await asyncio.sleep(LOOK_EVERY)
+    assert all(row[2] == "" or "person" not in row[2] for row in left.get("inbox", []))
+
+
+async def sent_by(town: World, person: Newcomer, number: str) -> tuple[Json, Json]:
+    """A payment to `number`, from the first word to the last."""
+    card, order = await reaches_invoice(town, person, number=number)
+    await town.service.pays(order)
+    await completes(town, order)
+    await person.sees("They usually show in the account", anywhere=True)
+    return card, order
+
+
+async def file_of(person: Newcomer, message: Json) -> tuple[str, Json]:
+    """A document's name and what is in it."""
+    answer = await person._http.get(f"/sandbox/files/{message['document']['file_id']}")
+    return message["document"]["file_name"], json.loads(answer.raise_for_status().content)
+
+
+async def asks_to_be_deleted(person: Newcomer) -> Json:
+    """From the command to the second question."""
+    await person.says("/privacy")
+    await person.sees("Kirim keeps what it needs")
+    await person.taps("Delete everything")
+    return await person.sees("Delete everything\\?")
+
+
+async def test_a_person_sees_takes_along_and_deletes_everything_and_no_file_tells_of_it(town: World) -> None:
+    emma, number = await newcomer(town), "7731004455"
+    _, order = await sent_by(town, emma, number)
+    sealed = sealed_of(town, emma)
+    assert found_in(town.state / "kirim.db", sealed), "the search finds what is there"
+    assert found_in(town.state / "kirim.db", [number]) == {}
+
+    await emma.says("/privacy")
+    shown = await emma.sees("recipients' numbers and names, encrypted: 365 days after you last used them")
+    assert "Telegram has them" in words_of(shown)
+    await emma.taps("See my data")
+    summary = await emma.sees("1 recipient\n")
+    assert "BCA ••••4455" in words_of(summary)
+    assert number not in words_of(summary)
+
+    await emma.taps("Get it as a file")
+    name, content = await file_of(emma, await emma.sees("Everything Kirim keeps of you"))
+    assert name == "kirim-data.json"
+    assert content["profile"]["telegram_id"] == emma.id
+    assert [each["number"] for each in content["recipients"]] == [number]
+    assert [each["number"] for each in content["orders"]] == [number]
+    assert content["orders"][0]["reference_at_the_service"] == order["id"]
+    assert [step["state"] for step in content["orders"][0]["timeline"]][-1] == "COMPLETED"
+
+    question = await asks_to_be_deleted(emma)
+    assert "1 recipient" in words_of(question)
+    await emma.taps("Yes, delete everything")
+    await emma.sees("Done: everything is deleted")
+    await becomes_unknown(town, emma)
+    assert found_in(town.state / "kirim.db", [number, *sealed]) == {}
+    kept = row_of(town, order)
+    assert (kept["state"], kept["person_id"], kept["chat_id"]) == ("COMPLETED", 0, 0)
+    assert (kept["number"], kept["holder"], kept["bolt11"], kept["page_token"]) == ("", None, None, None)
+
+
+async def test_a_second_tap_deletes_nothing_else_and_leaves_nothing_behind(town: World) -> None:
+    emma = await newcomer(town)
+    await reaches_review(emma, number="7731004466")
+    question = await asks_to_be_deleted(emma)
+    _, yes = await emma.button("Yes, delete everything")
+    await asyncio.gather(emma.presses(question, yes), emma.presses(question, yes))
+    await emma.sees("Done: everything is deleted", anywhere=True)
+    await becomes_unknown(town, emma)
+    # Whoever has begun anew keeps what they have done since, whatever stands further up in the chat.
+    await reaches_review(emma, number="7731004477")
+    await emma.presses(question, yes, force=True)
+    await emma.sees("What you have done since is still there")
+    assert len(rows_of(town, emma)["drafts"]) == 1
+
+
+async def test_a_strangers_button_deletes_nobody(town: World) -> None:
+    emma, sari = await newcomer(town), await newcomer(town)
+    await reaches_review(emma, number="7731004488")
+    await reaches_review(sari, number="7731004499")
+    await asks_to_be_deleted(emma)
+    _, yes = await emma.button("Yes, delete everything")
+    await sari.says("/privacy")
+    theirs = await sari.sees("Kirim keeps what it needs")
+    toast = await sari.presses(theirs, yes, force=True)
+    assert toast["text"] == "That button belongs to somebody else."
+    assert {"people", "drafts"} <= rows_of(town, sari).keys()
+    assert {"people", "drafts"} <= rows_of(town, emma).keys()
+
+
+async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(town: World) -> None:
+    emma, number = await newcomer(town), "7731005511"
+    _, order = await reaches_invoice(town, emma, number=number)
+    sealed = sealed_of(town, emma)
+    await asks_to_be_deleted(emma)
+    await emma.sees("1 order is still open. It will be finished first", anywhere=True)
+    await emma.taps("Yes, delete everything")
+    noted = await emma.sees("Your wish is noted")
+    assert "BCA ••••5511" in words_of(noted)
+    assert "Its invoice can still be paid" in words_of(noted)
+    await emma.taps("Keep my data")
+    await emma.sees("Good: nothing will be deleted")
+    await asks_to_be_deleted(emma)
+    await emma.taps("Yes, delete everything")
+    await emma.sees("Your wish is noted")
+    await town.service.pays(order)
+    await emma.sees("Payment received at", anywhere=True)
+    assert rows_of(town, emma)["people"]
+    await completes(town, order)
+    await emma.sees("Done: everything is deleted")
+    told = [words_of(message) for message in await emma.messages()]
+    sent = next(at for at, words in enumerate(told) if "They usually show in the account" in words)
+    gone = next(at for at, words in enumerate(told) if "Done: everything is deleted" in words)
+    assert sent < gone
+    await becomes_unknown(town, emma)
+    assert found_in(town.state / "kirim.db", [number, *sealed]) == {}
+    assert await emma.count("Done: everything is deleted") == 1
+
+
+async def test_kill_9_around_the_deletion_leaves_nobody_half_forgotten(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    async with world(tmp_path_factory.mktemp("leaving")) as kirim:
+        emma, number = await newcomer(kirim), "7731006611"
+        await reaches_review(emma, number=number)
+        await asks_to_be_deleted(emma)
+        async with held(calls_of(kirim, "editMessageText"), emma):
+            await emma.taps("Yes, delete everything", wait=0)
+        await killed_and_restarted(kirim)
+        await emma.sees("Done: everything is deleted", anywhere=True)
+        await becomes_unknown(kirim, emma)
+        assert found_in(kirim.state / "kirim.db", [number]) == {}
+
+        sari = await newcomer(kirim)
+        _, order = await reaches_invoice(kirim, sari, number="7731006622")
+        await asks_to_be_deleted(sari)
+        await sari.taps("Yes, delete everything")
+        await sari.sees("Your wish is noted")
+        await kirim.kill_bot()
+        await kirim.service.pays(order)
+        await completes(kirim, order)
+        await kirim.start_bot()
+        await sari.sees("Done: everything is deleted", anywhere=True)
+        assert await sari.count("They usually show in the account") == 1
+        await becomes_unknown(kirim, sari)
+        log = kirim.log.read_text()
+        assert not re.search("77310066[12]{2}", log)
