@@ -112,9 +112,14 @@ async def test_the_command_list_speaks_both_languages(town: World) -> None:
         assert words in listed
     assert set(re.findall(r"'command': '(\w+)'", listed)) == {
         "send",
+        "recipients",
         "rate",
         "status",
+        "orders",
         "cancel",
+        "settings",
+        "phrase",
+        "privacy",
         "language",
         "help",
         "start",
