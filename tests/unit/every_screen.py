@@ -25,6 +25,7 @@ from bot.chat.screens import (
     pay,
     phrase,
     rate,
+    receipt,
     recipients,
     requote,
     review,
@@ -32,6 +33,7 @@ from bot.chat.screens import (
     staff_notes,
     start,
     status,
+    verify,
     too_many,
 )
 from bot.chat.words import clipped
@@ -80,10 +82,11 @@ STAFF = (
     Notice.STAFF_KEY_REFUSED,
     Notice.STAFF_KEY_WORKS,
 )
+PICTURES = (Notice.INVOICE, Notice.RECEIPT)
 TOLD = tuple(
     notice
     for notice in Notice
-    if notice not in {*STAFF, Notice.INVOICE, Notice.CARD, Notice.CARD_EDIT, Notice.TAKE_DOWN, Notice.DRAFT_LAPSED}
+    if notice not in {*STAFF, *PICTURES, Notice.CARD, Notice.CARD_EDIT, Notice.TAKE_DOWN, Notice.DRAFT_LAPSED}
 )
 
 
@@ -238,6 +241,8 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     yield Seen("amount", amount.screen(t, draft, 20_000))
     readings = Ambiguous((Amount("IDR", 1_500), Amount("IDR", 1_500_000), Amount("SAT", 10**15)))
     yield Seen("readings", amount.readings(t, draft, typed, readings))
+    yield Seen("one reading", amount.readings(t, draft, typed, Ambiguous((Amount("IDR", 1_500),))))
+    yield Seen("several of a line", destination.candidates(t, fresh, "", (method, BCA)))
     yield Seen("channel", channel.screen(t, draft, ("lightning", "cbbtc", "btcb")))
     for wish in (Amount("IDR", 500_000), Amount("SAT", 25_000)):
         wished = replace(draft, amount=wish, channel="cbbtc")

@@ -39,3 +39,9 @@ def test_the_conversation_begins_and_ends_as_drawn() -> None:
     assert any(isinstance(handler, CallbackQueryHandler) for handler in conversation.entry_points)
     assert {name for h in conversation.fallbacks if isinstance(h, CommandHandler) for name in h.commands} == {"cancel"}
     assert ("[*]", "destination", "/send · Send rupiah") in ARROWS
+
+
+def test_the_ways_that_leave_questions_out_are_drawn() -> None:
+    shortcuts = {(source, target) for source, target, _ in ARROWS}
+    assert {("[*]", "review"), ("[*]", "amount"), ("destination", "amount"), ("destination", "review")} <= shortcuts
+    assert ("number", "amount") in shortcuts
