@@ -1,0 +1,117 @@
+"""Keys as whoever runs the bot meets them: wrong ones are named at once, and they are changed beside a running bot."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from bot.app import store_of
+from bot.config import load
+from bot.domain.order import Phase
+from bot.sandbox.run import SandboxOptions, bot_environment, servers
+from bot.store.vault import new_key
+from tests.contract.on_disk import found_in
+from tests.contract.store_builders import an_order
+from tests.e2e.programs import Ended, run, running
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+OLD, NEW = new_key(), new_key()
+NUMBER = "7731008811"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def settings(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, str]]:
+    """The environment of a bot in a sandbox that has none."""
+    state = tmp_path_factory.mktemp("servers")
+    async with servers(SandboxOptions(state=state, page_port=0, service_port=0)) as addresses:
+        yield bot_environment(state, addresses) | {"LOG_FORMAT": "json"}
+
+
+@pytest.fixture
+def environment(settings: dict[str, str], tmp_path: Path) -> dict[str, str]:
+    return settings | {"DATABASE_URL": f"sqlite:///{tmp_path / 'kirim.db'}", "ENCRYPTION_KEYS": OLD}
+
+
+def with_keys(environment: dict[str, str], *keys: str) -> dict[str, str]:
+    return environment | {"ENCRYPTION_KEYS": ",".join(keys)}
+
+
+async def runs_once(folder: Path, environment: dict[str, str]) -> None:
+    """The bot is started and ended."""
+    async with running(folder, "run", environment=environment) as bot:
+        await bot.says('"running"')
+        assert (await bot.ends_on(signal.SIGTERM))[0] == 0
+
+
+async def writes_orders(environment: dict[str, str], count: int) -> None:
+    """What a bot with these settings would have left."""
+    store = store_of(load(None, **{name.lower(): value for name, value in environment.items()}))
+    async with store.transaction() as tx:
+        for n in range(count):
+            await tx.orders.add(an_order(f"R{n}", number=NUMBER, phase=Phase.DONE))
+    await store.close()
+
+
+def says_one_line_about_the_keys(ended: Ended) -> bool:
+    said = ended.err.splitlines()
+    return [line for line in said if "ENCRYPTION_KEYS" in line] != [] and "Traceback" not in ended.err
+
+
+async def test_keys_that_do_not_fit_end_every_command_with_code_2_and_one_clear_line(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    await runs_once(tmp_path, environment)
+    wrong = with_keys(environment, NEW)
+    started, checked, rotated = await asyncio.gather(
+        *(run(tmp_path, command, environment=wrong) for command in ("run", "check", "rotate-keys"))
+    )
+    assert (started.code, checked.code, rotated.code) == (2, 2, 2)
+    assert says_one_line_about_the_keys(started)
+    assert says_one_line_about_the_keys(rotated)
+    assert "FAILS keys: ENCRYPTION_KEYS don't fit the database" in checked.out
+    assert not any(key in each.out + each.err for key in (OLD, NEW) for each in (started, checked, rotated))
+
+
+async def test_keys_are_changed_beside_a_running_bot_and_the_older_one_is_dropped(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    both = with_keys(environment, NEW, OLD)
+    async with running(tmp_path, "run", environment=environment) as old_bot:
+        await old_bot.says('"running"')
+        await writes_orders(environment, 250)
+        early = await run(tmp_path, "rotate-keys", environment=both)
+        assert early.code == 1
+        assert "doesn't know the first key yet" in early.out
+        assert "may be taken out" not in early.out
+        assert (await old_bot.ends_on(signal.SIGTERM))[0] == 0
+    async with running(tmp_path, "run", environment=both) as bot:
+        await bot.says('"running"')
+        waiting = await run(tmp_path, "check", environment=both)
+        assert waiting.code == 0
+        assert "250 of 250 sealed rows (100%) wait for python -m bot rotate-keys" in waiting.out
+        rotated = await run(tmp_path, "rotate-keys", environment=both)
+        assert rotated.code == 0
+        assert "orders: 200 of 250" in rotated.out
+        assert "orders: 250 of 250" in rotated.out
+        assert "Older keys may be taken out of ENCRYPTION_KEYS" in rotated.out
+        assert (await bot.ends_on(signal.SIGTERM))[0] == 0
+    alone = with_keys(environment, NEW)
+    await runs_once(tmp_path, alone)
+    checked = await run(tmp_path, "check", environment=alone)
+    assert "the first opens all 250 sealed rows" in checked.out
+    assert (await run(tmp_path, "run", environment=environment)).code == 2
+    assert found_in(tmp_path / "kirim.db", [NUMBER]) == {}
+
+
+async def test_without_a_running_bot_they_are_changed_too(tmp_path: Path, environment: dict[str, str]) -> None:
+    await runs_once(tmp_path, environment)
+    await writes_orders(environment, 3)
+    both = with_keys(environment, NEW, OLD)
+    assert (await run(tmp_path, "rotate-keys", environment=both)).code == 0
+    again = await run(tmp_path, "rotate-keys", environment=both)
+    assert "0 of 3 rows wait" in again.out
+    assert (await run(tmp_path, "check", environment=with_keys(environment, NEW))).code == 0
