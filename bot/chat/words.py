@@ -47,6 +47,8 @@ def full_name(method: PayoutMethod | None) -> str:
     """What people call a destination, and the live list's own name where that says more: "BCA · BANK CENTRAL ASIA"."""
     called = name(method)
     listed = clipped(plain(method.name), LISTED_SHOWN) if method else ""
+    if clipped(listed) == called:
+        return listed
     return called if called.casefold() in {listed.casefold(), ""} else f"{called} · {listed}"
 
 

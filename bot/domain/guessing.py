@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
+_LONG_AGO: Final = datetime.fromtimestamp(0, UTC)
 _FEW = 10_000
 
 

@@ -45,6 +45,7 @@ async def test_a_payment_is_told_from_its_coming_in_to_its_end(house: House) -> 
         Notice.CARD_EDIT,
         Notice.CARD_EDIT,
         Notice.SENT,
+        Notice.RECEIPT,
     ]
     ended = await house.order(order.reference)
     assert (ended.phase, ended.step, ended.next_look_at) == (Phase.DONE, Step.SENT, None)

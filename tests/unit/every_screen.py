@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from bot.actions.help import Help
 from bot.actions.history import PAGE, HistoryPage
-from bot.actions.ports import Clock, EventNote, OrderEvent, Person, Recipient, Store
+from bot.actions.ports import Clock, EventNote, OrderEvent, Person, Receipt, Recipient, Store
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import (
     amount,
@@ -33,8 +33,8 @@ from bot.chat.screens import (
     staff_notes,
     start,
     status,
-    verify,
     too_many,
+    verify,
 )
 from bot.chat.words import clipped
 from bot.domain.draft import Ask, OrderDraft
@@ -218,6 +218,7 @@ def every_screen(locale: str, method: PayoutMethod = BCA, typed: str = "1.500") 
     yield from _of_orders(t, method, typed)
     yield from _of_history(t, method, typed)
     yield from _of_news(t, method, typed)
+    yield from _of_receipts(t, method, typed)
     yield from _of_settings(t, typed)
 
 
@@ -346,6 +347,29 @@ def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
         for rupiah in (1_600_000_000, 1_700_000_000, 1_800_000_000):
             said = requote.difference(t, before, estimate(before.given, Quote(Decimal(rupiah), NOW)))
             yield Seen("requote", Screen(said))
+
+
+def a_receipt() -> Receipt:
+    """The receipt of `an_order` that was sent."""
+    return Receipt(reference="ABC2345", code="K7QM-2XPA-9RTW", code_hash="ab" * 32, created_at=NOW)
+
+
+def sent(order: Order) -> Order:
+    """An order at its happy end."""
+    done = {"phase": Phase.DONE, "state": "COMPLETED", "step": Step.SENT, "paid_at": NOW - timedelta(minutes=2)}
+    return replace(order, **done, ended_at=NOW)  # type: ignore[arg-type]
+
+
+def _of_receipts(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
+    order, told = sent(an_order(method, holder=typed)), (t.rupiah(500_000), "ABC2345")
+    yield Seen("asking", verify.asking(t))
+    yield Seen("explained", verify.explained(t, "b" * 32))
+    yield Seen("false", verify.false(t))
+    yield Seen("refused", verify.refused(t, NOW + timedelta(days=2), NOW, JAKARTA))
+    for each in (order, sent(a_deposit("btcb", method)), replace(order, number="", holder=None)):
+        caption, keyboard = receipt.caption(t, each, a_receipt(), "b" * 32), receipt.keyboard(t, each)
+        yield Seen("receipt", Screen(caption, keyboard), (*told, "K7QM-2XPA-9RTW"), is_caption=True)
+        yield Seen("true", verify.true(t, each, JAKARTA), told)
 
 
 def _of_settings(t: Translator, typed: str) -> Iterator[Seen]:

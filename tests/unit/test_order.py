@@ -110,7 +110,7 @@ def test_a_payment_seen_by_a_later_state_is_told_as_the_payment(state: str) -> N
 
 def test_an_order_seen_again_only_at_its_end_is_told_by_its_end() -> None:
     order, news = told(open_order(), "COMPLETED")
-    assert news == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.SENT]
+    assert news == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.SENT, Notice.RECEIPT]
     assert (order.phase, order.ended_at, order.paid_at) == (Phase.DONE, NOW, NOW)
 
 

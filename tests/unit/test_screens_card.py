@@ -75,4 +75,4 @@ def test_an_e_wallet_is_not_called_a_bank() -> None:
     sent = replace(sent, phase=Phase.DONE, paid_at=NOW, ended_at=NOW)
     assert "sent to the e-wallet" in the_card(sent).text
     assert "bank" not in the_card(sent).text
-    assert labels(sent) == ["Send again"]
+    assert labels(sent) == ["Send again", "Receipt"]

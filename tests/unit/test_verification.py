@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.verification import ALPHABET, code_hash, compact_code, new_code, read_code
+from bot.domain.verification import ALPHABET, code_hash, compact_code, looks_written, new_code, read_code
 
 CODE = "K7QM-2XPA-9RTW"
 PEPPER = bytes(range(32))
@@ -90,6 +90,35 @@ def test_what_cant_be_a_code_is_none(typed: str) -> None:
 def test_any_text_is_read_or_not_but_never_fails(text: str) -> None:
     read = read_code(text)
     assert read is None or read_code(read) == read
+
+
+@given(st.text(ALPHABET, min_size=12, max_size=12).filter(lambda text: not text.isdecimal()))
+def test_a_code_as_receipts_write_it_is_known_by_itself(compact: str) -> None:
+    written = read_code(compact)
+    assert written is not None
+    assert looks_written(written)
+    assert looks_written(f" {written.lower()}\n")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "0812-3456-7890",
+        "081234567890",
+        "K7QM2XPA9RTW",
+        "500rb bca 1234",
+        "500rb-bca-1234",
+        "BCA-1234567890",
+        "K7QM-2XPA-9RT",
+        "K7QM-2XPA-9RTW please",
+        "K7QM 2XPA 9RTW",
+        "U7QM-2XPA-9RTW",
+        "",
+        "🎉" * 4_096,
+    ],
+)
+def test_what_may_be_a_number_or_an_order_is_no_code_by_itself(typed: str) -> None:
+    assert not looks_written(typed)
 
 
 def test_however_a_code_is_written_its_hash_is_the_same() -> None:

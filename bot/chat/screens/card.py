@@ -16,7 +16,9 @@ DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
 def screen(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
     """Where the order stands, with the buttons that make sense there."""
     text = "\n\n".join((_heading(t, order), _timeline(t, order, now), remark(t, order, now, zone)))
-    return Screen(text, keyboard(t, order, now, help_offered=help_offered))
+    # Not under the news that it was sent: there the receipt follows by itself.
+    receipt = ((_button(t, order, "button.receipt", "receipt"),),) if order.state == COMPLETED else ()
+    return Screen(text, (*keyboard(t, order, now, help_offered=help_offered), *receipt))
 
 
 def keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:

@@ -26,11 +26,11 @@ def facts(t: Translator, order: Order, receipt: Receipt, zone: tzinfo, bot: str)
     """What the picture says to its reader. `bot` is the bot's name without its @; empty for one not known."""
     return ReceiptFacts(
         brand=BRAND,
-        title=t.plain("step.sent"),
+        title=t.plain("receipt.title"),
         amount=amount(t, order),
         subtitle=t.plain("receipt.to", recipient=_recipient(order)),
         rows=rows(t, order, zone),
-        explanation=t.plain(f"receipt.means_{words.place(order.method)}"),
+        explanation=meaning(t, order),
         code_label=t.plain("receipt.code"),
         code=receipt.code,
         code_hint=t.plain("receipt.hint", bot=_at(bot)),
@@ -54,6 +54,13 @@ def rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ..
     facts += [(t.plain("receipt.reference"), order.reference), (t.plain("receipt.paid"), _paid(t, order))]
     facts += [(t.plain(f"receipt.{key}"), t.date_time(at, zone)) for key, at in _times(order)]
     return tuple(facts)
+
+
+def meaning(t: Translator, order: Order) -> str:
+    """What "sent" means, and what a receipt proves."""
+    means = t.plain(f"receipt.means_{words.place(order.method)}")
+    given = t.plain("receipt.name_given") if mask_name(order.holder or "") else ""
+    return " ".join(filter(None, (means, given, t.plain("receipt.proves"))))
 
 
 def caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:

@@ -6,7 +6,7 @@ from bot.chat import words
 from bot.chat.screen import Screen
 from bot.chat.screens import receipt
 from bot.domain.order import Order
-from bot.i18n import Translator
+from bot.i18n import Translator, as_html
 
 EXAMPLE = "K7QM-2XPA-9RTW"
 
@@ -24,7 +24,7 @@ def explained(t: Translator, bot: str) -> Screen:
 def true(t: Translator, order: Order, zone: tzinfo) -> Screen:
     """Genuine, and what the receipt must say then."""
     facts = "\n".join(t("verify.fact", label=label, value=value) for label, value in receipt.rows(t, order, zone))
-    meaning = t(f"receipt.means_{words.place(order.method)}")
+    meaning = as_html(receipt.meaning(t, order))
     return Screen("\n\n".join((t("verify.true", amount=receipt.amount(t, order)), facts, t("verify.compare"), meaning)))
 
 

@@ -1,0 +1,155 @@
+"""What stands on a receipt, and what a stranger with its code is told: the same facts, and nothing to be misused."""
+
+import io
+from dataclasses import replace
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+import zxingcpp
+from PIL import Image
+
+from bot.chat import words
+from bot.chat.screens import receipt, verify
+from bot.domain.order import Order
+from bot.domain.payout import PayoutMethod
+from bot.receipts import ReceiptFacts, render_receipt
+from tests.unit.every_screen import (
+    BCA,
+    GOPAY,
+    HOSTILE_NAMES,
+    JAKARTA,
+    NOW,
+    TRANSLATIONS,
+    Seen,
+    a_deposit,
+    a_receipt,
+    an_order,
+    sent,
+)
+
+ENGLISH, INDONESIAN = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+BOT = "kirim_sandbox_bot"
+ORDER = sent(an_order(holder="Budi Santoso"))
+
+
+def facts(order: Order = ORDER, locale: str = "en", zone: ZoneInfo = JAKARTA, bot: str = BOT) -> ReceiptFacts:
+    return receipt.facts(TRANSLATIONS.get(locale), order, a_receipt(), zone, bot)
+
+
+def test_a_receipt_in_english() -> None:
+    shown = facts()
+    assert (shown.title, shown.amount) == ("Sent", "Rp500,000")
+    assert shown.subtitle == "to B••• S•••••• · BCA ••••7890"
+    assert shown.rows == (
+        ("Bank", "BCA · BANK CENTRAL ASIA"),
+        ("Account number", "••••7890"),
+        ("Name", "B••• S••••••"),
+        ("Reference", "ABC2345"),
+        ("Paid", "29,412 sats"),
+        ("Paid at", "17 Aug 2026, 10:03 WIB"),
+        ("Sent at", "17 Aug 2026, 10:05 WIB"),
+    )
+    assert shown.explanation.startswith("“Sent” means: the rupiah have been sent to the bank.")
+    assert "not who the recipient is" in shown.explanation
+    assert shown.code == "K7QM-2XPA-9RTW"
+    assert f"@{BOT}" in shown.code_hint
+
+
+def test_a_receipt_in_indonesian_and_in_its_readers_zone() -> None:
+    shown = facts(locale="id", zone=ZoneInfo("Asia/Jayapura"))
+    assert (shown.title, shown.amount) == ("Terkirim", "Rp500.000")
+    assert shown.subtitle == "ke B••• S•••••• · BCA ••••7890"
+    assert dict(shown.rows)["Waktu kirim"] == "17 Agu 2026 12.05 WIT"
+    assert dict(shown.rows)["Dibayar dengan"] == "29.412 sat"
+    assert shown.explanation.startswith("“Terkirim” berarti rupiah sudah dikirim ke bank.")
+
+
+def test_an_e_wallet_is_called_one() -> None:
+    shown = facts(sent(an_order(GOPAY, number="081234567890", holder=None)))
+    assert shown.rows[:2] == (("E-wallet", "GoPay"), ("Mobile number", "••••7890"))
+    assert "to the e-wallet" in shown.explanation
+    assert shown.subtitle == "to GoPay ••••7890"
+
+
+@pytest.mark.parametrize(("channel", "paid"), [("cbbtc", "0.00029412 cbBTC"), ("btcb", "0.00029412 BTCB")])
+def test_what_was_paid_by_deposit_is_the_token(channel: str, paid: str) -> None:
+    assert dict(facts(sent(a_deposit(channel))).rows)["Paid"] == paid
+
+
+def test_a_name_that_nobody_gave_is_no_line_and_no_promise() -> None:
+    shown = facts(replace(ORDER, holder=None))
+    assert "Name" not in dict(shown.rows)
+    assert "sender" not in shown.explanation
+
+
+def test_a_forgotten_recipient_leaves_the_rest_standing() -> None:
+    shown = facts(replace(ORDER, number="", holder=None))
+    assert shown.subtitle == "to BCA"
+    assert [label for label, _ in shown.rows] == ["Bank", "Reference", "Paid", "Paid at", "Sent at"]
+
+
+def test_a_payment_first_seen_at_its_end_is_given_no_time() -> None:
+    """The bot was away: when it saw the payment says nothing of when it came in."""
+    late = replace(ORDER, paid_at=NOW + timedelta(hours=1))
+    assert [label for label, _ in facts(late).rows][-2:] == ["Paid", "Sent at"]
+
+
+def test_a_long_name_of_a_bank_stands_there_once_and_whole() -> None:
+    name = "BANK PEMBANGUNAN DAERAH NUSA TENGGARA TIMUR"
+    assert words.full_name(PayoutMethod("999", name, "bank")) == name
+    assert words.full_name(BCA) == "BCA · BANK CENTRAL ASIA"
+
+
+def test_the_qr_code_opens_the_bot_with_the_code() -> None:
+    picture = Image.open(io.BytesIO(render_receipt(facts())))
+    third = picture.convert("L").resize((picture.width // 3, picture.height // 3))
+    for shown in (picture, third):
+        assert [code.text for code in zxingcpp.read_barcodes(shown)] == [f"https://t.me/{BOT}?start=v_K7QM2XPA9RTW"]
+
+
+def test_without_the_bots_name_there_is_no_link_to_send_anybody_to() -> None:
+    assert facts(bot="").verify_url is None
+    assert facts(bot="").code_hint.endswith("to Kirim.")
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_receipt_can_be_drawn_whatever_the_bank_and_the_holder_are_called(name: str) -> None:
+    order = replace(sent(an_order(PayoutMethod("x", name, "bank"))), holder=name)
+    for locale in ("en", "id"):
+        assert render_receipt(facts(order, locale)).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_neither_number_nor_name_nor_invoice_can_be_read_from_what_is_forwarded_or_told(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    shown = facts(locale=locale)
+    words_shown = (*shown.rows, shown.subtitle, receipt.caption(t, ORDER, a_receipt(), BOT))
+    everything = f"{words_shown} {verify.true(t, ORDER, JAKARTA).text}"
+    for secret in ("567890", "Budi", "Santoso", "lnbcrt", "cm1", "1001", "0123456789"):
+        assert secret not in everything
+
+
+def test_a_stranger_is_told_exactly_what_stands_on_the_receipt() -> None:
+    told = Seen("true", verify.true(ENGLISH, ORDER, JAKARTA)).text.split("\n\n")
+    shown = facts()
+    assert told[0] == "✅ True. Kirim has sent Rp500,000."
+    assert told[1].split("\n") == [f"{label}: {value}" for label, value in shown.rows]
+    assert told[3] == shown.explanation
+    assert len(told) == 4
+
+
+def test_answers_have_no_buttons_of_their_own() -> None:
+    answers = (verify.true(ENGLISH, ORDER, JAKARTA), verify.false(ENGLISH), verify.explained(ENGLISH, BOT))
+    assert all(answer.keyboard == () for answer in answers)
+
+
+def test_a_false_code_is_not_repeated() -> None:
+    assert "Palsu" in verify.false(INDONESIAN).text
+
+
+def test_the_receipt_offers_the_same_again_or_something_new() -> None:
+    labels = [button.label for row in receipt.keyboard(ENGLISH, ORDER) for button in row]
+    assert labels == ["Send again", "Send something new"]
+    forgotten = [button.label for row in receipt.keyboard(ENGLISH, replace(ORDER, number="")) for button in row]
+    assert forgotten == ["Send rupiah"]
