@@ -215,3 +215,52 @@ async def test_an_event_without_its_order_is_refused(store: SqlStore) -> None:
     with pytest.raises(StoreFailure):
         async with store.transaction() as tx:
             await tx.orders.add_event(OrderEvent(reference="none", at=NOW, phase=Phase.OPEN, state=""))
+
+
+async def test_a_persons_orders_after_a_moment_come_oldest_first_and_without_others(store: SqlStore) -> None:
+    orders = [an_order(f"R{n}", created_at=NOW + n * SECOND) for n in (3, 1, 2, 0)]
+    async with store.transaction() as tx:
+        for order in (*orders, an_order("R9", created_at=NOW + SECOND, person_id=1002)):
+            await tx.orders.add(order)
+    async with store.reading() as tx:
+        assert [order.reference for order in await tx.orders.placed_after(1001, NOW)] == ["R1", "R2", "R3"]
+        assert await tx.orders.placed_after(1003, NOW) == ()
+
+
+async def test_what_was_paid_long_ago_and_not_told_to_be_stuck_is_found_the_longest_first(store: SqlStore) -> None:
+    def paid(reference: str, ago: int, **changes: Any) -> Any:
+        known = {"phase": Phase.OPEN, "step": Step.PAID, "paid_at": NOW - ago * SECOND}
+        return an_order(reference, **{**known, **changes})
+
+    orders = (
+        paid("R1", 60),
+        paid("R2", 90),
+        paid("R3", 59),
+        paid("R4", 90, stuck_told_at=NOW),
+        paid("R5", 90, phase=Phase.DONE, state="COMPLETED"),
+        an_order("R6", phase=Phase.OPEN),
+    )
+    async with store.transaction() as tx:
+        for order in orders:
+            await tx.orders.add(order)
+        assert [order.reference for order in await tx.orders.stuck(NOW - 60 * SECOND)] == ["R2", "R1"]
+        assert [order.reference for order in await tx.orders.stuck(NOW, limit=1)] == ["R2"]
+
+
+async def test_one_person_is_served_one_at_a_time_and_others_meanwhile(store: SqlStore, other_store: SqlStore) -> None:
+    if store._address.is_sqlite:
+        pytest.skip("SQLite has one writer")
+    passed: list[str] = []
+
+    async def comes(name: str, person: int) -> None:
+        async with other_store.transaction() as tx:
+            await tx.orders.one_at_a_time(person)
+            passed.append(name)
+
+    async with store.transaction() as tx:
+        await tx.orders.one_at_a_time(1001)
+        same = asyncio.create_task(comes("the same", 1001))
+        await comes("another", 1002)
+        passed.append("the first is done")
+    await same
+    assert passed == ["another", "the first is done", "the same"]

@@ -1,6 +1,7 @@
 """Money that came in and went no further is told by itself, once, to its sender and to the staff; then it goes on."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from bot.actions.ports import EventNote, KeyRefused
 from bot.domain.order import Notice, Order, OrderReport, Phase
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
-from tests.integration.order_world import EMMA, OSCAR, House, rules
+from tests.integration.order_world import EMMA, OSCAR, Heard, House, rules
 from tests.unit.fake_settlement import FakeSettlement, failing
 
 RINA = 3001
@@ -140,14 +141,14 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
     await paid(house)
     house.clock.passes(minutes=31)
     await house.poller.tick()
-    moments, heard = 0, []
+    moments, heard = 0, list[Heard]()
     for at in range(20):
         fuse = Fuse(at)
         first = House(
             file,
             service,
             rules=STAFFED,
-            wrap=lambda store, fuse=fuse: FusedStore(store, fuse),
+            wrap=partial(FusedStore, fuse=fuse),
             ears=FusedEars(service.clock, fuse, heard),
         )
         await dies_or_tells(first)

@@ -227,3 +227,40 @@ def test_wallet_pages_need_a_server(given: Any) -> None:
 
 def test_pages_without_tls_are_for_this_machine_alone(given: Any) -> None:
     assert given(PUBLIC_URL="http://127.0.0.1:8482", HTTP_PORT="8482").public_url == "http://127.0.0.1:8482"
+
+
+@pytest.mark.parametrize(
+    "contact",
+    ["@kirim_help", "help@kirim.example", "https://kirim.example", "https://kirim.example:8443/help?order=1&x#y", ""],
+)
+def test_a_support_contact_is_an_at_name_a_mail_or_a_web_address(given: Any, contact: str) -> None:
+    assert given(SUPPORT_CONTACT=f" {contact} ").support_contact == contact
+
+
+@pytest.mark.parametrize(
+    "contact",
+    [
+        "kirim_help",
+        "@x",
+        "@kirim help",
+        "@<b>kirim</b>",
+        "http://kirim.example",
+        "https://kirim",
+        "https://kirim.example/a b",
+        "https://you@kirim.example",
+        "javascript:alert(1)",
+        "tg://user?id=1",
+        "help@kirim",
+        "+62 812 3456 7890",
+    ],
+)
+def test_anything_else_is_no_support_contact(given: Any, contact: str) -> None:
+    with pytest.raises(ConfigError, match="SUPPORT_CONTACT: must be an @name of Telegram, a mail address or an https"):
+        given(SUPPORT_CONTACT=contact)
+
+
+def test_a_day_that_is_smaller_than_the_smallest_order_is_refused(given: Any) -> None:
+    with pytest.raises(ConfigError, match="MAX_IDR_PER_DAY is below MIN_ORDER_IDR"):
+        given(MAX_IDR_PER_DAY="19999")
+    assert given(MAX_IDR_PER_DAY="0").max_idr_per_day == 0
+    assert given(MAX_IDR_PER_DAY="20000").max_idr_per_day == 20_000

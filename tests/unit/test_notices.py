@@ -31,6 +31,7 @@ def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
         Notice.PAID_LATE,
         Notice.SENT,
         Notice.FAILED,
+        Notice.STUCK,
         Notice.PRICE_MOVED,
         Notice.UNRESOLVED,
     }
@@ -38,7 +39,8 @@ def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
 
 
 def test_trouble_and_questions_never_stay_on_the_card() -> None:
-    for notice in (Notice.FAILED, Notice.PRICE_MOVED, Notice.UNRESOLVED, Notice.CHECKING, Notice.REFUSED):
+    trouble = (Notice.FAILED, Notice.STUCK, Notice.PRICE_MOVED, Notice.UNRESOLVED, Notice.CHECKING, Notice.REFUSED)
+    for notice in trouble:
         for way in Way:
             everything = {topic.name: str(way) for topic in TOPICS}
             assert way_of(notice, everything) is not Way.CARD

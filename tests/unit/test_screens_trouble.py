@@ -1,0 +1,111 @@
+"""When money came in and went no further, people read what is known, what comes next, and whom they can ask."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.chat.screens import card, helped, outcome, too_many
+from bot.chat.words import when
+from bot.domain.order import Notice
+from bot.domain.timeline import Step
+from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, a_draft, a_help_desk, an_order, at_each_moment
+
+MOMENTS = dict(at_each_moment())
+TROUBLE = ((Notice.STUCK, "stuck"), (Notice.FAILED, "failed paid"), (Notice.FAILED, "failed paid between two looks"))
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+
+
+def told(notice: Notice, moment: str, locale: str = "en", *, offered: bool = True, staff: bool = True) -> Seen:
+    t, order = TRANSLATIONS.get(locale), MOMENTS[moment]
+    return Seen(moment, outcome.screen(notice, t, order, NOW, JAKARTA, help_offered=offered, staff_told=staff))
+
+
+@pytest.mark.parametrize(("notice", "moment"), TROUBLE)
+@pytest.mark.parametrize(("locale", "paid"), [("en", "29,412 sats came in at 10:05 WIB"), ("id", "29.412 sat masuk")])
+def test_it_says_that_the_money_came_in_how_much_and_when(notice: Notice, moment: str, locale: str, paid: str) -> None:
+    assert paid in told(notice, moment, locale).text
+
+
+def test_a_payment_of_another_day_says_which() -> None:
+    order = replace(MOMENTS["stuck"], paid_at=NOW - timedelta(days=2))
+    seen = Seen("", outcome.screen(Notice.STUCK, EN, order, NOW, JAKARTA, help_offered=True, staff_told=True))
+    assert "came in at 15 Aug 2026, 10:05 WIB" in seen.text
+
+
+@pytest.mark.parametrize(("notice", "moment"), TROUBLE)
+def test_it_has_one_button_and_that_leads_to_a_person(notice: Notice, moment: str) -> None:
+    assert [button.data for button in told(notice, moment).buttons] == ["o:ABC2345:help"]
+    assert [button.data for button in told(notice, moment, staff=False).buttons] == ["o:ABC2345:help"]
+
+
+@pytest.mark.parametrize(("notice", "moment"), TROUBLE)
+def test_what_comes_next_is_only_what_is_true(notice: Notice, moment: str) -> None:
+    assert "our staff have been told" in told(notice, moment).text
+    with_contact = told(notice, moment, staff=False)
+    assert "staff" not in with_contact.text
+    assert "says whom to ask" in with_contact.text
+    alone = told(notice, moment, offered=False, staff=False)
+    assert "button" not in alone.text
+    assert "keep the order's reference" in alone.text
+    assert alone.buttons == []
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize(("notice", "moment"), TROUBLE)
+def test_nothing_is_promised_about_the_money_coming_back(notice: Notice, moment: str, locale: str) -> None:
+    said = told(notice, moment, locale).text.lower()
+    for word in ("refund", "get it back", "money back", "returned", "kembali", "pengembalian"):
+        assert word not in said
+
+
+def test_the_card_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
+    stuck = MOMENTS["stuck"]
+    assert "taking longer than usual" in Seen("", card.screen(EN, stuck, NOW, JAKARTA, help_offered=True)).text
+    done = replace(stuck, state="COMPLETED", step=Step.SENT, ended_at=NOW)
+    assert "longer than usual" not in Seen("", card.screen(EN, done, NOW, JAKARTA, help_offered=True)).text
+
+
+def test_who_asks_for_a_person_reads_who_knows_and_whom_to_write_to_with_the_reference() -> None:
+    def asked(staff: frozenset[int], contact: str, *, first: bool = True) -> str:
+        return Seen("", helped.screen(EN, an_order(), a_help_desk(staff, contact), is_first=first)).text
+
+    staff, nobody = frozenset({2001}), frozenset[int]()
+    assert "A person has been told" in asked(staff, "")
+    assert "A person knows about it already" in asked(staff, "", first=False)
+    assert asked(staff, "@kirim_help").endswith("write to @kirim_help; please quote the order ABC2345.")
+    assert asked(nobody, "help@kirim.example").endswith("write to help@kirim.example and quote the order ABC2345.")
+    assert "has been told" not in asked(nobody, "@kirim_help")
+
+
+def test_help_is_offered_where_there_is_anybody_at_all() -> None:
+    assert a_help_desk(frozenset({1}), "").is_offered
+    assert a_help_desk(frozenset(), "@kirim_help").is_offered
+    assert not a_help_desk(frozenset(), "").is_offered
+
+
+@pytest.mark.parametrize(
+    ("whom", "markup"),
+    [
+        ("@kirim_help", '<a href="https://t.me/kirim_help">@kirim_help</a>'),
+        ("help@kirim.example", "help@kirim.example"),
+        ("https://kirim.example/?a=1&b=2", '<a href="https://kirim.example/?a=1&amp;b=2">'),
+        ('https://kirim.example/"><b>', '<a href="https://kirim.example/&quot;&gt;&lt;b&gt;">'),
+    ],
+)
+def test_a_contact_can_be_tapped_and_is_never_markup_of_its_own(whom: str, markup: str) -> None:
+    assert str(helped.contact(whom)).startswith(markup)
+
+
+def test_a_limit_keeps_the_draft_with_its_ways_on() -> None:
+    draft = a_draft()
+    seen = Seen("", too_many.screen(EN, draft, EN("limits.open", count=5, again="14:05 WIB")))
+    assert seen.text.endswith("or order again from 14:05 WIB. Nothing was ordered, and your answers are kept.")
+    assert [str(button.data).split(":")[3] for button in seen.buttons] == ["show", "back", "cancel"]
+
+
+def test_a_time_to_come_is_rounded_up_so_that_it_holds_what_it_promises() -> None:
+    assert when(EN, NOW, NOW, JAKARTA) == "10:05 WIB"
+    assert when(EN, NOW + timedelta(microseconds=1), NOW, JAKARTA) == "10:06 WIB"
+    late = NOW.replace(hour=16, minute=59, second=30)
+    assert when(ID, late, NOW, JAKARTA) == "18 Agu 2026 00.00 WIB"
