@@ -16,8 +16,6 @@ the code of a row that they have already."""
 _NO_CODE: Final = "no code"
 """What is looked up for text that is no code, so that it takes what a wrong code takes; it is no hash."""
 
-TRIES = 3
-
 
 class Receipts:
     """Makes receipts and verifies their codes."""
@@ -28,21 +26,25 @@ class Receipts:
         self._guesses = guesses or Guesses()
 
     async def of(self, order: Order) -> Receipt | None:
-        """The one receipt of `order`, made now if it hasn't been; None where there is none (any more).
+        """The one receipt of `order`, made now if it hasn't been; None where there is none, or none any more.
 
-        It's kept before anybody sees it. So whatever a crash leaves undone, an order's code is always the same.
+        It is kept before anybody sees it. So wherever a crash interrupts, the order's code stays the same.
         """
         if order.state != COMPLETED:
             return None
         async with self._store.reading() as tx:
             receipt = await tx.receipts.of_order(order.reference)
-        for _ in range(TRIES):
-            if receipt is not None:
-                break
-            async with self._store.transaction() as tx:
-                made = _new(order, self._clock)
-                receipt = made if await tx.receipts.add(made) else await tx.receipts.of_order(order.reference)
+        receipt = receipt or await self._make(order.reference)
         return receipt if receipt and receipt.code else None
+
+    async def _make(self, reference: str) -> Receipt | None:
+        """A new receipt, or the one that somebody else has just made; none for a recipient who is forgotten."""
+        async with self._store.transaction() as tx:
+            order = await tx.orders.get(reference)
+            if order is None or not order.has_recipient:
+                return None
+            made = _new(reference, self._clock)
+            return made if await tx.receipts.add(made) else await tx.receipts.of_order(reference)
 
     async def verify(self, person_id: int, typed: str) -> Order | None:
         """The order whose receipt has the code that this person typed; None where there is none.
@@ -66,6 +68,6 @@ class Receipts:
             return await tx.orders.get(receipt.reference) if receipt else None
 
 
-def _new(order: Order, clock: Clock) -> Receipt:
+def _new(reference: str, clock: Clock) -> Receipt:
     code = new_code()
-    return Receipt(reference=order.reference, code=code, code_hash=code_hash(code, PEPPER), created_at=clock.now())
+    return Receipt(reference=reference, code=code, code_hash=code_hash(code, PEPPER), created_at=clock.now())

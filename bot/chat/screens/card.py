@@ -17,7 +17,9 @@ def screen(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_off
     """Where the order stands, with the buttons that make sense there."""
     text = "\n\n".join((_heading(t, order), _timeline(t, order, now), remark(t, order, now, zone)))
     # Not under the news that it was sent: there the receipt follows by itself.
-    receipt = ((_button(t, order, "button.receipt", "receipt"),),) if order.state == COMPLETED else ()
+    receipt = (
+        ((_button(t, order, "button.receipt", "receipt"),),) if order.state == COMPLETED and order.has_recipient else ()
+    )
     return Screen(text, (*keyboard(t, order, now, help_offered=help_offered), *receipt))
 
 

@@ -69,9 +69,7 @@ def caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:
 
 
 def keyboard(t: Translator, order: Order) -> Keyboard:
-    """The same once more, or something else; buttons stay behind where the picture is forwarded."""
-    if not order.has_recipient:
-        return (new_row(t),)
+    """The same once more, or something else. Buttons stay behind where the picture is forwarded."""
     again = Button(t.plain("button.resend"), data=data.for_order(order.reference, "resend"))
     return ((again,), new_row(t, "button.send_other"))
 
