@@ -36,7 +36,7 @@ def _profile(person: Person) -> Json:
         "known_since": _time(person.created_at),
         "language_of_app": person.language_code,
         "language_chosen": person.locale,
-        "time_zone": person.time_zone,
+        "time_zone": person.time_zone or None,
         "phrase": person.phrase,
         "notices": dict(person.notices) if person.notices else None,
         "blocked_the_bot_at": _time(person.blocked_at),

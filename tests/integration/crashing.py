@@ -54,6 +54,10 @@ class FusedStore:
         async with self._store.reading() as tx:
             yield tx
 
+    async def erase(self) -> bool:
+        self._fuse.burn()
+        return await self._store.erase()
+
 
 class FusedService:
     """The service behind a line that may die with the process before the POST goes out."""

@@ -1,0 +1,125 @@
+"""What is said of one's data is true to the settings, fits into a message, and shows no number in full."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.actions.portable import as_file
+from bot.actions.ports import OrderEvent, Person, Receipt, Recipient
+from bot.actions.privacy import Held, Waits
+from bot.chat.privacy import PATTERN, YES_PATTERN
+from bot.chat.screens import privacy
+from bot.domain.order import Phase
+from bot.domain.payout import PayoutMethod
+from bot.domain.timeline import Step
+from bot.i18n import Translator
+from tests.unit.every_screen import (
+    BCA,
+    HOSTILE_NAMES,
+    JAKARTA,
+    NOW,
+    TRANSLATIONS,
+    Seen,
+    a_draft,
+    an_order,
+    at_each_moment,
+)
+from tests.unit.test_screens_limits import check
+
+NUMBER = "7731004455"
+
+
+def held(method: PayoutMethod = BCA, typed: str = "Ibu", times: int = 1, **about: Any) -> Held:
+    """What is kept of somebody; `times` as many recipients and orders."""
+    person = Person(id=2**52, created_at=NOW, **about)
+    order = an_order(method, number=NUMBER, holder=typed, refusal=typed * 10)
+    recipient = Recipient(
+        id="r", person_id=1, method=method, number=NUMBER, label=typed, holder=typed, created_at=NOW, used_at=NOW
+    )
+    event = OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")
+    receipt = Receipt(reference=order.reference, code="CODE-7", code_hash="ab", created_at=NOW)
+    return Held(
+        person=person,
+        recipients=(recipient,) * times,
+        orders=(order,) * times,
+        events={order.reference: (event,)},
+        receipts={order.reference: receipt},
+        drafts=(a_draft(method, number=NUMBER, holder=typed),),
+    )
+
+
+def every_screen(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
+    for days in (0, 1, 365):
+        for wished in (True, False):
+            yield Seen("what is kept", privacy.screen(t, days, wished=wished), (str(days),) if days else ())
+    for times in (0, 1, 3, 500):
+        yield Seen("seen", privacy.summary(t, held(method, typed, times), JAKARTA))
+    failed = replace(an_order(method), state="FAILED", phase=Phase.DONE, paid_at=NOW)
+    with_trouble = replace(held(method, typed), orders=(failed,) * 20)
+    waits = Waits(tuple(order for _, order in at_each_moment(method)) * 5)
+    yield Seen("asked", privacy.confirm(t, held(method, typed), Waits(), NOW))
+    yield Seen("asked, with trouble", privacy.confirm(t, with_trouble, waits, NOW), ("ABC2345",))
+    yield Seen("waiting", privacy.waiting(t, waits, NOW), ("ABC2345", "…"))
+    yield Seen("waiting for news", privacy.waiting(t, Waits(news=True), NOW))
+    yield Seen("deleted", privacy.deleted(t))
+    yield Seen("done before", privacy.done_before(t))
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("name", [*HOSTILE_NAMES, "🙈" * 4096, "BCA"])
+def test_every_screen_is_a_message_that_telegram_takes_and_shows_no_number_in_full(locale: str, name: str) -> None:
+    for seen in every_screen(TRANSLATIONS.get(locale), PayoutMethod("x", name, "bank", None), name):
+        check(seen)
+        assert NUMBER not in seen.text, seen.name
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_every_button_is_one_that_is_answered(locale: str) -> None:
+    for seen in every_screen(TRANSLATIONS.get(locale), BCA, "Ibu"):
+        for button in seen.buttons:
+            assert PATTERN.match(button.data or "") or YES_PATTERN.match(button.data or ""), button
+
+
+def test_the_confirmation_bears_its_person_and_its_moment() -> None:
+    shown = Seen("asked", privacy.confirm(TRANSLATIONS.get("en"), held(), Waits(), NOW))
+    assert shown.buttons[0].data == f"pv:yes:{2**52}:{int(NOW.timestamp())}"
+
+
+@pytest.mark.parametrize(
+    ("order", "reason"),
+    [
+        (an_order(phase=Phase.OPEN), "can still be paid"),
+        (an_order(phase=Phase.OPEN, expires_at=NOW), "A late payment is still looked for"),
+        (an_order(phase=Phase.OPEN, paid_at=NOW, step=Step.PAID), "on its way"),
+        (an_order(phase=Phase.UNKNOWN), "finding out"),
+        (an_order(phase=Phase.UNRESOLVED), "finding out"),
+        (an_order(phase=Phase.HELD), "your word"),
+    ],
+)
+def test_what_is_open_is_named_with_its_reason(order: Any, reason: str) -> None:
+    shown = Seen("waiting", privacy.waiting(TRANSLATIONS.get("en"), Waits((order,)), NOW))
+    assert "ABC2345" in shown.text
+    assert reason in shown.text
+
+
+def test_without_retention_nothing_is_said_of_days() -> None:
+    shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, wished=False))
+    assert "numbers and names, encrypted: until you delete them" in shown.text
+    assert " 0 days" not in shown.text
+
+
+def test_the_file_holds_everything_in_full_and_is_json_whatever_was_typed() -> None:
+    import json  # noqa: PLC0415  needed here alone
+
+    for typed in ("Ibu", "\ud800", "\x00", '"}', "🏦", "\u202e"):
+        content = json.loads(as_file(held(typed=typed, phrase="MANGO LAUT", locale="id"), NOW))
+        assert content["profile"]["phrase"] == "MANGO LAUT"
+        assert content["recipients"][0] == content["recipients"][0] | {"number": NUMBER, "name_given": typed}
+        (order,) = content["orders"]
+        assert (order["number"], order["receipt_code"]) == (NUMBER, "CODE-7")
+        assert order["timeline"] == [{"at": NOW.isoformat(), "phase": "done", "state": "COMPLETED", "note": None}]
+        assert content["drafts"][0]["number"] == NUMBER
+        assert order["created_at"] == (NOW - timedelta(minutes=1)).isoformat()
