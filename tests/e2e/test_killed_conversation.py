@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tests.e2e.crowd import Sender, newcomer
+from tests.e2e.steps import goes_through, reaches_invoice
 from tests.e2e.trouble import calls_of, held, invoices_in, killed_and_restarted, posts, until
 from tests.e2e.world import World
 
@@ -71,6 +72,32 @@ async def test_kill_9_before_an_update_is_acknowledged_or_a_press_answered_repea
         await sender.chat.sees(move.sees)
     await finishes(kirim, sender)
     assert await posts(kirim) == len(await kirim.service.orders()) == 1
+
+
+async def test_kill_9_while_sending_again_is_one_draft_that_says_the_difference(kirim: World) -> None:
+    sender = await newcomer(kirim)
+    await reaches_invoice(kirim, sender.chat, number=sender.number)
+    order = await sender.has_order()
+    await kirim.service.pays(order)
+    await goes_through(kirim, order)
+    sent = await sender.chat.sees("have been sent to the bank", anywhere=True)
+    for fault, times in (("delay", 1), ("delay_after", 2)):
+        before = await sender.chat.count(AGAIN)
+        async with held(calls_of(kirim, "sendMessage"), sender.chat, fault):
+            await sender.chat.taps("Send again", message=sent, wait=0)
+        await killed_and_restarted(kirim)
+        await until(partial(_shows, sender, before + times), what="the review")
+        await sender.chat.taps("Cancel")
+        await sender.chat.sees("Cancelled")
+    assert await sender.chat.count("put aside") == 0
+    assert await posts(kirim) == 1
+
+
+AGAIN = "(The price is the same as last time|last time it was)(?s:.*)Please check"
+
+
+async def _shows(sender: Sender, times: int) -> bool:
+    return await sender.chat.count(AGAIN) == times
 
 
 async def finishes(world: World, sender: Sender) -> None:

@@ -1,0 +1,213 @@
+"""All orders in pages, one order's page, and sending to the same recipient again in one tap."""
+
+import asyncio
+import base64
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bot.domain.order import Order, Phase, new_reference
+from bot.domain.payout import PayoutMethod
+from bot.domain.timeline import Step
+from bot.store import SqlStore
+from bot.store.vault import Vault
+from tests.contract.store_builders import an_order
+from tests.e2e.people import Newcomer, bot_knows, completes, newcomer, row_of, taps_to_invoice
+from tests.e2e.world import Json, World
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", None)
+SENT: Mapping[str, Any] = {"phase": Phase.DONE, "state": "COMPLETED", "step": Step.SENT}
+
+
+async def has_ordered(world: World, person: Newcomer, *orders: Mapping[str, Any]) -> list[Order]:
+    """Orders of another day, an hour apart, written down as the bot would have: one a mapping, oldest first."""
+    days_ago = datetime.now(UTC) - timedelta(days=3)
+    keys = [base64.urlsafe_b64decode(key) for key in world.environment["ENCRYPTION_KEYS"].split(",")]
+    store = SqlStore(world.environment["DATABASE_URL"], Vault(keys))
+    made = []
+    try:
+        async with store.transaction() as tx:
+            for place, changes in enumerate(orders):
+                at = days_ago + timedelta(hours=place)
+                known = {"method": BCA, "created_at": at, "paid_at": at, "ended_at": at, **SENT}
+                whose = {"person_id": person.id, "chat_id": person.id}
+                order = an_order(new_reference(), **{**known, **whose, **changes})
+                assert await tx.orders.add(order)
+                made.append(order)
+    finally:
+        await store.close()
+    return made
+
+
+def references(message: Json) -> list[str]:
+    """The orders of a page, in their order."""
+    return re.findall(r"^([0-9A-Z]{7}) · ", message["text"], re.MULTILINE)
+
+
+async def asks_for_orders(person: Newcomer) -> Json:
+    """The newest page."""
+    await person.says("/orders")
+    return await person.sees("Your orders|Pesanan\n")
+
+
+async def opens(person: Newcomer, reference: str) -> Json:
+    """An order's page, from the list that has it."""
+    await person.taps(reference)
+    return await person.sees(f"Order: {reference}")
+
+
+async def test_all_orders_can_be_leafed_through_while_others_arrive(town: World) -> None:
+    emma = await newcomer(town)
+    await emma.says("/orders")
+    await emma.sees("You haven't ordered anything yet")
+    orders = await has_ordered(town, emma, *({"number": f"55500000{n:02}"} for n in range(13)))
+    newest_first = [order.reference for order in reversed(orders)]
+    first = await asks_for_orders(emma)
+    assert references(first) == newest_first[:6]
+    assert re.search(r"✅ Rp250,000 → BCA ••••0012\n[0-9A-Z]{7} · \d+ [A-Z][a-z]{2}( \d{4})? · Sent", first["text"])
+    await has_ordered(town, emma, {"created_at": datetime.now(UTC)})
+    await emma.taps("Older")
+    second = await emma.sees("••••0006")
+    assert second["message_id"] == first["message_id"]
+    assert references(second) == newest_first[6:12]
+    assert "8\u201313 of 14" in await emma.buttons()
+    page = await opens(emma, newest_first[8])
+    assert page["message_id"] == first["message_id"]
+    assert "••••0004\nSARI DEWI" in page["text"]
+    await emma.taps("All orders")
+    assert newest_first[8] in references(await emma.sees("Your orders"))
+    await emma.presses(first, f"h:{newest_first[12]}", force=True)
+    assert references(await emma.sees("••••0000")) == newest_first[12:]
+    for nobodys in ("h:", "h:999", "h:ZZZZZZZ"):
+        await emma.presses(first, nobodys, force=True)
+        newest = await emma.waits_for(lambda message: len(references(message)) == 6, anywhere=True)
+        assert references(newest)[1:] == newest_first[:5]
+
+
+async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(town: World) -> None:
+    emma = await newcomer(town)
+    card, order = await taps_to_invoice(town, emma)
+    reference = str(row_of(town, order)["reference"])
+    await emma.says("/status")
+    await emma.sees("Waiting for payment")
+    await emma.taps("All orders")
+    await emma.sees(f"⏳ Rp500,000 → BCA ••••7890\n{reference} · today · Waiting for payment")
+    page = await opens(emma, reference)
+    assert f"Price: {order['satAmount']:,} sats · Lightning\nRate: 1 BTC = Rp" in page["text"]
+    assert f"At the service: {order['id']}" in page["text"]
+    assert re.search(r"\n\n\d\d:\d\d WIB · Confirmed by you\n\d\d:\d\d WIB · Order made\n\n", page["text"])
+    payable = await emma.presses(page, f"o:{reference}:resend", force=True)
+    assert payable["text"] == "This order can still be paid. Here it is:"
+    card = await emma.sees("⏳ Your payment")
+    assert await emma.count("Please check") == 0
+    await town.service.pays(order)
+    paid = await emma.sees("Payment received at", anywhere=True)
+    await emma.taps("Refresh", message=page)
+    await emma.sees(r"⏳ Payment received\n(?s:.*)Paid: (?s:.*)WIB · Payment received\n")
+    await completes(town, order)
+    sent = await emma.sees("have been sent to the bank", anywhere=True)
+    await bot_knows(town, order, phase="done")
+    for message in (card, paid, sent):
+        now = await emma.finds(message)
+        await emma.presses(message, f"o:{reference}:page", force=True)
+        shown = await emma.sees(r"✅ Sent\n(?s:.*)WIB · Sent\n\nThe rupiah have been sent to the bank")
+        assert shown["message_id"] != message["message_id"]
+        assert await emma.finds(message) == now
+    assert {"Send again", "Receipt", "All orders"} <= set(await emma.buttons())
+
+
+async def test_one_tap_sends_to_the_same_recipient_again(town: World) -> None:
+    await asyncio.gather(from_the_news_of_it(town), from_history_with_another_draft_open(town), at_a_gone_bank(town))
+
+
+async def from_the_news_of_it(town: World) -> None:
+    emma = await newcomer(town)
+    _, order = await taps_to_invoice(town, emma)
+    await town.service.pays(order)
+    await completes(town, order)
+    sent = await emma.sees("have been sent to the bank.* They usually show in the account", anywhere=True)
+    _, again = await emma.button("Send again")
+    await asyncio.gather(*(emma.presses(sent, again) for _ in range(3)))
+    review = await emma.sees("Please check\n\nArrives: Rp500,000\nAt: BCA · BANK CENTRAL ASIA\nNumber: 1234567890")
+    assert re.match(r"(The price is the same as last time|Now about [0-9,]+ sats; last time it was)", review["text"])
+    assert await emma.count("Please check") == 1
+    assert await emma.count("put aside") == 0
+    already = len(await town.service.orders())
+    await emma.taps("Confirm", message=review)
+    await emma.sees("Waiting for your payment, until")
+    assert len(await town.service.has_orders(already + 1)) == already + 1
+    assert await emma.finds(sent) is not None
+
+
+async def from_history_with_another_draft_open(town: World) -> None:
+    sari = await newcomer(town, "id")
+    [old] = await has_ordered(town, sari, {"expected_sats": 1})
+    await sari.says("/send")
+    await sari.sees("Mau dikirim ke mana")
+    await sari.says("ovo")
+    await sari.sees("Nomor HP-nya berapa")
+    await asks_for_orders(sari)
+    assert "Lanjutkan" in await sari.buttons()
+    await sari.taps(old.reference)
+    await sari.sees(f"Pesanan: {old.reference}")
+    await sari.taps("Kirim lagi")
+    review = await sari.sees("Periksa dulu, ya")
+    said, difference, title, *_ = review["text"].split("\n")
+    assert (said, title) == ("Pesanan yang belum selesai diganti dengan yang ini.", "")
+    assert re.fullmatch(r"Sekarang sekitar [0-9.]+ sat; sebelumnya 1 sat\. Naik [0-9.]+ sat\.", difference)
+    assert "Nomor: 8620123456\nNama: SARI DEWI" in review["text"]
+
+
+async def at_a_gone_bank(town: World) -> None:
+    emma = await newcomer(town)
+    [old] = await has_ordered(town, emma, {"method": PayoutMethod("999", "BANK <b>GONE</b>", "bank", None)})
+    list_of_one = await asks_for_orders(emma)
+    await emma.presses(list_of_one, f"o:{old.reference}:resend", force=True)
+    await emma.sees(
+        "^BANK <b>GONE</b> isn't on the list of destinations any more. Please choose another.\n\nWhere should"
+    )
+    await emma.taps("BCA")
+    await emma.sees("Which account number")
+    await emma.says("1234567890")
+    await emma.sees("Whose account")
+    await emma.taps("Skip")
+    await emma.sees("Please check\n\nArrives: Rp250,000\nAt: BCA")
+
+
+async def test_what_cant_be_sent_again_says_why(town: World) -> None:
+    emma = await newcomer(town)
+    forgotten, undecided = await has_ordered(
+        town,
+        emma,
+        {"number": "", "holder": None},
+        {"phase": Phase.UNSHOWN, "state": "", "step": Step.CREATED, "paid_at": None, "ended_at": None},
+    )
+    await asks_for_orders(emma)
+    page = await opens(emma, forgotten.reference)
+    assert page["text"].endswith("Its recipient has been deleted, so it can't be sent again from here.")
+    assert "Send again" not in await emma.buttons()
+    for action in ("resend", "requote"):
+        refused = await emma.presses(page, f"o:{forgotten.reference}:{action}", force=True)
+        assert refused["show_alert"] == (action == "resend")
+    assert refused["text"] == "That has been decided already. This is how it stands:"
+    assert await emma.count("Please check") == 0
+    await emma.presses(page, f"o:{undecided.reference}:requote", force=True)
+    await emma.sees("Please check")
+
+
+async def test_a_strangers_buttons_show_nothing_of_an_order(town: World) -> None:
+    emma, sari = await newcomer(town), await newcomer(town, "id")
+    [order] = await has_ordered(town, emma, {})
+    await has_ordered(town, sari, {"number": "7770001111"})
+    mine = await asks_for_orders(sari)
+    for action in ("page", "refresh", "list", "resend", "requote"):
+        alien = await sari.presses(mine, f"o:{order.reference}:{action}", force=True)
+        assert (alien["text"], alien["show_alert"]) == ("Pesanan itu bukan di chat ini.", True)
+    await sari.presses(mine, f"h:{order.reference}", force=True)
+    await sari.sees("••••1111", anywhere=True)
+    assert await sari.count(f"{order.reference}|Periksa dulu") == 0
