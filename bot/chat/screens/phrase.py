@@ -10,7 +10,7 @@ SHOW, NEW, OWN, USE = "ph:show", "ph:new", "ph:own", "ph:use:"
 
 def choices(t: Translator, suggestion: Suggestion) -> Keyboard:
     """Yes in one tap, or another, or words of one's own."""
-    use = Button(t.plain("phrase.use"), data=USE + suggestion.code, style="success")
+    use = Button(t.plain("phrase.use"), data=USE + suggestion.code)
     another = Button(t.plain("phrase.another"), data=NEW)
     return ((use,), (another, Button(t.plain("phrase.own"), data=OWN)))
 

@@ -75,15 +75,19 @@ def notices(t: Translator, person: Person) -> Screen:
     rows = tuple((_topic_button(t, topic, chosen(topic, person.notices)),) for topic in CHOOSABLE)
     usual = ((Button(t.plain("notices.usual"), data=USUAL),),) if person.notices else ()
     signs = {f"{way}_sign": sign for way, sign in SIGNS.items()}
-    always = ", ".join(t.plain(f"notices.{topic.name}") for topic in CHOOSABLE if not topic.may_stay_on_the_card)
+    always = ", ".join(f"“{_name(t, topic)}”" for topic in CHOOSABLE if not topic.may_stay_on_the_card)
     text = t("notices.text", **signs, always=always)
     return Screen(text, (*rows, *usual, _back(t)))
 
 
 def _topic_button(t: Translator, topic: Topic, way: Way) -> Button:
-    label = f"{SIGNS[way]} {t.plain(f'notices.{topic.name}')}"
+    label = f"{SIGNS[way]} {_name(t, topic)}"
     # The button says what a tap makes of it, not "the next one": a double tap is one change.
     return Button(label, data=f"s:notice:{topic.name}:{next_way(topic, way)}")
+
+
+def _name(t: Translator, topic: Topic) -> str:
+    return t.plain(f"notices.{topic.name}")
 
 
 def _time(t: Translator, zone: tzinfo, now: datetime) -> str:
