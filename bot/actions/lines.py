@@ -67,10 +67,15 @@ def may_be_order(text: str, recipients: Sequence[Recipient]) -> bool:
 
 
 def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[Recipient]) -> bool:
-    """Whether a plain message, while no draft is open, begins an order: also by a sum and a recipient's name."""
+    """Whether a plain message, while no draft is open, begins an order: also by a sum and a recipient's name.
+
+    Without a list of methods, no bank's name is understood: a number and a sum are enough then to have it sent again.
+    """
     if looks_like_order(text, methods):
         return True
     wanted = read(text, methods, recipients)
+    if not methods and wanted.line.number is not None and wanted.line.amount is not None:
+        return True
     has_sum = wanted.line.amount is not None or bool(wanted.line.amount_readings)
     return bool(wanted.people) and not wanted.beginning and has_sum
 

@@ -2,12 +2,13 @@
 
 import asyncio
 import sqlite3
+import time
 from contextlib import closing
 
 import pytest
 
-from tests.e2e.people import Newcomer, newcomer
-from tests.e2e.world import World
+from tests.e2e.people import Newcomer, completes, newcomer
+from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -194,12 +195,49 @@ async def sending_to_one_from_the_list_puts_an_open_draft_aside_once(town: World
     await emma.sees("^BCA · 1234567890 · Budi Santoso\n\nHow much")
 
 
+async def after_the_first_order_a_name_is_offered_and_only_then(town: World) -> None:
+    emma = await has_sent(town)
+    order = await order_of(town, emma)
+    await town.service.pays(order)
+    await completes(town, order)
+    sent = await emma.sees("The rupiah have been sent to the bank.* They usually show in the account")
+    await emma.taps("Give the recipient a name", message=sent)
+    await emma.sees("^Budi Santoso · BCA ••••7890\n\nWhat do you call this recipient")
+    assert await emma.finds(sent) == sent  # news is never written over
+    await emma.says("Ibu")
+    await emma.sees("^Saved as “Ibu”")
+    await emma.says("/send 500rb ibu")
+    await emma.sees("Please check")
+    await emma.taps("Confirm")
+    await emma.sees("Waiting for your payment, until")
+    second = await order_of(town, emma)
+    await town.service.pays(second)
+    await completes(town, second)
+    again = await emma.sees("The rupiah have been sent to the bank.* They usually show in the account")
+    assert "Give the recipient a name" not in await emma.labels_of(again)
+
+
+async def order_of(town: World, person: Newcomer) -> Json:
+    """The newest order of this person, by what the bot has written down."""
+    deadline = time.monotonic() + PATIENCE
+    newest = "SELECT service_id FROM orders WHERE person_id = ? ORDER BY created_at DESC LIMIT 1"
+    while True:
+        with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
+            found = database.execute(newest, (person.id,)).fetchone()
+        for order in await town.service.orders():
+            if found and order["id"] == found[0]:
+                return order
+        assert time.monotonic() < deadline, "no order"
+        await asyncio.sleep(LOOK_EVERY)
+
+
 async def test_who_was_sent_to_before_is_offered_first_and_asked_nothing_that_is_known(town: World) -> None:
     await asyncio.gather(
         the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(town),
         the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(town),
         a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(town),
         sending_to_one_from_the_list_puts_an_open_draft_aside_once(town),
+        after_the_first_order_a_name_is_offered_and_only_then(town),
     )
 
 

@@ -128,6 +128,11 @@ def test_who_leaves_the_name_out_is_not_asked_and_an_earlier_one_is_reused() -> 
     assert filled("500rb bca").ask is Ask.NUMBER
 
 
+def test_without_the_list_a_line_is_known_for_an_order_by_its_figures() -> None:
+    assert lines.is_order("500rb bca 1234567890 Budi", (), ())
+    assert not lines.is_order("call 081234567890 about bca", (), ())
+
+
 @given(st.text(max_size=400), st.lists(st.text(min_size=1, max_size=40), max_size=4))
 def test_whatever_is_written_is_read_without_a_fault(text: str, labels: list[str]) -> None:
     known = tuple(somebody(label) for label in labels)
