@@ -60,12 +60,13 @@ class Privacy:
         self._clock = clock
         self._to_erase = False
 
-    async def held(self, person: Person) -> Held:
-        """All that is kept of `person`."""
+    async def held(self, person: Person, *, whole: bool = True) -> Held:
+        """All that is kept of `person`; for a glance at it, without timelines and receipts."""
         async with self._store.reading() as tx:
             orders = await _all_orders(tx, person.id)
-            events = {order.reference: await tx.orders.events(order.reference) for order in orders}
-            receipts = {order.reference: await tx.receipts.of_order(order.reference) for order in orders}
+            read = orders if whole else ()
+            events = {order.reference: await tx.orders.events(order.reference) for order in read}
+            receipts = {order.reference: await tx.receipts.of_order(order.reference) for order in read}
             return Held(
                 person=await tx.people.get(person.id) or person,
                 recipients=await tx.recipients.of_person(person.id, limit=100_000),

@@ -82,7 +82,7 @@ async def _show(visit: Visit) -> None:
 
 
 async def _see(visit: Visit) -> None:
-    held = await visit.desk.privacy.held(visit.person)
+    held = await visit.desk.privacy.held(visit.person, whole=False)
     await visit.show(privacy.summary(visit.t, held, visit.zone))
 
 
@@ -99,7 +99,8 @@ async def _file(visit: Visit) -> None:
 async def _ask(visit: Visit) -> None:
     """The second question. What it names is as it is now, and so it bears the moment."""
     now = visit.desk.clock.now()
-    held, waits = await visit.desk.privacy.held(visit.person), await visit.desk.privacy.waits(visit.person.id)
+    held = await visit.desk.privacy.held(visit.person, whole=False)
+    waits = await visit.desk.privacy.waits(visit.person.id)
     await visit.show(privacy.confirm(visit.t, held, waits, now))
 
 

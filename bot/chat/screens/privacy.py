@@ -7,6 +7,7 @@ from bot.actions.ports import Recipient
 from bot.actions.privacy import Held, Waits, failed_after_payment
 from bot.chat import words
 from bot.chat.screen import Button, Keyboard, Screen
+from bot.domain.draft import DraftStatus
 from bot.domain.order import LOOKED_FOR, Order, Phase
 from bot.i18n import Html, Translator
 from bot.i18n.html import as_html
@@ -40,7 +41,7 @@ def summary(t: Translator, held: Held, zone: tzinfo) -> Screen:
         *_listed([f"• {_recipient(each)}" for each in held.recipients]),
         t.n("privacy.orders", len(held.orders)),
         *_listed([f"• {words.order_line(t, each)}" for each in held.orders]),
-        t.n("privacy.drafts", len(held.drafts)),
+        t.n("privacy.drafts", sum(draft.status is not DraftStatus.PLACED for draft in held.drafts)),
     ]
     return Screen("\n".join(lines), ((_button(t, "privacy.file", FILE),), (_button(t, "button.back", SHOW),)))
 
