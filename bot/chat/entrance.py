@@ -88,6 +88,7 @@ def register(application: Application) -> None:  # type: ignore[type-arg]
     application.add_handler(CallbackQueryHandler(presses.order_pressed, pattern=data.ORDER_PATTERN))
     for command, show in _shows().items():
         application.add_handler(CommandHandler(command, _at_any_point(show), filters=PRIVATE))
+    application.add_handler(verifying.code_handler(), group=1)
     application.add_handler(conversation(), group=1)
     for handler in around_the_conversation():
         application.add_handler(handler, group=1)

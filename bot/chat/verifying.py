@@ -36,12 +36,16 @@ class _CodeOnItsOwn(filters.MessageFilter):
 
 
 def handlers() -> list[Handler]:
-    """All of it but the answer to the question."""
+    """The command and the link."""
     return [
         CommandHandler("verify", _in_private, filters=PRIVATE),
         CommandHandler("start", _linked, filters=PRIVATE & filters.Regex(_LINKED)),
-        MessageHandler(PRIVATE & ~filters.COMMAND & _CodeOnItsOwn(), _on_its_own),
     ]
+
+
+def code_handler() -> Handler:
+    """To stand behind questions that are open, and before the conversation: a code that is all the message there is."""
+    return MessageHandler(PRIVATE & ~filters.COMMAND & _CodeOnItsOwn(), _on_its_own)
 
 
 def group_handler() -> Handler:

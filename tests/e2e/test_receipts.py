@@ -1,0 +1,249 @@
+"""Receipts: one picture for who sent, and the truth about it for whoever was shown it, in private and in groups."""
+
+import asyncio
+import io
+import re
+import sqlite3
+from contextlib import closing
+
+import pytest
+import zxingcpp
+from PIL import Image
+
+from bot.domain.verification import ALPHABET
+from tests.e2e.people import Newcomer, completes, newcomer, taps_to_review
+from tests.e2e.trouble import calls_of, good_weather, held
+from tests.e2e.world import Chatter, Json, World, words_of
+
+session = pytest.mark.asyncio(loop_scope="session")
+
+CODE = re.compile(r"[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}")
+TOLD = "They usually show in the account"  # the news; the card says it shorter
+CAPTION = "Anybody can check this receipt"
+TRUE, FALSE = "True. Kirim has sent Rp500,000", "False. No receipt of Kirim has this code"
+REFUSED = "wrong too often, so this code wasn't looked up. Please try again at \\d\\d:\\d\\d WIB"
+WRONG = "K7QM-2XPA-9RTW"
+AGAIN = "Repeated, since we can't be sure"
+
+
+async def orders(world: World, person: Newcomer, *, holder: str | None = None) -> Json:
+    """To the invoice; the service's order, of this person whoever else orders meanwhile."""
+    await taps_to_review(person)
+    if holder:
+        await person.taps("Name")
+        await person.sees("Whose account")
+        await person.says(holder)
+        await person.sees(f"(?s)Please check.*{holder}")
+    await person.taps("Confirm")
+    await person.sees("Waiting for your payment, until")
+    with closing(sqlite3.connect(world.state / "kirim.db")) as database:
+        (service_id,) = database.execute("SELECT service_id FROM orders WHERE person_id = ?", (person.id,)).fetchone()
+    return {"id": service_id}
+
+
+async def is_sent(world: World, person: Newcomer, **answers: str) -> Json:
+    """A whole payment; the message with its receipt."""
+    order = await orders(world, person, **answers)
+    await world.service.pays(order)
+    await completes(world, order)
+    return await person.sees(CAPTION)
+
+
+def code_on(receipt: Json) -> str:
+    found = CODE.search(words_of(receipt))
+    assert found, receipt
+    return found[0]
+
+
+def changed(code: str) -> str:
+    """The code with another last character."""
+    return code[:-1] + ALPHABET[(ALPHABET.index(code[-1]) + 1) % len(ALPHABET)]
+
+
+async def in_a_group(town: World, *members: Newcomer) -> list[Chatter]:
+    """The same persons in a group of theirs, with the bot."""
+    wanted = {"title": "Family", "members": [member.id for member in members], "bot": "member"}
+    group = (await town.telegram.post("/sandbox/chats", json=wanted)).raise_for_status().json()
+    return [Chatter(town.telegram, member.id, group["id"]) for member in members]
+
+
+@session
+async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(town: World) -> None:
+    emma, sari = await asyncio.gather(newcomer(town), newcomer(town, "id"))
+    receipt = await is_sent(town, emma, holder="Budi Santoso")
+    code = code_on(receipt)
+    assert receipt["sandbox"]["silent"]
+    sent = await emma.sees(TOLD, anywhere=True)
+    assert sent["message_id"] < receipt["message_id"]
+    assert "Your phrase: " in sent["text"]
+    forwarded = f"{receipt}"
+    assert not any(secret in forwarded for secret in ("567890", "Budi", "phrase"))
+    picture = Image.open(io.BytesIO(await emma.scans(receipt)))
+    assert [each.text for each in zxingcpp.read_barcodes(picture)] == [
+        f"https://t.me/kirim_sandbox_bot?start=v_{code.replace('-', '')}"
+    ]
+    assert await emma.labels_of(receipt) == ["Send again", "Send something new"]
+    await sari.says(f"/start v_{code.replace('-', '')}")
+    told = await sari.sees("Asli. Kirim sudah mengirim Rp500.000")
+    for fact in ("BCA · BANK", "••••7890", "B••• S••••••", "WIB", "sat\n", "isian pengirim", "Bandingkan"):
+        assert fact in told["text"]
+    assert "567890" not in str(told)
+    await emma.sees_times(1, CAPTION)
+    assert code not in town.log.read_text()
+    assert code.replace("-", "") not in town.log.read_text()
+
+
+@session
+async def test_whoever_was_shown_a_receipt_can_have_it_verified(town: World) -> None:
+    code = code_on(await is_sent(town, await newcomer(town)))
+    await asyncio.gather(
+        verified_however_one_comes_by_it(town, code),
+        everybody_in_a_group_is_answered_and_offered_nothing(town, code),
+        who_tries_codes_out_is_stopped_wherever_they_try(town, code),
+    )
+
+
+@session
+async def test_the_picture_is_shown_when_it_is_wished_for(town: World) -> None:
+    await asyncio.gather(
+        comes_again_when_asked_for_and_once_for_a_double_tap(town),
+        not_sent_unasked_to_whom_leaves_the_end_to_the_card(town),
+    )
+
+
+async def verified_however_one_comes_by_it(town: World, code: str) -> None:
+    sari = await newcomer(town)
+    await sari.says(f"/verify {code.lower().replace('-', ' ')}")
+    await sari.sees(TRUE)
+    await sari.says(code)
+    await sari.sees(TRUE)
+    await sari.says("/verify")
+    await sari.sees("Which code stands on the receipt")
+    await sari.says(changed(code))
+    await sari.sees(FALSE)
+    await sari.says("/verify <b>nonsense</b>")
+    await sari.sees(FALSE)
+    await sari.says(changed(code))  # the question was answered: this comes by itself
+    await sari.sees(FALSE)
+    await sari.says("/send")
+    await sari.sees("Where should it go")
+    await sari.says("bca")
+    await sari.sees("Which account number")
+    await sari.says(code)
+    await sari.sees("Which account number")
+    assert await sari.count(TRUE) == 2
+    await sari.says(f"/verify {code}")
+    await sari.sees(TRUE)
+    await sari.taps("Continue")
+    await sari.sees("Which account number")
+
+
+async def everybody_in_a_group_is_answered_and_offered_nothing(town: World, code: str) -> None:
+    emma, sari = await asyncio.gather(newcomer(town), newcomer(town, "id"))
+    emma_there, sari_there = await in_a_group(town, emma, sari)
+    question = await emma_there.says(f"/verify@kirim_sandbox_bot {code}")
+    told = await emma_there.sees(TRUE)
+    assert told["reply_to_message"]["message_id"] == question["message_id"]
+    await sari_there.says(f"/verify {changed(code)}")
+    untrue = await sari_there.sees("Palsu. Tidak ada struk Kirim")
+    await sari_there.says("/verify")
+    explained = await sari_there.sees("kirim kode yang ada di struknya:\n/verify@kirim_sandbox_bot")
+    assert not any("reply_markup" in message for message in (told, untrue, explained))
+    before = len(await emma_there.messages())
+    await emma_there.says(f"/verify@another_bot {code}")
+    await emma_there.says("/rate")
+    await emma_there.sees("Payments are a private matter")
+    assert len(await emma_there.messages()) == before + 3
+
+
+async def who_tries_codes_out_is_stopped_wherever_they_try(town: World, code: str) -> None:
+    emma, sari = await asyncio.gather(newcomer(town), newcomer(town))
+    (sari_there,) = await in_a_group(town, sari)
+    for _ in range(5):
+        await sari.says(f"/verify {WRONG}")
+        await sari_there.says(f"/verify {WRONG}")
+    await sari.sees_times(5, FALSE)
+    await until_count(sari_there, FALSE, 5)
+    await sari.says(f"/verify {WRONG}")
+    await sari.sees(REFUSED)
+    await sari_there.says(f"/verify {code}")
+    await sari_there.sees(REFUSED)
+    await sari.says(f"/start v_{code}")
+    await sari.sees(REFUSED)
+    await emma.says(f"/verify {code}")
+    await emma.sees(TRUE)
+
+
+async def comes_again_when_asked_for_and_once_for_a_double_tap(town: World) -> None:
+    emma, sari = await asyncio.gather(newcomer(town), newcomer(town))
+    order = await orders(town, emma)
+    card, refresh = await emma.button("Refresh")
+    button = refresh.replace("look", "receipt")
+    assert "as soon as the rupiah have been sent" in (await emma.presses(card, button, force=True))["text"]
+    await town.service.pays(order)
+    await completes(town, order)
+    receipt = await emma.sees(CAPTION)
+    assert "Receipt" in await emma.labels_of(card)
+    first, second = await asyncio.gather(emma.presses(card, button), emma.presses(card, button))
+    assert first["text"] == second["text"] == ""
+    await emma.sees_times(2, CAPTION)
+    again = (await emma.messages())[-1]
+    assert code_on(again) == code_on(receipt)
+    await sari.says("/start")
+    welcome = await sari.sees("Kirim sends rupiah")
+    assert "isn't in this chat" in (await sari.presses(welcome, button, force=True))["text"]
+    assert await sari.count(CAPTION) == 0
+    await emma.taps("Send again", message=again)
+    await emma.sees("(?s)Please check.*1234567890")
+
+
+async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(town: World) -> None:
+    emma = await newcomer(town)
+    order = await orders(town, emma)
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
+        database.execute("UPDATE people SET notices = ? WHERE id = ?", ('{"sent": "card"}', emma.id))
+        database.commit()
+    await town.service.pays(order)
+    await completes(town, order)
+    await emma.sees("✅ Sent")
+    await emma.taps("Receipt")
+    await emma.sees(CAPTION)
+    assert await emma.count(TOLD) == 0
+    assert await emma.count(CAPTION) == 1
+
+
+async def test_a_kill_around_the_picture_leaves_one_receipt_with_one_code(kirim: World) -> None:
+    lost, doubled = await asyncio.gather(newcomer(kirim), newcomer(kirim))
+    placed = [await orders(kirim, person) for person in (lost, doubled)]
+    pictures = calls_of(kirim, "sendPhoto")
+    async with held(pictures, lost), held(pictures, doubled, "delay_after"):
+        for order in placed:
+            await kirim.service.pays(order)
+            await completes(kirim, order)
+    await kirim.kill_bot()
+    before = codes_of(kirim)
+    assert await lost.count(TOLD) == 1
+    assert await lost.count(CAPTION) == 0
+    await good_weather(kirim)
+    await kirim.start_bot()
+    for person, times in ((lost, 1), (doubled, 2)):
+        await person.sees(f"{CAPTION}(.|\n)*{AGAIN}", anywhere=True)
+        receipts = [message for message in await person.messages() if CAPTION in words_of(message)]
+        assert len(receipts) == times
+        assert len({code_on(receipt) for receipt in receipts}) == 1
+        await person.says(f"/verify {code_on(receipts[-1])}")
+        await person.sees(TRUE)
+    assert codes_of(kirim) == before
+    assert len(before) == 2
+
+
+def codes_of(world: World) -> list[str]:
+    """The hashes of all codes there are."""
+    with closing(sqlite3.connect(world.state / "kirim.db")) as database:
+        return [row[0] for row in database.execute("SELECT code_hash FROM receipts ORDER BY reference")]
+
+
+async def until_count(person: Chatter, text: str, count: int) -> None:
+    async with asyncio.timeout(20):
+        while await person.count(text) != count:  # noqa: ASYNC110  a chat tells nobody that it is read
+            await asyncio.sleep(0.03)
