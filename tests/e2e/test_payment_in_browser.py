@@ -3,24 +3,27 @@
 `SCREENSHOTS=folder` keeps pictures of the way.
 """
 
-import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, Page, ViewportSize, expect
+from playwright.async_api import Locator, Page, expect
 
-from tests.e2e.world import World, world
-from tests.integration.chromium import chromium
+from tests.e2e.browsing import (
+    DESKTOP,
+    PHONE,
+    SEEN_WITHIN,
+    Onlooker,
+    last,
+    opened,
+    pays_in_the_wallet,
+    picture,
+    says,
+    tap,
+)
+from tests.e2e.world import world
 
 pytestmark = pytest.mark.browser
-
-DESKTOP = ViewportSize(width=1440, height=900)
-PHONE = ViewportSize(width=390, height=844)
-SEEN_WITHIN = 20_000.0
-Pictures = Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else None
 
 
 @dataclass(frozen=True)
@@ -41,23 +44,19 @@ INDONESIAN = Words(
 )
 
 
-@dataclass(frozen=True)
-class Story:
-    """Who pays, on what, with which service."""
+@dataclass(frozen=True, kw_only=True)
+class Story(Onlooker):
+    """Who pays, in which language, with which service."""
 
-    name: str
-    person: int
     words: Words
-    screen: ViewportSize
     profile: str
-    dark: bool = False
 
 
 STORIES = [
-    Story("emma-desktop", 1001, ENGLISH, DESKTOP, "documented"),
-    Story("sari-desktop-live", 1002, INDONESIAN, DESKTOP, "live", dark=True),
-    Story("emma-phone-live", 1001, ENGLISH, PHONE, "live"),
-    Story("sari-phone", 1002, INDONESIAN, PHONE, "documented"),
+    Story("emma-desktop", 1001, DESKTOP, words=ENGLISH, profile="documented"),
+    Story("sari-desktop-live", 1002, DESKTOP, words=INDONESIAN, profile="live", dark=True),
+    Story("emma-phone-live", 1001, PHONE, words=ENGLISH, profile="live"),
+    Story("sari-phone", 1002, PHONE, words=INDONESIAN, profile="documented"),
 ]
 
 
@@ -91,52 +90,3 @@ async def walks_to_the_invoice(page: Page, pane: Locator, story: Story) -> None:
     await tap(pane, story.words.confirm)
     await expect(pane.get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, story, "invoice")
-
-
-async def pays_in_the_wallet(page: Page, story: Story) -> None:
-    if story.screen == PHONE:
-        await page.get_by_test_id("tab-wallet").click()
-    wallet = page.get_by_test_id(f"wallet-{story.person}")
-    await wallet.get_by_test_id("wallet-scan").click()
-    await expect(wallet.get_by_test_id("wallet-pay")).to_be_enabled(timeout=SEEN_WITHIN)
-    await picture(page, story, "wallet")
-    await wallet.get_by_test_id("wallet-pay").click()
-    await expect(wallet.get_by_test_id("wallet-status")).to_be_visible()
-    if story.screen == PHONE:
-        await page.get_by_test_id("tab-chat").click()
-
-
-async def says(pane: Locator, text: str) -> None:
-    before = await pane.get_by_test_id("message").count()
-    await pane.get_by_test_id("composer").fill(text)
-    await pane.get_by_test_id("send").click()
-    # The person's own message and the bot's answer to it.
-    await expect(pane.get_by_test_id("message").nth(before + 1)).to_be_visible(timeout=SEEN_WITHIN)
-
-
-async def tap(pane: Locator, label: str) -> None:
-    await pane.get_by_test_id("inline-button").filter(has_text=label).last.click(timeout=SEEN_WITHIN)
-
-
-def last(pane: Locator, text: str) -> Locator:
-    return pane.get_by_test_id("message").filter(has_text=text).last
-
-
-async def picture(page: Page, story: Story, step: str) -> None:
-    if Pictures is not None:
-        Pictures.mkdir(parents=True, exist_ok=True)
-        await page.wait_for_timeout(400)
-        await page.screenshot(path=Pictures / f"{story.name}-{step}.png")
-
-
-@asynccontextmanager
-async def opened(kirim: World, story: Story) -> AsyncIterator[Page]:
-    async with chromium() as browser:
-        context = await browser.new_context(viewport=story.screen, color_scheme="dark" if story.dark else "light")
-        page = await context.new_page()
-        troubles: list[str] = []
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        await page.goto(kirim.addresses.page)
-        await expect(page.locator("body[data-ready]")).to_be_attached(timeout=SEEN_WITHIN)
-        yield page
-        assert troubles == []

@@ -1,0 +1,79 @@
+"""The chat page in a real browser: who looks at it on what, and what people do there.
+
+`SCREENSHOTS=folder` keeps pictures of the way.
+"""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import Locator, Page, ViewportSize, expect
+
+from tests.e2e.world import World
+from tests.integration.chromium import chromium
+
+DESKTOP = ViewportSize(width=1440, height=900)
+PHONE = ViewportSize(width=390, height=844)
+SEEN_WITHIN = 20_000.0
+Pictures = Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else None
+
+
+@dataclass(frozen=True)
+class Onlooker:
+    """Whose chat it is, and the screen it is looked at on."""
+
+    name: str
+    person: int
+    screen: ViewportSize
+    dark: bool = False
+
+
+async def pays_in_the_wallet(page: Page, who: Onlooker) -> None:
+    if who.screen == PHONE:
+        await page.get_by_test_id("tab-wallet").click()
+    wallet = page.get_by_test_id(f"wallet-{who.person}")
+    await wallet.get_by_test_id("wallet-scan").click()
+    await expect(wallet.get_by_test_id("wallet-pay")).to_be_enabled(timeout=SEEN_WITHIN)
+    await picture(page, who, "wallet")
+    await wallet.get_by_test_id("wallet-pay").click()
+    await expect(wallet.get_by_test_id("wallet-status")).to_be_visible()
+    if who.screen == PHONE:
+        await page.get_by_test_id("tab-chat").click()
+
+
+async def says(pane: Locator, text: str) -> None:
+    before = await pane.get_by_test_id("message").count()
+    await pane.get_by_test_id("composer").fill(text)
+    await pane.get_by_test_id("send").click()
+    # The person's own message and the bot's answer to it.
+    await expect(pane.get_by_test_id("message").nth(before + 1)).to_be_visible(timeout=SEEN_WITHIN)
+
+
+async def tap(pane: Locator, label: str) -> None:
+    await pane.get_by_test_id("inline-button").filter(has_text=label).last.click(timeout=SEEN_WITHIN)
+
+
+def last(pane: Locator, text: str) -> Locator:
+    return pane.get_by_test_id("message").filter(has_text=text).last
+
+
+async def picture(page: Page, who: Onlooker, step: str) -> None:
+    if Pictures is not None:
+        Pictures.mkdir(parents=True, exist_ok=True)
+        await page.wait_for_timeout(400)
+        await page.screenshot(path=Pictures / f"{who.name}-{step}.png")
+
+
+@asynccontextmanager
+async def opened(kirim: World, who: Onlooker) -> AsyncIterator[Page]:
+    async with chromium() as browser:
+        context = await browser.new_context(viewport=who.screen, color_scheme="dark" if who.dark else "light")
+        page = await context.new_page()
+        troubles: list[str] = []
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        await page.goto(kirim.addresses.page)
+        await expect(page.locator("body[data-ready]")).to_be_attached(timeout=SEEN_WITHIN)
+        yield page
+        assert troubles == []
