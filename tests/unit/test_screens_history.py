@@ -50,9 +50,9 @@ def test_each_order_is_listed_with_its_mark_its_day_and_where_it_stands() -> Non
         "⌛ Rp500,000 → GoPay ••••7890\nGHK2345 · 17 Aug 2025 · Invoice expired"
     )
     assert buttons(seen) == {
-        "⏳ ABC2345": "o:ABC2345:page",
-        "✅ DEF2345": "o:DEF2345:page",
-        "⌛ GHK2345": "o:GHK2345:page",
+        "ABC2345": "o:ABC2345:page",
+        "DEF2345": "o:DEF2345:page",
+        "GHK2345": "o:GHK2345:page",
         "Send rupiah": "new",
     }
     assert "ABC2345 · hari ini · Menunggu pembayaran" in listed(HistoryPage(orders, "", None, None, 0, 3), "id").text
@@ -62,7 +62,7 @@ def test_the_neighbouring_pages_are_one_tap_away_and_only_where_there_are_some()
     order = (an_order(),)
     middle = buttons(listed(HistoryPage(order, "ABC2345", "", "XYZ2345", 6, 13)))
     assert middle == {
-        "⏳ ABC2345": "o:ABC2345:page",
+        "ABC2345": "o:ABC2345:page",
         "\u2039 Newer": "h:",
         "7\u20137 of 13": "h:ABC2345",
         "Older \u203a": "h:XYZ2345",

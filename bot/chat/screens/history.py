@@ -19,7 +19,7 @@ def screen(t: Translator, page: HistoryPage, now: datetime, zone: tzinfo) -> Scr
     if not page.orders:
         return Screen(t("history.none"), (new_row(t),))
     orders = "\n\n".join(_entry(t, order, now, zone) for order in page.orders)
-    return Screen(f"{t('history.title')}\n\n{orders}", (*_choices(page, now), *_turns(t, page), new_row(t)))
+    return Screen(f"{t('history.title')}\n\n{orders}", (*_choices(page), *_turns(t, page), new_row(t)))
 
 
 def _entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
@@ -35,11 +35,8 @@ def _entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
     )
 
 
-def _choices(page: HistoryPage, now: datetime) -> Keyboard:
-    buttons = [
-        Button(f"{mark(order, now)} {order.reference}", data=data.for_order(order.reference, "page"))
-        for order in page.orders
-    ]
+def _choices(page: HistoryPage) -> Keyboard:
+    buttons = [Button(order.reference, data=data.for_order(order.reference, "page")) for order in page.orders]
     return tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
 
 
