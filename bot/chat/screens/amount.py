@@ -29,7 +29,10 @@ def screen(t: Translator, draft: OrderDraft, minimum: int) -> Screen:
 def readings(t: Translator, draft: OrderDraft, text: str, ambiguous: Ambiguous) -> Screen:
     """What was typed can be read in more than one way, or may be no sum at all: each reading is a button."""
     choices = _choices(t, draft, list(ambiguous.readings), COLUMNS)
-    asked = t("amount.which" if len(ambiguous.readings) > 1 else "amount.is_it", text=words.quoted(text))
+    if len(ambiguous.readings) == 1:
+        asked = t("amount.is_it", text=words.quoted(text), amount=words.amount(t, ambiguous.readings[0]))
+    else:
+        asked = t("amount.which", text=words.quoted(text))
     return Screen(asked, (*choices, leave_row(t, draft)))
 
 
