@@ -107,7 +107,8 @@ async def _ask(visit: Visit) -> None:
 async def _delete(visit: Visit) -> None:
     waits = await visit.desk.privacy.delete(visit.person)
     if waits.is_over:
-        visit.draft = None
+        # Nothing that this visit still knows may be written down again.
+        visit.draft = visit.away_since = None
         await visit.show(privacy.deleted(visit.t))
     else:
         await visit.show(privacy.waiting(visit.t, waits, visit.desk.clock.now()))

@@ -1,5 +1,7 @@
 """A person is forgotten in every table and in every file; their orders keep a skeleton that leads to nobody."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import fields, replace
 from datetime import timedelta
 
@@ -124,6 +126,20 @@ async def test_among_thousands_of_rows_no_file_keeps_a_trace(store: SqlStore, pr
     await privacy.delete(a_person())
     left = set(await every_text(database))
     assert found_in(database, every - left) == {}
+
+
+async def test_a_reader_in_the_way_only_puts_the_erasing_off(store: SqlStore, privacy: Privacy, database: str) -> None:
+    if not database.startswith("sqlite"):
+        pytest.skip("PostgreSQL's files are its operator's")
+    await live(store, EMMA)
+    sealed = [each for each in await every_text(database) if each.startswith("s1.")]
+    with closing(sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM orders").fetchone()
+        await privacy.delete(a_person())
+        assert found_in(database, sealed)
+    await privacy.tidy()
+    assert found_in(database, sealed) == {}
 
 
 async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(

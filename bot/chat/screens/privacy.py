@@ -29,21 +29,24 @@ def screen(t: Translator, retention_days: int, *, wished: bool) -> Screen:
 def summary(t: Translator, held: Held, zone: tzinfo) -> Screen:
     """A person's data at a glance. Numbers are masked: a chat may be looked at by others; the file has them in full."""
     person = held.person
-    lines = [
-        t(
-            "privacy.profile",
-            since=t.date(person.created_at, zone),
-            language=t.plain("privacy.language"),
-            zone=person.zone.key,
-            phrase=t.plain("privacy.phrase_set" if person.phrase else "privacy.phrase_unset"),
-        ),
-        t.n("privacy.recipients", len(held.recipients)),
-        *_listed([f"• {_recipient(each)}" for each in held.recipients]),
-        t.n("privacy.orders", len(held.orders)),
-        *_listed([f"• {words.order_line(t, each)}" for each in held.orders]),
-        t.n("privacy.drafts", sum(draft.status is not DraftStatus.PLACED for draft in held.drafts)),
+    profile = t(
+        "privacy.profile",
+        since=t.date(person.created_at, zone),
+        language=t.plain("privacy.language"),
+        zone=person.zone.key,
+        phrase=t.plain("privacy.phrase_set" if person.phrase else "privacy.phrase_unset"),
+    )
+    recipients = [f"• {_recipient(each)}" for each in held.recipients]
+    orders = [f"• {words.order_line(t, each)}" for each in held.orders]
+    parts = [
+        profile,
+        "\n".join([t.n("privacy.recipients", len(recipients)), *_listed(recipients)]),
+        "\n".join([t.n("privacy.orders", len(orders)), *_listed(orders)]),
     ]
-    return Screen("\n".join(lines), ((_button(t, "privacy.file", FILE),), (_button(t, "button.back", SHOW),)))
+    begun = sum(draft.status is not DraftStatus.PLACED for draft in held.drafts)
+    if begun:
+        parts.append(t.n("privacy.drafts", begun))
+    return Screen("\n\n".join(parts), ((_button(t, "privacy.file", FILE),), (_button(t, "button.back", SHOW),)))
 
 
 def confirm(t: Translator, held: Held, waits: Waits, asked_at: datetime) -> Screen:
