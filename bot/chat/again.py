@@ -18,7 +18,10 @@ from bot.domain.payout import PayoutMethod
 from bot.i18n import Html
 
 SECOND_TAP = timedelta(seconds=5)
-"""A press this soon after the same one wants nothing new: what it asked for is just being shown."""
+"""A press this soon after the same one wants nothing new: what it asked for is just being shown.
+
+Unless it comes from what is itself the newest question: then what was shown has lost its buttons to that.
+"""
 
 
 async def resend(visit: Visit, order: Order) -> None:
@@ -44,6 +47,7 @@ async def new_quote(visit: Visit, order: Order) -> None:
 async def _wish_again(visit: Visit, order: Order) -> None:
     """The new draft, with what is to be said before its review: once, however often the button was pressed."""
     await visit.acknowledge()
+    pressed_in_question = visit.desk.prompts.is_current(visit.chat_id, visit.message_id)
     visit.message_id = None
     before, method = visit.draft, await _on_the_list(visit, order)
     wished = visit.desk.drafts.wish_of(order, method)
@@ -51,7 +55,7 @@ async def _wish_again(visit: Visit, order: Order) -> None:
         put_aside = before is not None and has_answers(before)
         visit.draft = await visit.desk.drafts.begin_with(wished, visit.update_id)
         visit.notice = visit.t("draft.replaced") if put_aside else None
-    elif not visit.is_replayed and _touched_just_now(before, visit.desk.clock.now()):
+    elif not (visit.is_replayed or pressed_in_question) and _touched_just_now(before, visit.desk.clock.now()):
         return
     gone = visit.t("again.vanished", name=words.name(order.method)) if method is None else None
     visit.notice = _joined(visit.notice, gone or await _difference(visit, order))
