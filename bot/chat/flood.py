@@ -102,7 +102,8 @@ class FloodGate:
         pace, again = self._paces[chat.id], self.again_at(chat.id)
         is_news = pace.is_news(moment)
         pace.t = pace.t or await _language_of(desk, update)
-        text = pace.t.n("limits.messages", max(ceil((again - moment).total_seconds()), 1))
+        # From now on, for it may have waited behind others of its chat.
+        text = pace.t.n("limits.messages", max(ceil((again - self._clock.now()).total_seconds()), 1))
         if update.callback_query is not None:
             await desk.messenger.answer_press(update.callback_query.id, str(text), alert=True)
         elif is_news and chat.type == Chat.PRIVATE:

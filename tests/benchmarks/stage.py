@@ -21,6 +21,7 @@ import httpx
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.benchmarks.processes import Process, running
 from tests.e2e.world import Service, words_of
+from tests.keys import ENCRYPTION_KEYS
 
 PATIENCE = 90.0
 Json = dict[str, Any]
@@ -127,7 +128,11 @@ async def stage(*, telegram_limits: bool = False) -> AsyncIterator[Stage]:
             httpx.AsyncClient(base_url=addresses.page, timeout=PATIENCE) as telegram,
             httpx.AsyncClient(base_url=addresses.service, timeout=PATIENCE) as control,
         ):
-            environment = bot_environment(folder, addresses) | {"LOG_FORMAT": "json", "LOG_LEVEL": "info"}
+            # The bot has to open what `crowd` seals into its database.
+            settings = {"ENCRYPTION_KEYS": ENCRYPTION_KEYS, "LOG_FORMAT": "json", "LOG_LEVEL": "info"}
+            # Nobody types as fast as the people who never pause.
+            settings |= {"MAX_MESSAGES_PER_MINUTE": "0", "MAX_OPEN_ORDERS": "0", "MAX_ORDERS_PER_HOUR": "0"}
+            environment = bot_environment(folder, addresses) | settings
             made = Stage(
                 folder=folder,
                 environment=environment,
