@@ -31,7 +31,7 @@ CONTACTS = (
 """An @name, a mail address, a web address: what can be tapped, and shows where it leads."""
 
 KEY_BYTES = 32
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+LOOPBACK = frozenset({"127.0.0.1", "::1"})
 LARGEST_ID = 2**52
 """Telegram's ids have at most 52 significant bits."""
 
@@ -134,7 +134,9 @@ class Settings(BaseSettings):
         address = cls._address_is_http(address)
         parts = _parts(address)
         if parts is None or (parts.scheme != "https" and parts.hostname not in LOOPBACK):
-            raise ValueError("must be an https address (http only on this machine itself)")
+            raise ValueError("must be an https address (http only on this machine itself, as http://127.0.0.1:…)")
+        if "." not in (parts.hostname or "") and ":" not in (parts.hostname or ""):
+            raise ValueError("must have a host with a dot in its name: Telegram takes no other in a button")
         return address
 
     @model_validator(mode="after")

@@ -143,8 +143,14 @@ class ChatTeller:
         caption = _marked(news, t, payment.caption)
         if pay.length(caption) > pay.CAPTION:
             caption = payment.caption
-        keyboard = (*wallet_page.rows(t, order, self._public_url), *payment.keyboard)
-        sent = await self._messenger.send_photo(news.chat_id, picture, caption, keyboard, lane="money", silent=False)
+        page = wallet_page.rows(t, order, self._public_url)
+        for keyboard in ((*page, *payment.keyboard), payment.keyboard):
+            sent = await self._messenger.send_photo(
+                news.chat_id, picture, caption, keyboard, lane="money", silent=False
+            )
+            # An address that Telegram doesn't take must not cost anybody the invoice.
+            if not (page and isinstance(sent, Invalid)):
+                break
         if payment.follow_up and isinstance(sent, Delivered):
             await self._messenger.send_text(news.chat_id, payment.follow_up, (), lane="money", silent=True)
         return _kept(sent)

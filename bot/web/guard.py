@@ -1,7 +1,6 @@
 """What goes around every answer: headers that keep it to itself, and failures that tell nothing of what was asked."""
 
 import structlog
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.actions.mistakes import frames
@@ -32,7 +31,7 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-PRIVATE = "no-store"
+CACHING, PRIVATE = b"cache-control", b"no-store"
 ENCRYPTED_ONLY = "max-age=31536000"
 
 
@@ -41,16 +40,18 @@ class Guard:
 
     def __init__(self, app: ASGIApp, *, encrypted: bool) -> None:
         self._app = app
-        self._headers = {**HEADERS, "strict-transport-security": ENCRYPTED_ONLY} if encrypted else HEADERS
+        headers = {**HEADERS, "strict-transport-security": ENCRYPTED_ONLY} if encrypted else HEADERS
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the headers. An error ends here: its text may quote the address, and that is a secret."""
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(self._headers)
-                headers.setdefault("cache-control", PRIVATE)
+                headers = message["headers"]
+                headers.extend(self._headers)
+                if all(name != CACHING for name, _ in headers):
+                    headers.append((CACHING, PRIVATE))
             await send(message)
 
         try:

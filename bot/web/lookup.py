@@ -1,7 +1,7 @@
 """Finds the orders of pages without a query for each look: what is asked for meanwhile is asked for in one go.
 
-A page looks every two seconds. One read is under way at any time and takes with it whatever has been asked for since
-the last one, so that 500 pages keep one of the database's connections busy for a moment and never two.
+A page looks every two seconds. One read goes on at any time and takes with it whatever has been asked for since the
+last one, so that 500 pages keep one of the database's connections busy for some moments and never two.
 """
 
 import asyncio
@@ -16,6 +16,9 @@ from bot.domain.order import Order
 FRESH_SECONDS = 1.0
 """How long a state may be told as it was read: half as long as a page waits between two looks. What can be paid with
 is given out only as it is now."""
+
+PAUSE_SECONDS = 0.02
+"""Between two reads. One page alone never waits for it; of many, the most are read together."""
 
 BATCH = 200
 MOST_WAITING = 2_000
@@ -74,6 +77,7 @@ class Lookup:
             else:
                 for token, asked in batch.items():
                     asked.set_result(self._keep(token, found.get(token)))
+            await asyncio.sleep(PAUSE_SECONDS)
         self._reading = None
 
     def _keep(self, token: str, order: Order | None) -> Order | None:

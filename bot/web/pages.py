@@ -1,6 +1,8 @@
 """What is answered at a page's address: the page, its state for the script, and its QR code."""
 
+import time
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from functools import cache
 
 import structlog
@@ -28,6 +30,8 @@ NOW_HEADER = "x-now"
 """The time by our clock in milliseconds: a phone's own may be minutes off."""
 
 RETRY_SECONDS = "5"
+SILENT_SECONDS = 30.0
+"""Hundreds of pages may meet the same trouble every second; the log hears of it once in a while."""
 
 
 class NoSuchPage(Exception):
@@ -46,6 +50,7 @@ class Pages:
         self._translations = translations
         self._default_locale = default_locale
         self._files = files
+        self._silent_until = 0.0
         # There are as many as states in each language, and no order is in them.
         self._telling = cache(self._tell)
 
@@ -53,15 +58,15 @@ class Pages:
         """The page itself."""
         order = await self._order(request, self._lookup.find)
         locale, now = language_of(request, self._default_locale), self._clock.now()
-        state = state_of(order, now)
-        shown = html.Shown(order, self._telling(locale, state), _offered(order, state), now)
+        state, offered = _stands(order, now)
+        shown = html.Shown(order, self._telling(locale, state), offered, now)
         return HTMLResponse(html.payment(self._translations.get(locale), shown, self._files))
 
     async def state(self, request: Request) -> Response:
         """The state's words as JSON, or 304 where the page has them already."""
         order = await self._order(request, self._lookup.glance)
         now = self._clock.now()
-        told = self._telling(language_of(request, self._default_locale), state_of(order, now))
+        told = self._telling(language_of(request, self._default_locale), _stands(order, now)[0])
         headers = {"etag": told.etag, NOW_HEADER: str(int(now.timestamp() * 1000))}
         if request.headers.get("if-none-match") == told.etag:
             return Response(status_code=304, headers=headers)
@@ -70,7 +75,7 @@ class Pages:
     async def qr(self, request: Request) -> Response:
         """The QR code; 410 as soon as nothing is to be paid with it any more."""
         order = await self._order(request, self._lookup.find)
-        offered = _offered(order, state_of(order, self._clock.now()))
+        _, offered = _stands(order, self._clock.now())
         if offered is None:
             return Response(status_code=410)
         return Response(await self._pictures.png(offered.qr), media_type="image/png")
@@ -81,7 +86,9 @@ class Pages:
 
     async def troubled(self, request: Request, error: Exception) -> Response:
         """503: the database is away, or too many ask at once."""
-        log.warning("page_not_shown", why=type(error).__name__)
+        if time.monotonic() >= self._silent_until:
+            log.warning("pages_not_shown", why=type(error).__name__)
+            self._silent_until = time.monotonic() + SILENT_SECONDS
         answer = self._notice(request, "trouble", 503)
         answer.headers["retry-after"] = RETRY_SECONDS
         return answer
@@ -102,16 +109,17 @@ class Pages:
         return telling(self._translations.get(locale), state)
 
 
-def _offered(order: Order, state: State) -> Payable | None:
-    """How `order` is paid, where it may be."""
+def _stands(order: Order, now: datetime) -> tuple[State, Payable | None]:
+    """Where `order` stands, and how it is paid, which is there in `WAITING` alone."""
+    state = state_of(order, now)
     if state is not State.WAITING:
-        return None
+        return state, None
     try:
-        return payable(order)
+        return state, payable(order)
     except (ValueError, DepositCheckError) as error:
         # It was judged before it was opened; a row that was changed since isn't shown.
         log.error("page_without_payment", order=order.reference, why=type(error).__name__)  # noqa: TRY400
-        return None
+        return State.CLOSED, None
 
 
 FAILURES = (StoreDown, TooMany, UnrenderableQr)

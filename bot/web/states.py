@@ -5,6 +5,7 @@ import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import COMPLETED, FAILED, Step
@@ -59,7 +60,7 @@ class StepShown:
     stands: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Telling:
     """The words of a state in one language, as the page and its script show them. They name no order."""
 
@@ -69,12 +70,12 @@ class Telling:
     steps: tuple[StepShown, ...]
     again: int | None
 
-    @property
+    @cached_property
     def body(self) -> bytes:
         """As JSON, for the page's script."""
         return json.dumps(asdict(self), ensure_ascii=False).encode()
 
-    @property
+    @cached_property
     def etag(self) -> str:
         """What the script asks with, so that an unchanged state needs no words."""
         return f'"{hashlib.sha256(self.body).hexdigest()[:16]}"'

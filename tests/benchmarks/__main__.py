@@ -20,6 +20,7 @@ BENCHMARKS = {
     "updates": "updates_per_second",
     "qr": "qr_codes",
     "receipts": "receipts",
+    "pages": "wallet_pages",
     "start": "start_and_memory",
 }
 

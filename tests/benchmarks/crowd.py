@@ -52,12 +52,13 @@ async def follow(
     async with store.transaction() as tx:
         for number, service_id in enumerate(ids):
             chat_id = chats.get(service_id, ELSEWHERE + number)
-            await tx.orders.add(_order(service_id, chat_id, paid=paid, within=within))
+            await tx.orders.add(an_order(service_id, chat_id, paid=paid, within=within))
     await store.close()
     return [Followed(service_id, chats[service_id]) for service_id in watched]
 
 
-def _order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Order:
+def an_order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Order:
+    """One that was shown a moment ago, unpaid or just paid; first looked at `within` seconds."""
     now = datetime.now(UTC)
     return Order(
         reference=service_id[-12:],

@@ -2,19 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import httpx
 import pytest
 import zxingcpp
 
-from bot.actions.ports import StoreDown, Transaction
+from bot.actions.ports import StoreDown
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import Step
-from bot.store.store import SqlStore
+from bot.store.store import SqlStore, SqlTransaction
 from bot.web.app import create_app
 from bot.web.guard import CONTENT_SECURITY_POLICY
 from bot.web.lookup import Lookup, TooMany
@@ -46,24 +46,26 @@ NOWHERE = (
 Change = Callable[..., Awaitable[None]]
 
 
-class CountingStore:
-    """A store that counts what pages ask it, and fails when told to."""
+class CountingStore(SqlStore):
+    """A store that counts what pages ask it, and fails when told to; `inner` is how a test writes."""
 
-    def __init__(self, inner: SqlStore) -> None:
-        self.inner, self.reads, self.under_way, self.most_at_once, self.down = inner, 0, 0, 0, False
+    def __init__(self, url: str) -> None:
+        super().__init__(url, VAULT)
+        self.inner = SqlStore(url, VAULT)
+        self.reads, self.under_way, self.most_at_once, self.down = 0, 0, 0, False
 
-    def transaction(self) -> AbstractAsyncContextManager[Transaction]:
+    def transaction(self) -> NoReturn:
         raise AssertionError("pages change nothing")
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[Transaction]:
+    async def reading(self) -> AsyncIterator[SqlTransaction]:
         if self.down:
             raise StoreDown
         self.reads += 1
         self.under_way += 1
         self.most_at_once = max(self.most_at_once, self.under_way)
         try:
-            async with self.inner.reading() as tx:
+            async with super().reading() as tx:
                 yield tx
         finally:
             self.under_way -= 1
@@ -71,9 +73,10 @@ class CountingStore:
 
 @pytest.fixture
 async def store(file: str) -> AsyncIterator[CountingStore]:
-    sql = SqlStore(file, VAULT)
-    yield CountingStore(sql)
-    await sql.close()
+    store = CountingStore(file)
+    yield store
+    await store.close()
+    await store.inner.close()
 
 
 @pytest.fixture
@@ -267,6 +270,7 @@ async def test_a_row_that_names_another_token_is_not_shown(browser: httpx.AsyncC
     async with store.inner.transaction() as tx:
         await tx.orders.add(spoiled)
     assert "0x1111" not in (await browser.get(PAGE)).text
+    assert (await browser.get(STATE)).json()["state"] == "closed"
     assert (await browser.get(QR)).status_code == 410
 
 

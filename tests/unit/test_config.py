@@ -118,6 +118,8 @@ def test_each_setting_is_taken(given: Any, name: str, value: str, means: object)
         ("ENCRYPTION_KEYS", f"{ENCRYPTION_KEYS};{ENCRYPTION_KEYS}"),
         ("PUBLIC_URL", "http://kirim.example"),
         ("PUBLIC_URL", "kirim.example"),
+        ("PUBLIC_URL", "https://kirim"),
+        ("PUBLIC_URL", "http://localhost:8482"),
         ("PUBLIC_URL", "https://kirim.example/?p=1"),
         ("HTTP_PORT", "65536"),
         ("MAX_OPEN_ORDERS", "-1"),

@@ -1,0 +1,110 @@
+"""The button to the wallet page as Telegram gets it: under every invoice, and never in its way."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from bot.actions.help import Help
+from bot.actions.news import news_of
+from bot.actions.ports import Told, Untellable
+from bot.chat.messenger import Delivered, Invalid, Messenger, Outcome
+from bot.chat.notices import ChatTeller
+from bot.chat.screen import Keyboard
+from bot.domain.order import Notice, Order
+from bot.store.store import SqlStore
+from tests.keys import VAULT
+from tests.unit.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
+from tests.unit.fake_settlement import MovedClock
+
+TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
+URL = f"https://pay.example/p/{TOKEN}?l=en"
+
+
+class Telegram:
+    """Takes messages, or refuses those with an address in a button."""
+
+    def __init__(self, *, takes_addresses: bool = True, takes_photos: bool = True) -> None:
+        self.takes_addresses, self.takes_photos = takes_addresses, takes_photos
+        self.photos: list[Keyboard] = []
+        self.texts: list[str] = []
+
+    async def send_photo(self, *given: Any, **_: Any) -> Outcome:
+        keyboard: Keyboard = given[3]
+        has_address = any(button.url for row in keyboard for button in row)
+        if not self.takes_photos or (has_address and not self.takes_addresses):
+            return Invalid("BUTTON_URL_INVALID")
+        self.photos.append(keyboard)
+        return Delivered(len(self.photos))
+
+    async def send_text(self, *given: Any, **_: Any) -> Outcome:
+        self.texts.append(given[1])
+        return Delivered(100)
+
+
+@pytest.fixture
+async def store(file: str) -> AsyncIterator[SqlStore]:
+    store = SqlStore(file, VAULT)
+    yield store
+    await store.close()
+
+
+async def told(store: SqlStore, telegram: Telegram, order: Order, public_url: str = "https://pay.example") -> object:
+    clock = MovedClock()
+    clock.at = NOW
+    teller = ChatTeller(
+        store=store,
+        messenger=cast("Messenger", telegram),
+        translations=TRANSLATIONS,
+        clock=clock,
+        help_desk=Help(store, clock, frozenset(), frozenset()),
+        receipts=cast("Any", None),
+        default_locale="en",
+        public_url=public_url,
+    )
+    async with store.transaction() as tx:
+        await tx.orders.add(order)
+    (news,) = news_of(order, (Notice.INVOICE,), NOW)
+    return await teller.tell(news)
+
+
+def labels(keyboard: Keyboard) -> list[str]:
+    return [button.url or button.label for row in keyboard for button in row]
+
+
+async def test_every_kind_of_invoice_has_the_button(store: SqlStore) -> None:
+    telegram = Telegram()
+    long_one = an_order(reference="R1", draft_id="1", service_id="1", bolt11=INVOICE + "q" * 2000, page_token=TOKEN)
+    await told(store, telegram, long_one)
+    assert labels(telegram.photos[0]) == [URL]
+    assert INVOICE in telegram.texts[0]
+
+
+async def test_the_buttons_of_a_deposit_stay(store: SqlStore) -> None:
+    telegram = Telegram()
+    await told(store, telegram, replace(a_deposit("cbbtc"), page_token=TOKEN))
+    assert labels(telegram.photos[0]) == [URL, "Copy address", "Copy amount"]
+
+
+async def test_without_a_public_address_there_is_none(store: SqlStore) -> None:
+    telegram = Telegram()
+    await told(store, telegram, an_order(page_token=TOKEN), public_url="")
+    assert telegram.photos == [()]
+
+
+async def test_an_order_from_before_there_were_pages_has_none(store: SqlStore) -> None:
+    telegram = Telegram()
+    await told(store, telegram, an_order(page_token=None))
+    assert telegram.photos == [()]
+
+
+async def test_an_address_that_telegram_refuses_costs_nobody_the_invoice(store: SqlStore) -> None:
+    telegram = Telegram(takes_addresses=False)
+    assert isinstance(await told(store, telegram, an_order(page_token=TOKEN)), Told)
+    assert telegram.photos == [()]
+
+
+async def test_what_telegram_refuses_for_another_reason_is_still_told_as_refused(store: SqlStore) -> None:
+    telegram = Telegram(takes_photos=False)
+    assert isinstance(await told(store, telegram, an_order(page_token=TOKEN)), Untellable)
