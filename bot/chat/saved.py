@@ -127,9 +127,10 @@ def _is_begun(visit: Visit, recipient: Recipient) -> bool:
 async def _method(visit: Visit, recipient: Recipient) -> PayoutMethod | None:
     """The destination as the list has it; as it was, where the list can't be read: placing looks again."""
     try:
-        return current_method(recipient, await visit.desk.market.methods())
+        methods = await visit.desk.market.methods()
     except SettlementFailure:
-        return recipient.method
+        methods = ()
+    return current_method(recipient, methods) if methods else recipient.method
 
 
 async def _save(visit: Visit, recipient: Recipient) -> None:

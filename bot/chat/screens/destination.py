@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.actions.ports import Recipient
+from bot.actions.ports import Recipient, ServiceDown
 from bot.actions.recipients import beginning, called, current_method, with_known_holder, with_recipient
 from bot.chat import data, words
 from bot.chat.desk import Pressed, Said, Visit
@@ -123,6 +123,8 @@ def _pressed(
 
 def _again(draft: OrderDraft, recipient: Recipient, methods: Sequence[PayoutMethod]) -> OrderDraft:
     """The draft for somebody sent to before; their destination may have gone from the list since."""
+    if not methods:  # an empty list says nothing about this destination
+        raise ServiceDown
     method = current_method(recipient, methods)
     if method is None:
         raise Rejection("recipient.vanished", name=words.name(recipient.method))
@@ -154,10 +156,7 @@ def _choices(draft: OrderDraft, methods: Sequence[PayoutMethod]) -> Keyboard:
 
 
 def _saved(draft: OrderDraft, recipients: Sequence[Recipient]) -> Keyboard:
-    return tuple(
-        (Button(words.saved(each), data=data.for_draft(draft, "again", each.id), style="primary"),)
-        for each in recipients
-    )
+    return tuple((Button(words.saved(each), data=data.for_draft(draft, "again", each.id)),) for each in recipients)
 
 
 def _kinds(methods: Sequence[PayoutMethod]) -> list[str]:
