@@ -116,6 +116,7 @@ async def test_the_command_list_speaks_both_languages(town: World) -> None:
         "rate",
         "status",
         "orders",
+        "verify",
         "cancel",
         "settings",
         "phrase",
