@@ -1,5 +1,6 @@
 """A flood is refused with a word and a time, is felt in its own chat alone, and never counts what comes late."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,8 +16,12 @@ from telegram import CallbackQuery, Chat, ChatMemberLeft, ChatMemberUpdated, Mes
 from bot.actions.ports import Person
 from bot.chat.attempts import RECEIVED
 from bot.chat.flood import WINDOW, FloodGate
+from bot.chat.lanes import Lanes
 from tests.unit.every_screen import TRANSLATIONS
+from tests.unit.fake_inbox import FakeStore, LoopClock
 from tests.unit.fake_settlement import BEGINNING, MovedClock
+from tests.unit.test_lanes import item
+from tests.virtual_time import in_virtual_time
 
 if TYPE_CHECKING:
     from bot.chat.desk import Desk
@@ -194,3 +199,31 @@ def test_no_minute_holds_more_than_the_limit_and_nobody_below_it_is_refused(gaps
             let_in.append(now)
         else:
             assert gate.again_at(EMMA) == recent[0] + WINDOW
+
+
+class Unlucky(Exception):
+    """The first attempt fails."""
+
+
+@in_virtual_time
+async def test_the_lanes_say_when_an_update_came_in_unless_it_is_taken_up_again() -> None:
+    store, clock, seen = FakeStore(), LoopClock(), list[tuple[int, datetime | None]]()
+    left_behind = item(1, EMMA)
+    async with store.transaction() as tx:
+        await tx.inbox.add([left_behind])
+    await asyncio.sleep(60)
+
+    async def process(update: Update) -> None:
+        seen.append((update.update_id, RECEIVED.get()))
+        if update.update_id == 3 and len(seen) == 3:
+            raise Unlucky
+
+    lanes = Lanes(store.port, process, clock)
+    await lanes.replay()
+    await asyncio.sleep(1)
+    received = [item(2, EMMA), item(3, EMMA)]
+    async with store.transaction() as tx:
+        await tx.inbox.add(received)
+    lanes.submit_updates(received)
+    await asyncio.sleep(10)
+    assert seen == [(1, None), (2, received[0].received_at), (3, received[1].received_at), (3, None)]
