@@ -1,0 +1,116 @@
+"""What the settings show is what holds, and each of their buttons does what it says."""
+
+import re
+from itertools import product
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.actions.ports import Person
+from bot.chat import data, settings
+from bot.chat.screen import Screen
+from bot.chat.screens import phrase
+from bot.chat.screens import settings as shown
+from bot.domain.notices import CHOOSABLE, Way, chosen
+from bot.domain.phrase import suggest, suggested
+from bot.domain.zones import INDONESIAN, offered_zone
+from bot.i18n.cities import names_of_zones
+from tests.unit.every_screen import NOW, TRANSLATIONS
+
+LOCALES = ("en", "id")
+
+
+def person(**changes: object) -> Person:
+    return Person(id=1001, created_at=NOW, **changes)  # type: ignore[arg-type]
+
+
+def pressed(screen: Screen) -> list[tuple[str, str, str]]:
+    """Each button of the settings themselves: its label, action and argument."""
+    buttons = [button for row in screen.keyboard for button in row if (button.data or "").startswith("s:")]
+    return [(button.label, *data.read_settings_press(button.data or "")) for button in buttons]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> None:
+    t, somebody = TRANSLATIONS.get(locale), person(notices={"sent": "silent"})
+    screens = (
+        shown.screen(t, somebody, NOW),
+        shown.zones(t, somebody, NOW),
+        shown.place(t),
+        shown.notices(t, somebody),
+        shown.found(t, "usa", ("America/New_York", "America/Chicago"), NOW),
+        shown.found(t, "utc+2", ("Etc/GMT-2",), NOW),
+        phrase.mine(t, "kopi perahu ungu"),
+        phrase.kept(t, "kopi perahu ungu"),
+    )
+    actions = {action for screen in screens for _, action, _ in pressed(screen)}
+    assert actions == set(settings.ACTIONS)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_line_of_the_notices_shows_what_holds_and_its_tap_brings_another_way(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    for ways in product(*(topic.ways for topic in CHOOSABLE)):
+        choices = {topic.name: str(way) for topic, way in zip(CHOOSABLE, ways, strict=True)}
+        screen = shown.notices(t, person(notices=choices))
+        lines = [each for each in pressed(screen) if each[1] == "notice"]
+        assert len(lines) == len(CHOOSABLE)
+        for topic, way, (label, _, argument) in zip(CHOOSABLE, ways, lines, strict=True):
+            assert label.startswith(shown.SIGNS[way])
+            name, _, wished = argument.partition(":")
+            assert name == topic.name
+            assert wished != way
+            assert Way(wished) in topic.ways
+
+
+def test_the_summary_counts_what_differs_from_the_usual() -> None:
+    t = TRANSLATIONS.get("en")
+    for choices, says in (
+        (None, "Notices: as usual"),
+        ({"sent": "sound"}, "Notices: as usual"),
+        ({"making": "card", "weather": "sound", "failed": "card"}, "Notices: as usual"),
+        ({"sent": "silent"}, "Notices: 1 changed"),
+        ({"sent": "silent", "paid": "card"}, "Notices: 2 changed"),
+    ):
+        assert says in shown.screen(t, person(notices=choices), NOW).text
+        assert sum(chosen(topic, choices) is not topic.usual for topic in CHOOSABLE) == int(
+            (re.findall(r"(\d) changed", says) or [0])[0]
+        )
+
+
+@pytest.mark.parametrize(
+    ("zone", "time"),
+    [
+        ("", "10:05 WIB"),
+        ("Asia/Jakarta", "10:05 WIB"),
+        ("Asia/Makassar", "11:05 WITA"),
+        ("Asia/Tokyo", "12:05 UTC+9 · Tokyo"),
+        ("Etc/GMT+3", "00:05 UTC-3"),
+        ("Asia/Kathmandu", "08:50 UTC+5:45 · Kathmandu"),
+        ("Mars/Base", "10:05 WIB"),
+    ],
+)
+def test_a_time_zone_is_shown_as_its_clock_and_its_place(zone: str, time: str) -> None:
+    t = TRANSLATIONS.get("en")
+    assert f"Time: {time}\n" in shown.screen(t, person(time_zone=zone), NOW).text
+    assert f"Now: {time}" in shown.zones(t, person(time_zone=zone), NOW).text
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_indonesias_zones_are_one_tap_away_with_the_time_there(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    three = pressed(shown.zones(t, person(), NOW))[:3]
+    assert [argument for _, _, argument in three] == list(INDONESIAN)
+    for label, _, argument in three:
+        assert label == t.clock(NOW, ZoneInfo(argument))
+        assert offered_zone(argument, names_of_zones())
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_buttons_of_a_suggestion_bear_that_suggestion(locale: str) -> None:
+    t, suggestion = TRANSLATIONS.get(locale), suggest(locale)
+    for screen in (phrase.offer(t, suggestion, has_one=True), phrase.offer(t, suggestion, has_one=False)):
+        use = screen.keyboard[0][0]
+        action, code = data.read_phrase_press(use.data or "")
+        assert (action, suggested(code)) == ("use", suggestion.text)
+        assert suggestion.text in screen.text
