@@ -231,18 +231,13 @@ async def order_of(town: World, person: Newcomer) -> Json:
         await asyncio.sleep(LOOK_EVERY)
 
 
-async def test_who_was_sent_to_before_is_offered_first_and_asked_nothing_that_is_known(town: World) -> None:
+async def test_who_was_sent_to_before_is_offered_first_under_names_of_ones_own(town: World) -> None:
     await asyncio.gather(
         the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(town),
         the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(town),
         a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(town),
         sending_to_one_from_the_list_puts_an_open_draft_aside_once(town),
         after_the_first_order_a_name_is_offered_and_only_then(town),
-    )
-
-
-async def test_recipients_are_found_by_names_of_ones_own_that_can_be_changed(town: World) -> None:
-    await asyncio.gather(
         a_name_of_ones_own_finds_the_recipient_by_typing(town),
         a_name_that_is_a_banks_as_well_is_asked_back(town),
         names_are_checked_changed_and_taken_away(town),
