@@ -57,9 +57,7 @@ async def _rotate(store: SqlStore, say: Say) -> int:
         say(f"  {step.table}: {step.sealed:,} of {before[step.table].waiting:,}")
     left = await store.finish_rotation()
     if left:
-        say(
-            f"{left:,} rows are left, because they don't open: they were changed or moved. Older keys are still needed."
-        )
+        say(f"Rows that don't open, because they were changed or moved: {left:,}. Older keys are still needed.")
         return LEFT
     say("Everything is sealed with the first key. Older keys may be taken out of ENCRYPTION_KEYS.")
     return DONE

@@ -105,13 +105,3 @@ async def test_keys_are_changed_beside_a_running_bot_and_the_older_one_is_droppe
     assert "the first opens all 250 sealed rows" in checked.out
     assert (await run(tmp_path, "run", environment=environment)).code == 2
     assert found_in(tmp_path / "kirim.db", [NUMBER]) == {}
-
-
-async def test_without_a_running_bot_they_are_changed_too(tmp_path: Path, environment: dict[str, str]) -> None:
-    await runs_once(tmp_path, environment)
-    await writes_orders(environment, 3)
-    both = with_keys(environment, NEW, OLD)
-    assert (await run(tmp_path, "rotate-keys", environment=both)).code == 0
-    again = await run(tmp_path, "rotate-keys", environment=both)
-    assert "0 of 3 rows wait" in again.out
-    assert (await run(tmp_path, "check", environment=with_keys(environment, NEW))).code == 0

@@ -92,6 +92,16 @@ async def test_a_picture_arrives_with_its_caption(server: Running, telegram: Mes
     assert (await server.sees(EMMA))[-1]["caption"] == "Paid"
 
 
+async def test_a_file_arrives_under_its_name_byte_by_byte(server: Running, telegram: Messenger) -> None:
+    content = '{"number": "7731004455", "name": "🏦"}'.encode()
+    outcome = await telegram.send_document(EMMA, content, "kirim-data.json", "<b>Yours</b>", KEYBOARD, lane="talk")
+    shown = (await server.sees(EMMA))[-1]
+    assert outcome == Delivered(shown["message_id"])
+    assert (shown["document"]["file_name"], shown["caption"]) == ("kirim-data.json", "Yours")
+    file = await server.people.get(f"/sandbox/files/{shown['document']['file_id']}")
+    assert file.content == content
+
+
 async def test_a_message_is_edited_its_buttons_taken_and_then_deleted(server: Running, telegram: Messenger) -> None:
     message_id = await sent(telegram, keyboard=KEYBOARD)
     assert await telegram.edit_keyboard(EMMA, message_id, (), lane="talk") == Delivered(message_id)
