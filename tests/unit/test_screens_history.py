@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -31,8 +32,14 @@ def buttons(seen: Seen) -> dict[str, str | None]:
     return {button.label: button.data for button in seen.buttons}
 
 
-def ended(**changes: object) -> Order:
-    known = {"state": "COMPLETED", "step": Step.SENT, "phase": Phase.DONE, "paid_at": NOW, "ended_at": NOW}
+def ended(**changes: Any) -> Order:
+    known: dict[str, Any] = {
+        "state": "COMPLETED",
+        "step": Step.SENT,
+        "phase": Phase.DONE,
+        "paid_at": NOW,
+        "ended_at": NOW,
+    }
     return an_order(**{**known, **changes})
 
 
