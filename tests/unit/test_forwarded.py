@@ -1,0 +1,41 @@
+"""What somebody else wrote, and was merely passed on, begins no order."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from telegram import Update
+
+from bot.chat import flow, lines
+
+LINE = "500rb bca 1234567890 Budi"
+ORIGIN = {"type": "hidden_user", "sender_user_name": "Somebody", "date": 1_790_000_000}
+
+
+def written(text: str, **more: Any) -> Update:
+    person = {"id": 1, "is_bot": False, "first_name": "Emma"}
+    chat = {"id": 1, "type": "private"}
+    message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": person, "text": text, **more}
+    update = Update.de_json({"update_id": 3, "message": message}, None)
+    assert update is not None
+    return update
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "draft", "begins"),
+    [
+        (LINE, {}, None, True),
+        (LINE, {"forward_origin": ORIGIN}, None, False),
+        (LINE, {}, "a draft that is open", False),
+        (f"/nonsense {LINE}", {}, None, False),
+    ],
+)
+async def test_only_what_a_person_writes_themselves_outside_a_draft_may_begin_one(
+    monkeypatch: pytest.MonkeyPatch, text: str, more: dict[str, Any], draft: str | None, *, begins: bool
+) -> None:
+    async def always(*_: object) -> bool:
+        return True
+
+    monkeypatch.setattr(lines, "is_order", always)
+    visit: Any = SimpleNamespace(draft=draft)
+    assert await flow._is_order(visit, written(text, **more), text) is begins
