@@ -5,9 +5,11 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
+import bot
 from bot.actions.payable import payable
 from bot.chat.screens import wallet_page
 from bot.domain.order import Order, Phase, new_page_token
@@ -16,7 +18,7 @@ from bot.i18n import Html
 from bot.invoices.errors import DepositCheckError
 from bot.web import html
 from bot.web.elements import element, together
-from bot.web.files import Files
+from bot.web.files import FOLDER, Files
 from bot.web.states import State, state_of, telling
 from tests.unit.every_screen import (
     BCA,
@@ -236,3 +238,33 @@ def test_an_element_escapes_all_that_is_no_markup() -> None:
     assert made == '<p title="&quot;&lt;&amp;&#x27;" class="x" data-two="2" hidden>&lt;b&gt;<b></p>'
     assert element("img", src="a") == '<img src="a">'
     assert together("&", None, made) == f"&amp;{made}"
+
+
+SCRIPT, STYLE = ((FOLDER / name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
+
+
+def test_the_script_takes_no_text_for_markup_and_nothing_is_loaded_from_elsewhere() -> None:
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "DOMParser", ".style"):
+        assert word not in SCRIPT
+    for source in (SCRIPT, STYLE):
+        assert re.findall(r"(?:https?:)?//[\w-]+\.[\w.-]+|@import|url\(|data:image", source) == []
+
+
+def test_the_script_finds_every_part_that_it_looks_for() -> None:
+    page = page_of(an_order()) + page_of(a_deposit("cbbtc"))
+    for part in re.findall(r'part\("(\w+)"\)', SCRIPT):
+        assert f' id="{part}"' in page, part
+    for name in ("look", "expired", "expired-text", "expires", "again", "now", "state"):
+        assert f" data-{name}=" in page
+
+
+def test_its_colours_are_the_chat_pages_whose_contrast_is_tested() -> None:
+    chat = (Path(bot.__file__).parent / "sandbox" / "static" / "base.css").read_text(encoding="utf-8")
+    there = {n: (light, dark) for n, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", chat)}
+    light, _, dark = STYLE.partition("prefers-color-scheme: dark")
+    here = [dict(re.findall(r"--([\w-]+): (#\w+)", part)) for part in (light, dark)]
+    assert here[0].keys() == here[1].keys()
+    own = {"line-2"}
+    assert {name: (here[0][name], here[1][name]) for name in here[0].keys() - own} == {
+        name: there[name] for name in here[0].keys() - own
+    }
