@@ -200,12 +200,9 @@ class ChatTeller:
         drawn = await draw(self._receipts, t, order, zone, self._messenger.username)
         if drawn is None:
             return Told()
-        caption = _marked(news, t, drawn.caption)
+        png, caption, keyboard = drawn.png, _marked(news, t, drawn.caption), drawn.keyboard
         # A picture can wait; what others are told of their money can't.
-        sent = await self._messenger.send_photo(
-            news.chat_id, drawn.png, caption, drawn.keyboard, lane="talk", silent=True
-        )
-        return _kept(sent)
+        return _kept(await self._messenger.send_photo(news.chat_id, png, caption, keyboard, lane="talk", silent=True))
 
     async def _tell_farewell(self, news: News) -> Told | TellLater | Untellable:
         """To somebody who isn't known any more: the news itself brings their language along."""
