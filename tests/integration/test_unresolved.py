@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 
+from bot.actions.ports import EventNote
 from bot.domain.order import Notice, Phase
 from tests.integration.order_world import EMMA, House, rules, seconds, unresolved
 from tests.unit.fake_settlement import BRI, FakeSettlement
@@ -35,6 +36,9 @@ async def test_trying_again_posts_once_however_often_it_is_tapped(
     assert (again[0].attempt, service.times("place")) == (2, 2)
     await house.tells()
     assert len(house.ears.shown()) == 1
+    async with house.store.reading() as tx:
+        events = await tx.orders.events(lost.reference)
+    assert [event.note for event in events].count(EventNote.TRIED_AGAIN) == 1
 
 
 async def test_an_abandoned_intent_found_later_is_never_shown(house: House, service: FakeSettlement) -> None:

@@ -87,7 +87,15 @@ def test_a_date_is_written_in_full_with_plain_spaces() -> None:
     assert EN.date_time(NOON, JAKARTA) == "17 Aug 2026, 10:05 WIB"
 
 
+def test_a_day_is_that_of_the_readers_zone_with_or_without_its_year() -> None:
+    late = NOON.replace(hour=17)
+    assert [ID.date(late, JAKARTA), EN.date(late, JAKARTA)] == ["18 Agu 2026", "18 Aug 2026"]
+    assert [ID.date(late, UTC, with_year=False), EN.date(late, UTC, with_year=False)] == ["17 Agu", "17 Aug"]
+
+
 def test_a_moment_without_a_zone_is_refused() -> None:
+    with pytest.raises(ValueError, match="zone"):
+        ID.date(NOON.replace(tzinfo=None), JAKARTA)
     with pytest.raises(ValueError, match="zone"):
         ID.clock(NOON.replace(tzinfo=None), JAKARTA)
 
