@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_a_new_quote_says_what_changed_for_the_payer(given: Amount, rupiah_for_o
         {"sats": 99, "idr": 1, "bolt11": None},  # what the service asked for beyond what was agreed
     ],
 )
-def test_an_order_that_never_had_a_price_is_compared_with_its_review(never_shown: dict[str, None]) -> None:
+def test_an_order_that_never_had_a_price_is_compared_with_its_review(never_shown: dict[str, Any]) -> None:
     order = replace(an_order(), **never_shown)
     worth = estimate(order.given, Quote(Decimal(1_600_000_000), NOW))
     said = Seen("requote", Screen(requote.difference(EN, order, worth))).text
