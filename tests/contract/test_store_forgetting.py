@@ -3,81 +3,20 @@
 import sqlite3
 from contextlib import closing
 from dataclasses import fields, replace
-from datetime import timedelta
 
 import pytest
 
 from bot.actions.news import FAREWELL
-from bot.actions.ports import OrderEvent, Person, Receipt, Recipient
 from bot.actions.privacy import Privacy
-from bot.actions.retention import AT_ONCE, Retention
 from bot.domain.draft import DraftStatus
-from bot.domain.order import Deposit, Order, Phase
+from bot.domain.order import Order, Phase
 from bot.store import SqlStore
 from bot.store.sealing import SEALED
-from bot.store.tables import metadata
+from tests.contract.leaving import DAY, EMMA, SARI, a_person, live, rows_that_name
 from tests.contract.on_disk import found_in
-from tests.contract.store_builders import BCA, NOW, SECOND, a_draft, an_order, an_update, some_news
+from tests.contract.store_builders import NOW, a_draft, an_order, an_update, some_news
 from tests.contract.test_store_sealing import every_text
 from tests.unit.fake_settlement import MovedClock
-
-DAY = timedelta(days=1)
-EMMA, SARI = 1001, 1002
-DONE = {"phase": Phase.DONE, "state": "COMPLETED", "ended_at": NOW, "paid_at": NOW}
-
-
-def a_person(person_id: int = EMMA, **changes: object) -> Person:
-    return Person(id=person_id, created_at=NOW, language_code="en", **changes)  # type: ignore[arg-type]
-
-
-def a_recipient(recipient_id: str, person_id: int = EMMA, **changes: object) -> Recipient:
-    known = {"method": BCA, "number": "7731004455", "holder": "SARI DEWI", "created_at": NOW, "used_at": NOW}
-    return Recipient(id=recipient_id, person_id=person_id, **{**known, **changes})  # type: ignore[arg-type]
-
-
-async def live(store: SqlStore, person_id: int, n: int = 0) -> Order:
-    """A person who has left something in every table; their sent order."""
-    deposit = Deposit("cbbtc", 8453, "Base", "cbBTC", "0xcb", "0xto", 8)
-    order = an_order(
-        f"R{person_id}N{n}",
-        person_id=person_id,
-        chat_id=person_id,
-        number="7731004455",
-        service_id=f"cm{person_id}.{n}",
-        bolt11="lnbc1kopi",
-        deposit=deposit,
-        refusal="no 7731004455",
-        page_token=f"t{person_id}.{n}",
-        **DONE,
-    )
-    async with store.transaction() as tx:
-        await tx.people.save(a_person(person_id, phrase="MANGO LAUT", locale="id"))
-        await tx.recipients.save(a_recipient(f"r{person_id}.{n}", person_id, label="Ibu Kost"))
-        await tx.orders.add(order)
-        await tx.orders.add_event(OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED"))
-        await tx.receipts.add(
-            Receipt(reference=order.reference, code=f"CODE-{person_id}", code_hash=f"{person_id}.{n}", created_at=NOW)
-        )
-        placed = a_draft(f"d{person_id}.{n}", chat_id=person_id, person_id=person_id, number="7731004455")
-        await tx.drafts.add(replace(placed, status=DraftStatus.PLACED))
-        await tx.outbox.add([some_news(f"order:{order.reference}", chat_id=person_id)])
-        for news in await tx.outbox.heads(NOW):
-            await tx.outbox.told(news.id, 5, NOW)
-        update = person_id * 10 + n
-        await tx.inbox.add([an_update(update, chat_id=person_id)])
-        await tx.inbox.finish([update], NOW)
-    return order
-
-
-async def rows_that_name(store: SqlStore, person_id: int) -> list[str]:
-    """The tables in which a person's id stands in any column."""
-    found = []
-    async with store._reader.connect() as connection:
-        for name, table in metadata.tables.items():
-            rows = (await connection.execute(table.select())).all()
-            if any(str(value) in {str(person_id), f"person:{person_id}"} for row in rows for value in row):
-                found.append(name)
-    return found
 
 
 @pytest.fixture
@@ -225,101 +164,6 @@ async def test_updates_that_wait_are_still_answered(store: SqlStore, privacy: Pr
     await privacy.delete(a_person())
     async with store.reading() as tx:
         assert [item.update_id for item in await tx.inbox.waiting(EMMA)] == [99_999]
-
-
-async def aged(store: SqlStore, reference: str, days: float, **changes: object) -> None:
-    long_ago = NOW - DAY * days
-    known = {**DONE, "created_at": long_ago, "ended_at": long_ago, **changes}
-    async with store.transaction() as tx:
-        await tx.orders.add(an_order(reference, **known))
-
-
-async def with_recipient(store: SqlStore) -> set[str]:
-    async with store.reading() as tx:
-        return {order.reference for order in await tx.orders.of_person(EMMA, limit=5000) if order.has_recipient}
-
-
-async def retention(store: SqlStore, days: int) -> int:
-    clock, rested = MovedClock(), []
-    clock.at = NOW
-
-    async def rests(seconds: float) -> None:
-        rested.append(seconds)
-
-    return await Retention(store, clock, days, rests).run_once()
-
-
-async def test_recipients_delete_themselves_after_the_set_time(store: SqlStore) -> None:
-    await aged(store, "OLD", 31)
-    await aged(store, "NEW", 29)
-    await aged(store, "LATE", 31, ended_at=NOW - DAY)
-    await aged(store, "REFUSED", 31, phase=Phase.REFUSED, ended_at=None, refusal="no 8620123456")
-    for phase in (Phase.OPEN, Phase.HELD, Phase.UNRESOLVED):
-        await aged(store, phase.name, 400, phase=phase, ended_at=None)
-    async with store.transaction() as tx:
-        await tx.recipients.save(a_recipient("old", used_at=NOW - DAY * 31))
-        await tx.recipients.save(a_recipient("new", used_at=NOW - DAY * 29))
-        await tx.receipts.add(Receipt(reference="OLD", code="CODE", code_hash="h", created_at=NOW))
-    assert await retention(store, 30) == 3
-    assert await with_recipient(store) == {"NEW", "LATE", "OPEN", "HELD", "UNRESOLVED"}
-    async with store.reading() as tx:
-        assert [each.id for each in await tx.recipients.of_person(EMMA)] == ["new"]
-        old, refused = await tx.orders.get("OLD"), await tx.orders.get("REFUSED")
-        receipt = await tx.receipts.of_order("OLD")
-    assert old is not None
-    assert refused is not None
-    assert receipt is not None
-    assert (old.person_id, old.given, old.refusal, refused.refusal) == (EMMA, an_order().given, None, None)
-    assert (receipt.code, receipt.code_hash) == ("", "h")
-    assert await retention(store, 30) == 0
-
-
-async def test_zero_days_keep_them_for_ever(store: SqlStore) -> None:
-    await aged(store, "OLD", 3000)
-    async with store.transaction() as tx:
-        await tx.recipients.save(a_recipient("old", used_at=NOW - DAY * 3000))
-    assert await retention(store, 0) == 0
-    assert await with_recipient(store) == {"OLD"}
-
-
-@pytest.mark.parametrize(("days", "left"), [(0, {"open", "young"}), (30, {"open", "young"}), (1, {"open"})])
-async def test_closed_drafts_are_kept_two_days_at_the_most(store: SqlStore, days: int, left: set[str]) -> None:
-    old, young = NOW - timedelta(hours=48) - SECOND, NOW - timedelta(hours=30)
-    statuses = (DraftStatus.PLACED, DraftStatus.CANCELLED, DraftStatus.LAPSED)
-    async with store.transaction() as tx:
-        for status in statuses:
-            await tx.drafts.add(a_draft(status.name, status=status, expires_at=old))
-        await tx.drafts.add(a_draft("young", status=DraftStatus.LAPSED, expires_at=young))
-        await tx.drafts.add(a_draft("open", expires_at=old))
-    await retention(store, days)
-    async with store.reading() as tx:
-        assert {draft.id for draft in await tx.drafts.of_person(EMMA)} == left
-
-
-async def test_many_are_forgotten_in_small_transactions(store: SqlStore) -> None:
-    async with store.transaction() as tx:
-        for n in range(AT_ONCE * 2 + 3):
-            await tx.orders.add(an_order(f"R{n}", **{**DONE, "created_at": NOW - DAY * 40, "ended_at": NOW - DAY * 40}))
-    assert await retention(store, 30) == AT_ONCE * 2 + 3
-    assert await with_recipient(store) == set()
-
-
-async def test_whoever_blocked_the_bot_that_long_ago_is_forgotten_without_a_word(store: SqlStore) -> None:
-    clock = MovedClock()
-    clock.at = NOW
-    privacy = Privacy(store, clock, 30)
-    await live(store, EMMA)
-    await live(store, SARI)
-    async with store.transaction() as tx:
-        await tx.people.save(a_person(EMMA, blocked_at=NOW - DAY * 31))
-        await tx.people.save(a_person(SARI, blocked_at=NOW - DAY * 29))
-    assert await privacy.long_away() == (EMMA,)
-    assert await Privacy(store, clock, 0).long_away() == ()
-    assert await privacy.forget_away(EMMA)
-    assert await rows_that_name(store, EMMA) == []
-    async with store.transaction() as tx:
-        await tx.people.save(a_person(SARI))
-    assert not await privacy.forget_away(SARI), "she has come back meanwhile"
 
 
 def test_no_sealed_column_is_forgotten_by_the_forgetting() -> None:

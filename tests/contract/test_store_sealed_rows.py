@@ -1,0 +1,65 @@
+"""A database alone reveals no bank account, and what is sealed opens in its own row alone."""
+
+import pytest
+from sqlalchemy import text
+
+from bot.actions.ports import Receipt, Recipient
+from bot.store import SqlStore, StoreFailure
+from tests.contract.on_disk import files_of, found_in
+from tests.contract.store_builders import BCA, NOW, a_draft, an_order, an_update
+from tests.contract.test_store_sealing import NUMBERS, SECRETS, every_text
+
+
+async def keep_all(store: SqlStore) -> None:
+    """Something in every sealed column."""
+    async with store.transaction() as tx:
+        await tx.orders.add(an_order(refusal="the account 8620100000 is closed"))
+        await tx.drafts.add(a_draft(number="8620100001", doubtful_number="8620100002", holder="SARI DEWI"))
+        await tx.inbox.add([an_update(7, body='{"text": "pesan rahasia"}')])
+        await tx.recipients.save(
+            Recipient(
+                id="r1",
+                person_id=1001,
+                method=BCA,
+                number="8620100003",
+                holder="SARI DEWI",
+                label="Ibu Kost Melati",
+                created_at=NOW,
+                used_at=NOW,
+            )
+        )
+        await tx.receipts.add(Receipt(reference="R2345AB", code="CODE-1234-XYZ", code_hash="ab" * 32, created_at=NOW))
+
+
+async def test_whatever_is_written_is_sealed_in_the_rows_and_in_the_files(store: SqlStore, database: str) -> None:
+    await keep_all(store)
+    written = "\n".join(await every_text(database))
+    told = ("8620123456", *NUMBERS[:4], *SECRETS)
+    assert [secret for secret in told if secret in written] == []
+    if database.startswith("sqlite"):
+        assert len(files_of(database)) > 1
+        assert found_in(database, told) == {}
+
+
+async def test_a_row_moved_into_another_ones_place_isnt_read(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await tx.orders.add(an_order("R1", number="1111111111"))
+        await tx.orders.add(an_order("R2", number="2222222222"))
+    async with store._writer.begin() as connection:
+        await connection.execute(
+            text("UPDATE orders SET number = (SELECT number FROM orders WHERE reference = 'R2') WHERE reference = 'R1'")
+        )
+    async with store.reading() as tx:
+        with pytest.raises(StoreFailure, match="changed or moved"):
+            await tx.orders.get("R1")
+        assert (await tx.orders.get("R2")).number == "2222222222"  # type: ignore[union-attr]
+
+
+async def test_a_number_put_in_readable_isnt_taken_for_one_of_ours(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await tx.orders.add(an_order("R1"))
+    async with store._writer.begin() as connection:
+        await connection.execute(text("UPDATE orders SET number = '9999999999'"))
+    async with store.reading() as tx:
+        with pytest.raises(StoreFailure):
+            await tx.orders.get("R1")
