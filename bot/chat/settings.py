@@ -92,13 +92,11 @@ async def place_typed(visit: Visit, _: str, text: str) -> None:
 
 
 async def _show(visit: Visit, _: str = "") -> bool:
-    await visit.show(_with_way_back(visit, settings.screen(visit.t, visit.person, visit.desk.clock.now())))
-    return True
+    return await _put(visit, settings.screen(visit.t, visit.person, visit.desk.clock.now()))
 
 
 async def _zones(visit: Visit, _: str) -> bool:
-    await visit.show(settings.zones(visit.t, visit.person, visit.desk.clock.now()))
-    return True
+    return await _put(visit, settings.zones(visit.t, visit.person, visit.desk.clock.now()))
 
 
 async def _ask_place(visit: Visit, _: str) -> bool:
@@ -118,8 +116,7 @@ async def _take_zone(visit: Visit, key: str) -> bool:
 
 
 async def _notices(visit: Visit, _: str = "") -> bool:
-    await visit.show(_with_way_back(visit, settings.notices(visit.t, visit.person)))
-    return True
+    return await _put(visit, settings.notices(visit.t, visit.person))
 
 
 async def _choose_notice(visit: Visit, argument: str) -> bool:
@@ -157,8 +154,10 @@ async def _save(visit: Visit, person: Person) -> None:
         await tx.people.save(person)
 
 
-def _with_way_back(visit: Visit, screen: Screen) -> Screen:
-    return with_way_back(visit.t, visit.draft, screen)
+async def _put(visit: Visit, screen: Screen) -> bool:
+    await visit.acknowledge()
+    await visit.show(with_way_back(visit.t, visit.draft, screen))
+    return True
 
 
 ACTIONS: Mapping[str, Callable[[Visit, str], Awaitable[bool]]] = {
