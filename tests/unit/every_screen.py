@@ -317,14 +317,14 @@ def _of_history(t: Translator, method: PayoutMethod, typed: str) -> Iterator[See
     orders = tuple(replace(order, reference=f"ABC234{place}") for place, (_, order) in enumerate(moments))
     for first in range(0, len(orders), PAGE):
         some = orders[first : first + PAGE]
-        page = HistoryPage(some, some[0].reference, "" if first else None, "ABC2345", first + 10**6, 10**7)
-        yield Seen("history", history.screen(t, page, NOW, JAKARTA), tuple(order.reference for order in some))
+        listed = HistoryPage(some, some[0].reference, "" if first else None, "ABC2345", first + 10**6, 10**7)
+        yield Seen("history", history.screen(t, listed, NOW, JAKARTA), tuple(order.reference for order in some))
     yield Seen("no history", history.screen(t, HistoryPage((), "", None, None, 0, 0), NOW, JAKARTA))
     for moment, order in moments:
         told = replace(order, refusal=typed * 100, service_id=typed or None)
         for shown in (told, replace(told, number="", holder=None)):
-            page = order_page.screen(t, shown, events_of(shown), NOW, JAKARTA, help_offered=True)
-            yield Seen(f"page: {moment}", page, ("ABC2345", t.rupiah(500_000)))
+            seen = order_page.screen(t, shown, events_of(shown), NOW, JAKARTA, help_offered=True)
+            yield Seen(f"page: {moment}", seen, ("ABC2345", t.rupiah(500_000)))
 
 
 def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:

@@ -43,7 +43,7 @@ def test_the_heading_says_amount_recipient_price_and_reference_and_the_holder_if
     heading = the_card(MOMENTS["IDLE"]).text.split("\n\n")[0]
     assert heading == "Rp500,000 → BCA ••••7890\nBUDI & <i>SANTOSO</i>\nTo pay: 29,412 sats\nOrder ABC2345"
     nameless = the_card(MOMENTS["nameless"], "id").text.split("\n\n")[0]
-    assert nameless == "Rp500.000 → BCA ••••7890\nDibayar: 29.412 sat\nPesanan ABC2345"
+    assert nameless == "Rp500.000 → BCA ••••7890\nYang dibayar: 29.412 sat\nPesanan ABC2345"
 
 
 def test_an_order_that_can_be_paid_says_until_when_in_its_readers_zone() -> None:
