@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from pydantic import SecretStr
 from telegram.error import InvalidToken, TelegramError
 
-from bot.app import store_of, telegram_application
 from bot.config import Settings
+from bot.house import store_of, telegram_application
 from bot.settlement.client import SettlementClient
 from bot.settlement.errors import KeyRefused, SettlementError
 from bot.store import NoKeys, SqlStore, StoreError, UnfitKeys

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from bot.app import store_of
 from bot.config import Settings
+from bot.house import store_of
 from bot.store import SqlStore
 
 DONE, LEFT = 0, 1

@@ -50,7 +50,7 @@ Said = Typed | Pressed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """The parts of the house that screens use; made once, in `app.py`."""
+    """The parts of the house that screens use; made once, in `house.py`."""
 
     store: Store
     settlement: Settlement

@@ -9,19 +9,19 @@ import sys
 
 from telegram.ext import ApplicationBuilder
 
-from bot.app import SystemClock
 from bot.chat.lanes import Lanes
 from bot.chat.limits import SendLimiter
 from bot.chat.pace import UNLIMITED
 from bot.chat.transport import TelegramRequest
 from bot.chat.updates import Receiver, UpdateFeed
+from bot.house import SystemClock
 from bot.store.store import SqlStore
 from tests.benchmarks import skeleton
 from tests.keys import VAULT
 
 
 async def main(address: str, database: str) -> None:
-    """Run until SIGTERM, put together as `bot.app` does it."""
+    """Run until SIGTERM, put together as `bot.house` does it."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     polls, store, clock = TelegramRequest(connections=1), SqlStore(database, VAULT), SystemClock()

@@ -1,6 +1,6 @@
 """The whole bot, unmodified but for Telegram's limits on sending: what is left is the bot's own time."""
 
-from bot import __main__, app
+from bot import __main__, house
 from bot.chat.limits import SendLimiter
 from bot.chat.pace import UNLIMITED
 
@@ -10,5 +10,5 @@ def _unlimited() -> SendLimiter:
 
 
 if __name__ == "__main__":
-    app.SendLimiter = _unlimited  # type: ignore[attr-defined,assignment]
+    house.SendLimiter = _unlimited  # type: ignore[attr-defined,assignment]
     __main__.cli()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from bot.app import store_of
 from bot.config import load
 from bot.domain.order import Phase
+from bot.house import store_of
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from bot.store.vault import new_key
 from tests.contract.on_disk import found_in

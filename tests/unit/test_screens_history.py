@@ -142,16 +142,16 @@ def test_a_page_says_what_was_unusual() -> None:
 @pytest.mark.parametrize(
     ("moment", "labels"),
     [
-        ("unknown", ["All orders", "Refresh"]),
-        ("unresolved", ["Answer", "All orders", "Refresh"]),
-        ("held", ["Answer", "All orders", "Refresh"]),
-        ("offer over", ["Answer", "Send again", "All orders", "Refresh"]),
-        ("IDLE", ["Show the card", "All orders", "Refresh"]),
+        ("unknown", ["Talk to a person", "All orders", "Refresh"]),
+        ("unresolved", ["Answer", "Talk to a person", "All orders", "Refresh"]),
+        ("held", ["Answer", "Talk to a person", "All orders", "Refresh"]),
+        ("offer over", ["Answer", "Send again", "Talk to a person", "All orders", "Refresh"]),
+        ("IDLE", ["Show the card", "Talk to a person", "All orders", "Refresh"]),
         ("LN_SWAP_PENDING", ["Show the card", "Send again", "Talk to a person", "All orders", "Refresh"]),
-        ("expired", ["Show the card", "Send again", "All orders", "Refresh"]),
-        ("refused", ["Send again", "All orders"]),
-        ("unshown", ["Send again", "All orders"]),
-        ("no longer followed", ["Send again", "All orders"]),
+        ("expired", ["Show the card", "Send again", "Talk to a person", "All orders", "Refresh"]),
+        ("refused", ["Send again", "Talk to a person", "All orders"]),
+        ("unshown", ["Send again", "Talk to a person", "All orders"]),
+        ("no longer followed", ["Send again", "Talk to a person", "All orders"]),
         ("failed paid", ["Send again", "Talk to a person", "All orders"]),
         ("failed expired", ["Send again", "Talk to a person", "All orders"]),
     ],
@@ -164,6 +164,7 @@ def test_an_order_that_was_sent_leads_to_its_receipt_and_to_sending_again() -> N
     assert buttons(page_of(ended())) == {
         "Send again": "o:ABC2345:resend",
         "Receipt": "o:ABC2345:receipt",
+        "Talk to a person": "o:ABC2345:help",
         "All orders": "o:ABC2345:list",
     }
 
@@ -176,4 +177,4 @@ def test_an_order_whose_recipient_is_forgotten_keeps_the_rest_and_says_why_it_ca
     seen = page_of(ended(number="", holder=None))
     assert seen.text.startswith("✅ Sent\nRp500,000 → BCA\n\nPaid: 29,412 sats")
     assert seen.text.endswith("Its recipient has been deleted, so it can't be sent again from here.")
-    assert list(buttons(seen)) == ["Receipt", "All orders"]
+    assert list(buttons(seen)) == ["Receipt", "Talk to a person", "All orders"]

@@ -112,7 +112,7 @@ def _keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool)
         rows.append((button("button.resend", "resend", "primary"),))
     if order.state == COMPLETED:
         rows.append((button("button.receipt", "receipt"),))
-    if help_offered and card.leads_to_a_person(order):
+    if help_offered:
         rows.append((button("button.help", "help"),))
     refresh = (button("button.refresh", "refresh"),) if order.phase in CHANGES else ()
     return (*rows, (button("button.history", "list"), *refresh))

@@ -1,0 +1,164 @@
+"""The composition root: builds every part from the settings, and introduces them to one another."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from telegram.ext import Application, ApplicationBuilder
+
+from bot.actions.alarms import KeyAlarm
+from bot.actions.drafts import Drafts
+from bot.actions.help import Help
+from bot.actions.history import History
+from bot.actions.market import Market
+from bot.actions.observe import Observer
+from bot.actions.orders import Orders, Rules
+from bot.actions.outbox import OutboxDelivery
+from bot.actions.privacy import Privacy
+from bot.actions.receipts import Receipts
+from bot.actions.recipients import KnownRecipients
+from bot.actions.reconcile import Reconciler
+from bot.actions.watched import WatchedSettlement
+from bot.chat.desk import Desk
+from bot.chat.limits import SendLimiter
+from bot.chat.messenger import Messenger
+from bot.chat.notices import ChatTeller
+from bot.chat.transport import TelegramRequest
+from bot.config import Settings
+from bot.domain.limits import Limits
+from bot.i18n import Translations
+from bot.settlement.adapter import SettlementAdapter
+from bot.settlement.client import SettlementClient
+from bot.store.store import SqlStore
+from bot.store.vault import Vault
+from bot.workers.budget import Budget
+from bot.workers.loop import Nudge
+from bot.workers.poller import Poller
+
+
+class SystemClock:
+    """The machine's time."""
+
+    def now(self) -> datetime:
+        """Aware, in UTC."""
+        return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """Every part, built and introduced; nothing has begun yet."""
+
+    settings: Settings
+    store: SqlStore
+    client: SettlementClient
+    application: Application  # type: ignore[type-arg]
+    desk: Desk
+    delivery: OutboxDelivery
+    poller: Poller
+    reconciler: Reconciler
+    nudge_outbox: Nudge
+    clock: SystemClock
+
+
+def build(settings: Settings) -> House:
+    """Build the parts; opens no connection and no file."""
+    clock = SystemClock()
+    store = store_of(settings)
+    nudge_outbox = Nudge()
+    client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
+    alarm = KeyAlarm(store, clock, settings.operator_ids, nudge_outbox)
+    settlement = WatchedSettlement(SettlementAdapter(client), alarm)
+    application = telegram_application(settings)
+    messenger = Messenger(application.bot)
+    translations = Translations.load()
+    receipts = Receipts(store, clock)
+    market, rules = Market(settlement, clock), rules_of(settings)
+    orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
+    observer = Observer(orders)
+    help_desk = Help(store, clock, settings.support_ids, settings.operator_ids, settings.support_contact)
+    desk = Desk(
+        store=store,
+        settlement=settlement,
+        market=market,
+        drafts=Drafts(store, clock),
+        history=History(store),
+        privacy=Privacy(store, clock, settings.retention_days),
+        receipts=receipts,
+        recipients=KnownRecipients(store, clock),
+        orders=orders,
+        observer=observer,
+        help=help_desk,
+        messenger=messenger,
+        translations=translations,
+        clock=clock,
+        default_locale=settings.default_locale,
+    )
+    teller = ChatTeller(
+        store=store,
+        messenger=messenger,
+        translations=translations,
+        clock=clock,
+        help_desk=help_desk,
+        receipts=receipts,
+        default_locale=settings.default_locale,
+        public_url=settings.public_url,
+    )
+    return House(
+        settings=settings,
+        store=store,
+        client=client,
+        application=application,
+        desk=desk,
+        delivery=OutboxDelivery(store, teller, clock, on_room=nudge_outbox),
+        poller=Poller(
+            store=store,
+            settlement=settlement,
+            observer=observer,
+            alarm=alarm,
+            clock=clock,
+            budget=Budget(settings.service_max_requests_per_second),
+            interval=rules.poll_interval,
+        ),
+        reconciler=Reconciler(orders, settlement),
+        nudge_outbox=nudge_outbox,
+        clock=clock,
+    )
+
+
+def store_of(settings: Settings) -> SqlStore:
+    """The database, with the keys to what is sealed in it."""
+    return SqlStore(settings.database_url, Vault(settings.sealing_keys))
+
+
+def rules_of(settings: Settings) -> Rules:
+    """The settings that orders go by."""
+    return Rules(
+        network=settings.invoice_network,
+        min_order_idr=settings.min_order_idr,
+        drift_percent=Decimal(str(settings.price_drift_percent)),
+        reconcile_for=timedelta(seconds=settings.reconcile_seconds),
+        poll_interval=timedelta(seconds=settings.poll_interval_seconds),
+        operator_ids=settings.operator_ids,
+        support_ids=settings.support_ids,
+        limits=Limits(
+            open_orders=settings.max_open_orders,
+            orders_per_hour=settings.max_orders_per_hour,
+            idr_per_day=settings.max_idr_per_day,
+        ),
+        stuck_after=timedelta(seconds=settings.stuck_seconds),
+    )
+
+
+def telegram_application(settings: Settings) -> Application:  # type: ignore[type-arg]
+    """PTB's application with our transport and our limiter, and without its updater: `chat/updates.py` receives."""
+    return (
+        ApplicationBuilder()
+        .token(settings.telegram_bot_token.get_secret_value())
+        .base_url(f"{settings.telegram_api_url}/bot")
+        .base_file_url(f"{settings.telegram_api_url}/file/bot")
+        .request(TelegramRequest())
+        .get_updates_request(TelegramRequest(connections=2))
+        .rate_limiter(SendLimiter())
+        .updater(None)
+        .build()
+    )
