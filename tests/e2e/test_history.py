@@ -118,7 +118,7 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(town
         await emma.presses(message, f"o:{reference}:page", force=True)
         shown = await emma.waits_for(partial(is_page, known=known), what="a page of its own")
         assert await emma.finds(message) == now
-    assert await emma.labels_of(shown) == ["Send again", "Receipt", "All orders"]
+    assert await emma.labels_of(shown) == ["Send again", "Receipt", "Talk to a person", "All orders"]
 
 
 def is_page(message: Json, known: set[int]) -> bool:
