@@ -176,7 +176,7 @@ async def _wind_up(house: House, lanes: Lanes, tasks: "list[asyncio.Task[Any]]")
     await asyncio.gather(*tasks, return_exceptions=True)
     await asyncio.gather(
         lanes.drain(FINISH_UPDATES),
-        house.desk.orders.close(FINISH_POSTS),
+        house.desk.orders.posting.close(FINISH_POSTS),
         house.delivery.close(FINISH_NEWS),
     )
     log.info("stopped")

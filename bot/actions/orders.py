@@ -4,11 +4,8 @@ Whatever happens between two lines here, the row says what is known: an intent w
 for by `actions/reconcile.py`, and only the person can decide that it is tried again.
 """
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-
-import structlog
 
 from bot.actions import limits
 from bot.actions.market import Market
@@ -16,15 +13,11 @@ from bot.actions.news import news_of
 from bot.actions.ports import (
     Clock,
     EventNote,
-    KeyRefused,
-    NotMade,
-    OutcomeUnknown,
-    Refused,
     Settlement,
     Store,
     Transaction,
-    Wish,
 )
+from bot.actions.posting import Posting
 from bot.actions.recipients import remember
 from bot.actions.rules import Rules
 from bot.actions.settling import Settling, note
@@ -34,10 +27,6 @@ from bot.domain.order import Notice, Order, Phase, new_page_token, new_reference
 from bot.domain.quote import Estimate, estimate
 
 __all__ = ["DraftMoved", "MethodVanished", "Orders", "Rules"]
-
-CANCELLING_SECONDS = 1.0
-
-log = structlog.get_logger(__name__)
 
 
 class MethodVanished(Exception):
@@ -67,8 +56,7 @@ class Orders:
         self.rules = rules
         self.on_news = on_news
         self.settling = Settling(store, clock, rules, on_news)
-        self._settlement = settlement
-        self._posting: dict[str, asyncio.Task[None]] = {}
+        self.posting = Posting(settlement, self.settling)
 
     async def review(self, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
         """The draft with the quote its review shows, and what it comes to.
@@ -116,7 +104,7 @@ class Orders:
                 await _give_phrase(tx, order.person_id, phrase)
         if placed_draft is None:
             return await self._placed_before(draft)
-        self._post(order)
+        self.posting.begin(order)
         return order
 
     async def try_again(self, reference: str) -> Order | None:
@@ -144,7 +132,7 @@ class Orders:
                 version=0,
             )
             await self._add_intent(tx, again)
-        self._post(again)
+        self.posting.begin(again)
         return again
 
     async def drop(self, reference: str) -> bool:
@@ -173,26 +161,6 @@ class Orders:
                 await tx.outbox.add(news_of(saved, (Notice.INVOICE, Notice.CARD), now))
         self.on_news()
         return saved
-
-    async def close(self, within: float) -> None:
-        """Give the requests under way `within` seconds to end; the outcome of those left is unknown."""
-        if self._posting:
-            await asyncio.wait(list(self._posting.values()), timeout=within)
-        left = list(self._posting.values())
-        for task in left:
-            task.cancel()
-        if left:
-            # Cancelled isn't ended: the store must not be closed under a transaction that is being undone.
-            await asyncio.wait(left, timeout=CANCELLING_SECONDS)
-
-    async def settled(self) -> None:
-        """Wait for the requests under way."""
-        while self._posting:
-            await asyncio.wait(list(self._posting.values()))
-
-    def is_posting(self, reference: str) -> bool:
-        """Whether this process is asking the service for this order just now."""
-        return reference in self._posting
 
     def _intent(self, draft: OrderDraft) -> Order:
         if draft.method is None or draft.number is None or draft.amount is None or draft.quote is None:
@@ -230,34 +198,6 @@ class Orders:
         if order is None:
             raise DraftMoved
         return order
-
-    def _post(self, order: Order) -> None:
-        # The chat must not wait for the service: the answer comes back as news.
-        task = asyncio.create_task(self._carry_out(order))
-        self._posting[order.reference] = task
-        task.add_done_callback(lambda done: self._posted(order.reference, done))
-
-    def _posted(self, reference: str, task: asyncio.Task[None]) -> None:
-        self._posting.pop(reference, None)
-        if not task.cancelled() and (error := task.exception()):
-            # The row still says "intended": the reconciler looks for what came of it.
-            log.error("answer_not_kept", order=reference, why=type(error).__name__)
-
-    async def _carry_out(self, order: Order) -> None:
-        wish = Wish(
-            method=order.method, number=order.number, holder=order.holder, given=order.given, channel=order.channel
-        )
-        try:
-            placed = await self._settlement.place(wish)
-        except OutcomeUnknown:
-            await self.settling.unknown(order.reference)
-        except Refused as refusal:
-            await self.settling.refused(order.reference, refusal.reason)
-        except (NotMade, KeyRefused) as failure:
-            log.warning("order_not_made", order=order.reference, why=type(failure).__name__)
-            await self.settling.refused(order.reference)
-        else:
-            await self.settling.settle(order.reference, placed)
 
 
 async def _give_phrase(tx: Transaction, person_id: int, phrase: str | None) -> None:

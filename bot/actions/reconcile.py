@@ -71,7 +71,7 @@ class Reconciler:
     async def _lost(self) -> list[Order]:
         async with self._store.reading() as tx:
             found = await tx.orders.in_phase(LOOKED_FOR)
-        return [order for order in found if not self._orders.is_posting(order.reference)]
+        return [order for order in found if not self._orders.posting.includes(order.reference)]
 
     def _is_time(self, lost: list[Order]) -> bool:
         now = self._clock.now()

@@ -5,22 +5,24 @@ looks into the bot; what it did is read from the chats and from the service's ow
 """
 
 import asyncio
+import atexit
 import os
 import re
 import signal
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
+from tests.e2e.nursery import Child, Nursery
 
 PATIENCE = 20.0
-LOOK_EVERY = 0.03
+LOOK_EVERY = 0.05
 Json = dict[str, Any]
 
 
@@ -189,22 +191,15 @@ class World:
         self.sari = Chatter(self.telegram, 1002)
         self.oscar = Chatter(self.telegram, 2001)
         self.rina = Chatter(self.telegram, 3001)
-        self.bot: asyncio.subprocess.Process | None = None
+        self.bot: Child | None = None
 
     async def start_bot(self, **settings: str) -> None:
         """Start the bot and wait until it says that it runs."""
         self.environment |= settings
         before = self._starts()
         with self.log.open("ab") as log:
-            self.bot = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "bot",
-                "run",
-                env={**_inherited(), **self.environment},
-                stdout=log,
-                stderr=log,
-            )
+            environment = {**_inherited(), **self.environment}
+            self.bot = await nursery().start(["run"], environment=environment, log=log.fileno())
         deadline = time.monotonic() + PATIENCE
         while self._starts() == before:
             assert self.bot.returncode is None, self.log.read_text()[-3000:]
@@ -265,6 +260,14 @@ async def world(state: Path, profile: str = "documented", **settings: str) -> As
             yield made
         finally:
             await made.close()
+
+
+@cache
+def nursery() -> Nursery:
+    """The process that this process's bots come from."""
+    started = Nursery()
+    atexit.register(started.close)
+    return started
 
 
 def words_of(message: Json) -> str:

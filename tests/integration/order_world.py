@@ -123,7 +123,7 @@ class House:
         )
 
     async def leave(self) -> None:
-        await self.orders.close(0)
+        await self.orders.posting.close(0)
         await self.delivery.close(0)
         await self.sql.close()
 
@@ -145,7 +145,7 @@ class House:
     async def place(self, chat_id: int = EMMA, **changes: Any) -> Order:
         """Place an order and wait for what comes of its request."""
         order = await self.orders.place(await self.draft(chat_id, **changes))
-        await self.orders.settled()
+        await self.orders.posting.settled()
         return await self.order(order.reference)
 
     async def order(self, reference: str) -> Order:

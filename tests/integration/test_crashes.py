@@ -63,8 +63,8 @@ class Payment:
         await self.posts_end(house)
 
     async def posts_end(self, house: House) -> None:
-        tasks = list(house.orders._posting.values())
-        await house.orders.settled()
+        tasks = list(house.orders.posting._tasks.values())
+        await house.orders.posting.settled()
         for task in tasks:
             if isinstance(task.exception(), Crash):
                 raise Crash
@@ -110,7 +110,7 @@ async def run(file: str, fuse: Fuse, scripted: str = "answer") -> Payment:
 
 
 async def close(house: House) -> None:
-    for task in (*house.orders._posting.values(), *house.delivery._under_way.values()):
+    for task in (*house.orders.posting._tasks.values(), *house.delivery._under_way.values()):
         task.cancel()
     with suppress(Crash):
         await house.leave()

@@ -4,6 +4,7 @@ Others import from here; the modules inside may be divided otherwise one day.
 """
 
 from bot.actions.ports.forgetting import Forgetting
+from bot.actions.ports.orders import Orders
 from bot.actions.ports.records import EventNote, InboxItem, News, NewsStatus, OrderEvent, Person, Receipt, Recipient
 from bot.actions.ports.settlement import (
     KeyRefused,
@@ -23,7 +24,6 @@ from bot.actions.ports.settlement import (
 from bot.actions.ports.store import (
     Drafts,
     Inbox,
-    Orders,
     Outbox,
     People,
     Receipts,

@@ -1,0 +1,91 @@
+"""What the use cases need of the orders in a database."""
+
+# ruff: noqa: D102  names and types say it; the other methods have a docstring
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Protocol
+
+from bot.actions.ports.records import OrderEvent
+from bot.domain.order import Order, Phase
+
+
+class Orders(Protocol):
+    """Orders, from the intent on."""
+
+    async def add(self, order: Order) -> bool:
+        """Keep a new intent; False where this (draft, attempt) or reference has one already."""
+        ...
+
+    async def get(self, reference: str) -> Order | None: ...
+    async def of_draft(self, draft_id: str) -> Order | None:
+        """The latest attempt of a draft."""
+        ...
+
+    async def by_service_id(self, service_ids: Collection[str]) -> Mapping[str, Order]:
+        """The orders that have claimed any of these ids of the service."""
+        ...
+
+    async def of_person(self, person_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
+        """Newest first."""
+        ...
+
+    async def of_person_from(self, first: Order, limit: int) -> tuple[Order, ...]:
+        """`first` and its person's older ones, newest first."""
+        ...
+
+    async def of_person_before(self, order: Order, limit: int) -> tuple[Order, ...]:
+        """Its person's next newer ones, newest first."""
+        ...
+
+    async def count_of_person(self, person_id: int) -> int: ...
+    async def count_newer(self, order: Order) -> int:
+        """How many of its person's are newer than it."""
+        ...
+
+    async def placed_after(self, person_id: int, after: datetime) -> tuple[Order, ...]:
+        """A person's orders created after this moment, oldest first."""
+        ...
+
+    async def one_at_a_time(self, person_id: int) -> None:
+        """Until this transaction has ended, no other one comes past here for the same person."""
+        ...
+
+    async def open_of_person(self, person_id: int, limit: int = 10) -> tuple[Order, ...]:
+        """Those not yet ended (phases intended, unknown, unresolved, held, open), newest first."""
+        ...
+
+    async def save(self, order: Order) -> Order | None:
+        """Save over the same version and return it with the next one; None where somebody else has saved."""
+        ...
+
+    async def due(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
+        """Orders whose `next_look_at` has come: paid ones first, then the longest waiting."""
+        ...
+
+    async def count_due(self, now: datetime) -> int: ...
+    async def in_phase(self, phases: Collection[Phase], limit: int = 1000) -> tuple[Order, ...]:
+        """Oldest first."""
+        ...
+
+    async def expiring(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
+        """Open orders past `expires_at` of which the expiry has not been told and that are not paid."""
+        ...
+
+    async def stuck(self, paid_before: datetime, limit: int = 1000) -> tuple[Order, ...]:
+        """Open orders paid at that time or before it, of which it has not been told that they are stuck."""
+        ...
+
+    async def unclaimed_like(self, order: Order, since: datetime) -> tuple[Order, ...]:
+        """Other intents without a service id, same method code, created since: those an order could be mistaken for.
+
+        Of every phase but refused: an abandoned one may still have made an order.
+        """
+        ...
+
+    async def by_page_token(self, tokens: Collection[str]) -> Mapping[str, Order]:
+        """The orders whose wallet pages have any of these tokens."""
+        ...
+
+    async def add_event(self, event: OrderEvent) -> None: ...
+    async def events(self, reference: str) -> tuple[OrderEvent, ...]: ...

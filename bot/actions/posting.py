@@ -1,0 +1,73 @@
+"""Asking the service for an order, once, beside the chat: the answer comes back as news.
+
+Nothing here repeats anything. Where the answer is lost, the intent's row says so, and `actions/reconcile.py` looks.
+"""
+
+import asyncio
+
+import structlog
+
+from bot.actions.ports import KeyRefused, NotMade, OutcomeUnknown, Refused, Settlement, Wish
+from bot.actions.settling import Settling
+from bot.domain.order import Order
+
+CANCELLING_SECONDS = 1.0
+
+log = structlog.get_logger(__name__)
+
+
+class Posting:
+    """The requests that are under way in this process, one for each intent."""
+
+    def __init__(self, settlement: Settlement, settling: Settling) -> None:
+        self._settlement = settlement
+        self._settling = settling
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def begin(self, order: Order) -> None:
+        """Ask for a committed intent: exactly one request (settlement API, 4.5). The chat doesn't wait for it."""
+        task = asyncio.create_task(self._carry_out(order))
+        self._tasks[order.reference] = task
+        task.add_done_callback(lambda done: self._ended(order.reference, done))
+
+    def includes(self, reference: str) -> bool:
+        """Whether the service is being asked for this order just now."""
+        return reference in self._tasks
+
+    async def settled(self) -> None:
+        """Wait for the requests under way."""
+        while self._tasks:
+            await asyncio.wait(list(self._tasks.values()))
+
+    async def close(self, within: float) -> None:
+        """Give the requests under way `within` seconds to end; the outcome of those left is unknown."""
+        if self._tasks:
+            await asyncio.wait(list(self._tasks.values()), timeout=within)
+        left = list(self._tasks.values())
+        for task in left:
+            task.cancel()
+        if left:
+            # Cancelled isn't ended: the store must not be closed under a transaction that is being undone.
+            await asyncio.wait(left, timeout=CANCELLING_SECONDS)
+
+    def _ended(self, reference: str, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(reference, None)
+        if not task.cancelled() and (error := task.exception()):
+            # The row still says "intended": the reconciler looks for what came of it.
+            log.error("answer_not_kept", order=reference, why=type(error).__name__)
+
+    async def _carry_out(self, order: Order) -> None:
+        wish = Wish(
+            method=order.method, number=order.number, holder=order.holder, given=order.given, channel=order.channel
+        )
+        try:
+            placed = await self._settlement.place(wish)
+        except OutcomeUnknown:
+            await self._settling.unknown(order.reference)
+        except Refused as refusal:
+            await self._settling.refused(order.reference, refusal.reason)
+        except (NotMade, KeyRefused) as failure:
+            log.warning("order_not_made", order=order.reference, why=type(failure).__name__)
+            await self._settling.refused(order.reference)
+        else:
+            await self._settling.settle(order.reference, placed)

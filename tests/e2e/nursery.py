@@ -1,0 +1,168 @@
+"""Starts bots from a process that has read all of the bot's code before: a story needs not wait for that each time.
+
+A bot is a fork of it, a process of its own like any other: in its own words `python -m bot run`, with an environment,
+a folder and a log of its own, to be killed at any time. What starting cold is like is seen in `test_processes*.py`.
+
+Run as a program, this file is that process. It is asked over a socket, in one line of JSON with the file of the log
+attached, and answers with the bot's process id, then with how it ended.
+"""
+
+import asyncio
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import bot
+
+ROOT = Path(bot.__file__).parents[1]
+LONGEST_REQUEST = 65_536
+MOST_FILES = 4096
+PATIENCE = 30.0
+
+
+class Child:
+    """A bot that was started here; it looks like a process of asyncio's, as far as the stories use one."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._ended = asyncio.ensure_future(self._end(reader, writer))
+
+    def send_signal(self, sent: signal.Signals) -> None:
+        """Send it this signal, unless it has ended."""
+        if self.returncode is None:
+            os.kill(self.pid, sent)
+
+    def kill(self) -> None:
+        """Kill -9."""
+        self.send_signal(signal.SIGKILL)
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended; of a killed one the signal's number, negative."""
+        return await asyncio.shield(self._ended)
+
+    async def _end(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
+        code = os.waitstatus_to_exitcode(int(await reader.readline()))
+        self.returncode = code
+        writer.close()
+        return code
+
+
+class Nursery:
+    """The process that bots come from, as its user sees it. It ends with whoever has started it."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="kirim-nursery-")
+        self._path = f"{self._folder.name}/socket"
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __spec__.name, self._path],
+            cwd=ROOT,
+            env={name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG"}},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == b"ready\n"
+
+    async def start(self, arguments: Sequence[str], *, environment: Mapping[str, str], log: int) -> Child:
+        """Start `python -m bot <arguments>` with this environment and no other; all it says goes to the file `log`."""
+        request = json.dumps(
+            {"arguments": list(arguments), "environment": dict(environment), "folder": str(Path.cwd())}
+        )
+        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        line.connect(self._path)
+        socket.send_fds(line, [request.encode()], [log])
+        reader, writer = await asyncio.open_unix_connection(sock=line)
+        return Child(reader, writer, int(await asyncio.wait_for(reader.readline(), PATIENCE)))
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate()
+        self._folder.cleanup()
+
+
+def serve(path: str) -> None:
+    """Be that process, until standard input ends."""
+    import bot.__main__  # noqa: PLC0415  only here: whoever asks needs none of it
+    import bot.app  # noqa: F401, PLC0415
+
+    ended, tell = os.pipe()
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    requests = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    requests.bind(path)
+    requests.listen()
+    lines: dict[int, socket.socket] = {}
+    os.write(sys.stdout.fileno(), b"ready\n")
+    while True:
+        readable, _, _ = select.select([sys.stdin.fileno(), ended, requests], [], [])
+        if sys.stdin.fileno() in readable:
+            return
+        if ended in readable:
+            os.read(ended, 512)
+            _tell_ends(lines)
+        if requests in readable:
+            line, _ = requests.accept()
+            _bear(line, lines)
+
+
+def _bear(line: socket.socket, lines: dict[int, socket.socket]) -> None:
+    text, (log, *_), _, _ = socket.recv_fds(line, LONGEST_REQUEST, 1)
+    pid = os.fork()
+    if pid == 0:
+        _be_the_bot(json.loads(text), log)
+    os.close(log)
+    line.send(f"{pid}\n".encode())
+    lines[pid] = line
+
+
+def _be_the_bot(request: Mapping[str, list[str] | dict[str, str] | str], log: int) -> NoReturn:
+    """As if it had been started anew: nothing of the nursery's is left open, no signal is handled its way."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for here, there in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(here, there)
+    os.closerange(3, MOST_FILES)
+    os.chdir(str(request["folder"]))
+    os.environ.clear()
+    os.environ.update(request["environment"])  # type: ignore[arg-type]
+    sys.argv = ["bot", *request["arguments"]]
+    code = 1
+    try:
+        from bot.__main__ import main  # noqa: PLC0415
+
+        main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    except BaseException as error:  # noqa: BLE001  as an interpreter ends
+        sys.excepthook(type(error), error, error.__traceback__)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _tell_ends(lines: dict[int, socket.socket]) -> None:
+    while lines:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        with lines.pop(pid) as line:
+            try:
+                line.send(f"{status}\n".encode())
+            except OSError:
+                continue  # whoever asked for it has gone
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
