@@ -21,6 +21,8 @@ from bot.store.tables import metadata
 from tests.keys import VAULT
 
 BOTH = ("sqlite", "postgresql")
+# Where hardly anything is in them, deleting takes a fifth of the time that TRUNCATE does.
+EMPTY = "; ".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sorted_tables))
 NO_POSTGRESQL = "TEST_POSTGRES_URL isn't set, so there is no PostgreSQL to test on"
 
 
@@ -45,6 +47,8 @@ def new_database(server: str) -> Iterator[str]:
     plain = server.replace("postgres://", "postgresql://", 1)
     run_on(plain, f"CREATE DATABASE {name}")
     try:
+        # Waiting for the disk is what no test is about.
+        run_on(plain, f"ALTER DATABASE {name} SET synchronous_commit = off")
         yield make_url(plain).set(database=name).render_as_string(hide_password=False)
     finally:
         run_on(plain, f"DROP DATABASE {name} WITH (FORCE)")
@@ -78,7 +82,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         shutil.copy(request.getfixturevalue("migrated_file"), path)
         return f"sqlite:///{path}"
     url: str = request.getfixturevalue("migrated_database")
-    run_on(url, f"TRUNCATE {', '.join(metadata.tables)} RESTART IDENTITY")
+    run_on(url, EMPTY)
     return url
 
 
