@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# Stories wait as much as they work: one process more than cores keeps the cores busy.
-WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4)))
+# Stories wait as much as they work: twice as many processes as cores keep the cores busy.
+WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n * 2 : 8)))
 
 .PHONY: run test check format bench lock clean
 
