@@ -11,7 +11,7 @@ from bot.chat.screens import receipt
 from bot.domain.order import Order
 from bot.domain.timeline import COMPLETED
 from bot.i18n import Html, Translator
-from bot.receipts import render_receipt_off_loop
+from bot.pictures.receipt import render_receipt_off_loop
 
 
 @dataclass(frozen=True, slots=True)

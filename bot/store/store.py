@@ -9,6 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.store import keys, migrate, rotation
 from bot.store.address import address
+from bot.store.alarms import SqlAlarms
+from bot.store.broadcasts import SqlBroadcasts
+from bot.store.deliveries import SqlDeliveries
 from bot.store.drafts import SqlDrafts
 from bot.store.engine import reader, writer
 from bot.store.erasing import empty_log
@@ -19,15 +22,31 @@ from bot.store.leader import Leadership, lead
 from bot.store.orders import SqlOrders
 from bot.store.outbox import SqlOutbox
 from bot.store.people import SqlPeople
+from bot.store.quotes import SqlQuotes
 from bot.store.receipts import SqlReceipts
 from bot.store.recipients import SqlRecipients
+from bot.store.subscriptions import SqlSubscriptions
 from bot.store.vault import Vault
 
 
 class SqlTransaction:
     """The repositories on one connection."""
 
-    __slots__ = ("drafts", "forgetting", "inbox", "orders", "outbox", "people", "receipts", "recipients")
+    __slots__ = (
+        "alarms",
+        "broadcasts",
+        "deliveries",
+        "drafts",
+        "forgetting",
+        "inbox",
+        "orders",
+        "outbox",
+        "people",
+        "quotes",
+        "receipts",
+        "recipients",
+        "subscriptions",
+    )
 
     def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self.people = SqlPeople(connection, vault)
@@ -37,6 +56,11 @@ class SqlTransaction:
         self.outbox = SqlOutbox(connection)
         self.recipients = SqlRecipients(connection, vault)
         self.receipts = SqlReceipts(connection, vault)
+        self.quotes = SqlQuotes(connection)
+        self.subscriptions = SqlSubscriptions(connection)
+        self.broadcasts = SqlBroadcasts(connection)
+        self.deliveries = SqlDeliveries(connection)
+        self.alarms = SqlAlarms(connection)
         self.forgetting = SqlForgetting(connection)
 
 

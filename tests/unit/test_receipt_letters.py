@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.receipts.lettering import Style, Weight, fitted, wrapped
-from bot.receipts.letters import DRAWN, NOTHING, UNDRAWN, drawable
+from bot.pictures.lettering import Style, Weight, fitted, wrapped
+from bot.pictures.letters import DRAWN, NOTHING, UNDRAWN, drawable
 
 
 @pytest.mark.parametrize("weight", Weight)

@@ -11,8 +11,9 @@ import zxingcpp
 from PIL import Image, ImageChops, ImageDraw
 
 from bot.invoices.errors import UnrenderableQr
-from bot.receipts import ReceiptFacts, palette, render_receipt, render_receipt_off_loop
-from bot.receipts.layout import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT
+from bot.pictures import palette
+from bot.pictures.receipt import ReceiptFacts, render_receipt, render_receipt_off_loop
+from bot.pictures.receipt.layout import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT
 
 LINK = "https://t.me/KirimRupiahBot?start=v_K7QM2XPA9RTW"
 FACTS = ReceiptFacts(
@@ -174,7 +175,7 @@ def test_what_identifies_a_receipt_is_not_in_its_repr() -> None:
 
 
 def test_the_licence_lies_beside_the_fonts() -> None:
-    folder = files("bot.receipts") / "fonts"
+    folder = files("bot.pictures") / "fonts"
     assert "SIL Open Font License, Version 1.1" in (folder / "OFL.txt").read_text(encoding="utf-8")
     assert sum(len(file.read_bytes()) for file in folder.iterdir()) < 100_000
 

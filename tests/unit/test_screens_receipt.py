@@ -13,7 +13,7 @@ from bot.chat import words
 from bot.chat.screens import receipt, verify
 from bot.domain.order import Order
 from bot.domain.payout import PayoutMethod
-from bot.receipts import ReceiptFacts, render_receipt
+from bot.pictures.receipt import ReceiptFacts, render_receipt
 from tests.unit.every_screen import (
     BCA,
     GOPAY,

@@ -3,8 +3,19 @@
 Others import from here; the modules inside may be divided otherwise one day.
 """
 
+from bot.actions.ports.alarms import Alarm, AlarmKind, Alarms
+from bot.actions.ports.broadcasts import (
+    Audience,
+    Broadcast,
+    Broadcasts,
+    BroadcastStatus,
+    Deliveries,
+    Delivery,
+    DeliveryStatus,
+)
 from bot.actions.ports.forgetting import Forgetting
 from bot.actions.ports.orders import Orders
+from bot.actions.ports.quotes import Quotes, RateAlert, Subscription, Subscriptions
 from bot.actions.ports.records import EventNote, InboxItem, News, NewsStatus, OrderEvent, Person, Receipt, Recipient
 from bot.actions.ports.settlement import (
     KeyRefused,
@@ -35,7 +46,17 @@ from bot.actions.ports.store import (
 from bot.actions.ports.telling import Clock, Teller, TellLater, Told, Untellable
 
 __all__ = [
+    "Alarm",
+    "AlarmKind",
+    "Alarms",
+    "Audience",
+    "Broadcast",
+    "BroadcastStatus",
+    "Broadcasts",
     "Clock",
+    "Deliveries",
+    "Delivery",
+    "DeliveryStatus",
     "Drafts",
     "EventNote",
     "Forgetting",
@@ -55,6 +76,8 @@ __all__ = [
     "People",
     "Person",
     "Placed",
+    "Quotes",
+    "RateAlert",
     "Receipt",
     "Receipts",
     "Recipient",
@@ -66,6 +89,8 @@ __all__ = [
     "SlowDown",
     "Store",
     "StoreDown",
+    "Subscription",
+    "Subscriptions",
     "TellLater",
     "Teller",
     "Told",

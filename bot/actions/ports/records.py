@@ -17,7 +17,8 @@ class Person:
 
     `notices` is what they chose about being told (kind -> how), where it differs from the usual. `awaits` names the
     question outside of a draft whose typed answer is waited for (`chat/questions.py`), and `answered_update_id` the
-    last update that has answered one. An empty `time_zone` is one that they haven't chosen: Jakarta's is presumed.
+    last update that has answered one. `seen_at` is when they last acted, to a day. An empty `time_zone` is one that
+    they haven't chosen: Jakarta's is presumed.
     """
 
     id: int
@@ -31,6 +32,7 @@ class Person:
     awaits: str | None = None
     answered_update_id: int | None = None
     delete_asked_at: datetime | None = None
+    seen_at: datetime | None = None
 
     @property
     def zone(self) -> ZoneInfo:

@@ -7,8 +7,11 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
+from bot.actions.ports.alarms import Alarms
+from bot.actions.ports.broadcasts import Broadcasts, Deliveries
 from bot.actions.ports.forgetting import Forgetting
 from bot.actions.ports.orders import Orders
+from bot.actions.ports.quotes import Quotes, Subscriptions
 from bot.actions.ports.records import InboxItem, News, Person, Receipt, Recipient
 from bot.domain.draft import OrderDraft
 
@@ -160,6 +163,16 @@ class Transaction(Protocol):
     def recipients(self) -> Recipients: ...
     @property
     def receipts(self) -> Receipts: ...
+    @property
+    def quotes(self) -> Quotes: ...
+    @property
+    def subscriptions(self) -> Subscriptions: ...
+    @property
+    def broadcasts(self) -> Broadcasts: ...
+    @property
+    def deliveries(self) -> Deliveries: ...
+    @property
+    def alarms(self) -> Alarms: ...
     @property
     def forgetting(self) -> Forgetting: ...
 

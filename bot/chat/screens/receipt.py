@@ -15,7 +15,7 @@ from bot.domain.payout import mask, mask_name
 from bot.domain.verification import compact_code
 from bot.i18n import Html, Translator
 from bot.invoices.erc681 import KNOWN_TOKENS, amount_text
-from bot.receipts import ReceiptFacts
+from bot.pictures.receipt import ReceiptFacts
 
 BRAND = "Kirim"
 LINK = "v_"

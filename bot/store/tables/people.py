@@ -19,6 +19,7 @@ people = Table(
     Column("awaits", Text),
     Column("answered_update_id", BigInteger),
     Column("delete_asked_at", Instant),
+    Column("seen_at", Instant),
 )
 IS_LEAVING = people.c.delete_asked_at.is_not(None)
 Index("ix_people_leaving", people.c.delete_asked_at, sqlite_where=IS_LEAVING, postgresql_where=IS_LEAVING)

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from bot.receipts import blocks
-from bot.receipts.canvas import Canvas
-from bot.receipts.facts import ReceiptFacts
-from bot.receipts.layout import CARD_LEFT, CARD_RIGHT, WIDTH, Block, space
-from bot.receipts.palette import CARD, PAGE
-from bot.receipts.proof import proof
+from bot.pictures.canvas import Canvas
+from bot.pictures.palette import CARD, PAGE
+from bot.pictures.receipt import blocks
+from bot.pictures.receipt.facts import ReceiptFacts
+from bot.pictures.receipt.layout import CARD_LEFT, CARD_RIGHT, WIDTH, Block, space
+from bot.pictures.receipt.proof import proof
 
 _PAGE_TOP, _PAGE_BOTTOM = 48, 44
 _BRAND_GAP = 28

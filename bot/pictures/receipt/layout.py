@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from bot.receipts.canvas import Canvas
+from bot.pictures.canvas import Canvas
 
 WIDTH: Final = 1080
 CARD_LEFT: Final = 40

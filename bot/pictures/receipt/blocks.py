@@ -5,10 +5,13 @@ A chat shows the picture at a third of its width: nothing is written smaller tha
 
 from typing import Final
 
-from bot.receipts import shapes
-from bot.receipts.canvas import Canvas
-from bot.receipts.facts import ReceiptFacts
-from bot.receipts.layout import (
+from bot.pictures import shapes
+from bot.pictures.canvas import Canvas
+from bot.pictures.lettering import Lines, Style, Weight, fitted, wrapped
+from bot.pictures.letters import drawable
+from bot.pictures.palette import ACCENT, CARD, INK, INK_2, LINE, PAGE, SENT, SOFT
+from bot.pictures.receipt.facts import ReceiptFacts
+from bot.pictures.receipt.layout import (
     CARD_LEFT,
     CARD_RIGHT,
     LEFT,
@@ -20,9 +23,6 @@ from bot.receipts.layout import (
     WORD,
     Block,
 )
-from bot.receipts.lettering import Lines, Style, Weight, fitted, wrapped
-from bot.receipts.letters import drawable
-from bot.receipts.palette import ACCENT, CARD, INK, INK_2, LINE, PAGE, SENT, SOFT
 
 LABEL: Final = Style(Weight.MEDIUM, 36, 50)
 SMALL: Final = Style(Weight.MEDIUM, 34, 48)

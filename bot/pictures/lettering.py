@@ -112,5 +112,5 @@ def _cut(line: str, style: Style, width: int) -> str:
 @lru_cache(maxsize=64)
 def _font(weight: Weight, size: int) -> ImageFont.FreeTypeFont:
     # The basic layout everywhere: the other one depends on a library of the system's, and would need it to agree.
-    file = BytesIO((files("bot.receipts") / "fonts" / f"PlusJakartaSans-{weight}.ttf").read_bytes())
+    file = BytesIO((files("bot.pictures") / "fonts" / f"PlusJakartaSans-{weight}.ttf").read_bytes())
     return ImageFont.truetype(file, size, layout_engine=ImageFont.Layout.BASIC)

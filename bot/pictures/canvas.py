@@ -5,8 +5,8 @@ from typing import Literal
 
 from PIL import Image, ImageDraw
 
-from bot.receipts import palette, shapes
-from bot.receipts.lettering import Lines, Style
+from bot.pictures import palette, shapes
+from bot.pictures.lettering import Lines, Style
 
 Align = Literal["left", "middle", "right"]
 _ANCHORS: dict[Align, str] = {"left": "ls", "middle": "ms", "right": "rs"}

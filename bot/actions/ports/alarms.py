@@ -1,0 +1,53 @@
+"""What is kept of alarms to operators."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+
+class AlarmKind(StrEnum):
+    """What may be wrong."""
+
+    KEY_REFUSED = "key_refused"
+    SERVICE_DOWN = "service_down"
+    METHODS_SHRUNK = "methods_shrunk"
+    ORDER_STUCK = "order_stuck"
+    ORDER_FAILED = "order_failed"
+    INVOICE_MISMATCH = "invoice_mismatch"
+    OUTBOX_BACKLOG = "outbox_backlog"
+    POLLER_SILENT = "poller_silent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarm:
+    """Something that is wrong, or was until `cleared_at`. `subject` tells two of a kind apart; facts are masked."""
+
+    id: int = 0
+    kind: AlarmKind
+    subject: str = ""
+    facts: Mapping[str, object] = field(default_factory=dict)
+    raised_at: datetime
+    reminded_at: datetime | None = None
+    cleared_at: datetime | None = None
+
+
+class Alarms(Protocol):
+    """Alarms, at most one open for each kind and subject."""
+
+    async def open(self) -> tuple[Alarm, ...]:
+        """Those not cleared, oldest first."""
+        ...
+
+    async def add(self, alarm: Alarm) -> bool:
+        """Raise it; False where it is raised already."""
+        ...
+
+    async def save(self, alarm: Alarm) -> None:
+        """Keep its reminder, its clearing and its facts."""
+        ...
+
+    async def since(self, moment: datetime) -> tuple[Alarm, ...]:
+        """Those raised since, newest first."""
+        ...

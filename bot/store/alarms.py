@@ -1,0 +1,52 @@
+"""What operators were told is wrong, until it is over."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.actions.ports import Alarm, AlarmKind
+from bot.store import writing
+from bot.store.tables import IS_RAISED, alarms
+
+OPEN = select(alarms).where(IS_RAISED).order_by(alarms.c.raised_at, alarms.c.id)
+SINCE = select(alarms).where(alarms.c.raised_at >= bindparam("moment", type_=alarms.c.raised_at.type))
+SINCE = SINCE.order_by(alarms.c.raised_at.desc(), alarms.c.id.desc())
+SAVE = update(alarms).where(alarms.c.id == bindparam("key", type_=alarms.c.id.type))
+
+
+class SqlAlarms:
+    """`Alarms`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def open(self) -> tuple[Alarm, ...]:
+        """Those not cleared, oldest first."""
+        return tuple(map(_alarm, (await self._connection.execute(OPEN)).mappings()))
+
+    async def add(self, alarm: Alarm) -> bool:
+        """Raise it; False where it is raised already."""
+        row = {name: value for name, value in _row(alarm).items() if name != "id"}
+        return await writing.add(self._connection, alarms, row)
+
+    async def save(self, alarm: Alarm) -> None:
+        """Keep its reminder, its clearing and its facts."""
+        row = _row(alarm)
+        changed = {name: row[name] for name in ("facts", "reminded_at", "cleared_at")}
+        await self._connection.execute(SAVE.values(changed), {"key": alarm.id})
+
+    async def since(self, moment: datetime) -> tuple[Alarm, ...]:
+        """Those raised since, newest first."""
+        return tuple(map(_alarm, (await self._connection.execute(SINCE, {"moment": moment})).mappings()))
+
+
+def _row(alarm: Alarm) -> dict[str, Any]:
+    return {**asdict(alarm), "facts": dict(alarm.facts)}
+
+
+def _alarm(row: Mapping[Any, Any]) -> Alarm:
+    return Alarm(**{**row, "kind": AlarmKind(row["kind"])})

@@ -1,0 +1,90 @@
+"""Who wishes to hear of the rate, and at what price."""
+
+from dataclasses import asdict
+from datetime import datetime
+
+from sqlalchemy import Integer, bindparam, delete, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.actions.ports import RateAlert, Subscription
+from bot.store import writing
+from bot.store.tables import HAS_DAILY, rate_alerts, subscriptions
+
+PERSON = bindparam("person", type_=subscriptions.c.person_id.type)
+NOW = bindparam("now", type_=rate_alerts.c.expires_at.type)
+ONE = select(subscriptions).where(subscriptions.c.person_id == PERSON)
+COUNT = select(func.count()).select_from(subscriptions)
+DUE = (
+    select(subscriptions)
+    .where(HAS_DAILY, subscriptions.c.next_daily_at <= NOW)
+    .order_by(subscriptions.c.next_daily_at)
+    .limit(bindparam("limit", type_=Integer()))
+)
+DELETE = delete(subscriptions).where(subscriptions.c.person_id == PERSON)
+
+ALERT = select(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
+ALERTS_OF = select(rate_alerts).where(rate_alerts.c.person_id == PERSON)
+ALERTS_OF = ALERTS_OF.order_by(rate_alerts.c.created_at, rate_alerts.c.id)
+AWAKE = select(rate_alerts).where(
+    rate_alerts.c.expires_at > NOW, or_(rate_alerts.c.rests_until.is_(None), rate_alerts.c.rests_until <= NOW)
+)
+DELETE_ALERT = delete(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
+DELETE_ALERTS = delete(rate_alerts).where(rate_alerts.c.person_id == PERSON)
+FORGET_ALERTS = delete(rate_alerts).where(rate_alerts.c.expires_at < NOW)
+
+
+class SqlSubscriptions:
+    """`Subscriptions`, in the tables of subscriptions and of alerts."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    async def get(self, person_id: int) -> Subscription | None:
+        """A person's subscription."""
+        row = (await self._connection.execute(ONE, {"person": person_id})).mappings().first()
+        return Subscription(**row) if row else None
+
+    async def save(self, subscription: Subscription) -> None:
+        """Insert or replace."""
+        await writing.put(self._connection, subscriptions, asdict(subscription))
+
+    async def delete(self, person_id: int) -> bool:
+        """End the subscription and all alerts of a person; whether there was any of it."""
+        ended = [await self._connection.execute(end, {"person": person_id}) for end in (DELETE, DELETE_ALERTS)]
+        return any(result.rowcount for result in ended)
+
+    async def count(self) -> int:
+        """How many persons are subscribed."""
+        return int((await self._connection.execute(COUNT)).scalar_one())
+
+    async def due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
+        """Those whose daily quote is due, the longest waiting first."""
+        found = await self._connection.execute(DUE, {"now": now, "limit": limit})
+        return tuple(Subscription(**row) for row in found.mappings())
+
+    async def alerts_of(self, person_id: int) -> tuple[RateAlert, ...]:
+        """Oldest first."""
+        found = await self._connection.execute(ALERTS_OF, {"person": person_id})
+        return tuple(RateAlert(**row) for row in found.mappings())
+
+    async def alert(self, alert_id: str) -> RateAlert | None:
+        """The alert with this id, whoever's it is."""
+        row = (await self._connection.execute(ALERT, {"id": alert_id})).mappings().first()
+        return RateAlert(**row) if row else None
+
+    async def save_alert(self, alert: RateAlert) -> None:
+        """Insert or replace."""
+        await writing.put(self._connection, rate_alerts, asdict(alert))
+
+    async def delete_alert(self, alert_id: str) -> bool:
+        """Delete one; whether there was such a one."""
+        return (await self._connection.execute(DELETE_ALERT, {"id": alert_id})).rowcount == 1
+
+    async def awake_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
+        """All that neither rest nor have expired."""
+        found = await self._connection.execute(AWAKE, {"now": now})
+        return tuple(RateAlert(**row) for row in found.mappings())
+
+    async def forget_alerts(self, expired_before: datetime) -> int:
+        """Delete those that expired before; how many they were."""
+        return (await self._connection.execute(FORGET_ALERTS, {"now": expired_before})).rowcount
