@@ -70,6 +70,13 @@ class Settings(BaseSettings):
     max_messages_per_minute: int = Field(60, ge=0, le=10**6)
     stuck_seconds: float = Field(1800, ge=1, le=30 * DAY)
     retention_days: int = Field(365, ge=0, le=36_500)
+    quote_record_seconds: float = Field(120, ge=10, le=DAY)
+    broadcast_messages_per_second: float = Field(29.7, gt=0, le=1000)
+    allow_paid_broadcast: bool = False
+    broadcast_jump_percent: float = Field(2, ge=0, le=1000)
+    alarm_reminder_seconds: float = Field(3600, ge=60, le=30 * DAY)
+    outbox_backlog_seconds: float = Field(60, ge=1, le=DAY)
+    methods_shrink_percent: float = Field(50, ge=1, le=100)
     public_url: str = ""
     http_host: str = "127.0.0.1"
     http_port: int = Field(0, ge=0, le=65_535)

@@ -92,6 +92,7 @@ def build(settings: Settings) -> House:
         translations=translations,
         clock=clock,
         default_locale=settings.default_locale,
+        operator_ids=settings.operator_ids,
     )
     teller = ChatTeller(
         store=store,

@@ -34,6 +34,7 @@ def _profile(person: Person) -> Json:
     return {
         "telegram_id": person.id,
         "known_since": _time(person.created_at),
+        "last_seen_at": _time(person.seen_at),
         "language_of_app": person.language_code,
         "language_chosen": person.locale,
         "time_zone": person.time_zone or None,

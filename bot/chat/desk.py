@@ -67,6 +67,7 @@ class Desk:
     translations: Translations
     clock: Clock
     default_locale: str
+    operator_ids: frozenset[int] = frozenset()
     prompts: Prompts = field(default_factory=Prompts)
     second_taps: SecondTaps = field(default_factory=SecondTaps)
 
@@ -90,6 +91,11 @@ class Visit:
     def chat_id(self) -> int:
         """The private chat, which has the person's own id."""
         return self.person.id
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether it is one of the operators: asked anew for each update, so that an old button helps nobody."""
+        return self.person.id in self.desk.operator_ids
 
     @property
     def zone(self) -> tzinfo:

@@ -7,11 +7,10 @@ and what is said outside one.
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 import structlog
-from telegram import BotCommand, BotCommandScopeAllPrivateChats, Chat, Update, User
+from telegram import BotCommand, BotCommandScopeAllPrivateChats, Chat, Update
 from telegram.ext import (
     Application,
     ApplicationHandlerStop,
@@ -23,21 +22,19 @@ from telegram.ext import (
 )
 
 from bot.actions.mistakes import frames
-from bot.actions.ports import Person, StoreDown
+from bot.actions.ports import StoreDown
 from bot.chat import data, history, phrases, presses, privacy, questions, saved, settings, verifying
+from bot.chat.arriving import catch_up, visit_of
 from bot.chat.desk import VISIT, Desk, Visit
 from bot.chat.flood import FloodGate
 from bot.chat.flow import PRIVATE, Context, Handler, around_the_conversation, conversation
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import rate, start, status
 from bot.chat.screens.parts import with_way_back
-from bot.chat.standing import show_at_the_end
-from bot.chat.words import translator_for
 
 log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
-ORDERS_CAUGHT_UP = 5
 COMMANDS = (
     "send",
     "recipients",
@@ -105,7 +102,7 @@ def processor(
     async def process(update: Update) -> None:
         if await gate.refuses(desk, update):
             return
-        visit = await _visit(desk, update)
+        visit = await visit_of(desk, update)
         if visit is None:
             return
         token = VISIT.set(visit)
@@ -114,7 +111,7 @@ def processor(
             if visit.failure is not None:
                 raise visit.failure
             await visit.acknowledge()
-            await _catch_up(visit)
+            await catch_up(visit)
         finally:
             VISIT.reset(token)
 
@@ -128,56 +125,6 @@ async def set_commands(application: Application, desk: Desk) -> None:  # type: i
         t = desk.translations.get(locale)
         commands = [BotCommand(name, t.plain(f"command.{name}")) for name in COMMANDS]
         await application.bot.set_my_commands(commands, scope=scope, language_code=code)
-
-
-async def _visit(desk: Desk, update: Update) -> Visit | None:
-    user, chat = update.effective_user, update.effective_chat
-    if user is None or chat is None or user.is_bot:
-        return None
-    async with desk.store.reading() as tx:
-        known = await tx.people.get(user.id)
-        draft = await tx.drafts.open_of(chat.id)
-    person, away_since = await _person(desk, known, user, chat)
-    query = update.callback_query
-    message = query.message if query else None
-    return Visit(
-        desk=desk,
-        person=person,
-        t=translator_for(desk.translations, person, desk.default_locale),
-        update_id=update.update_id,
-        draft=draft,
-        message_id=message.message_id if message else None,
-        query_id=query.id if query else None,
-        away_since=away_since if chat.type == Chat.PRIVATE else None,
-    )
-
-
-async def _person(desk: Desk, known: Person | None, user: User, chat: Chat) -> tuple[Person, datetime | None]:
-    """Who it is, in the language of their app; and since when they had blocked the bot, if they had."""
-    if known is not None and known.language_code == user.language_code:
-        return known, known.blocked_at
-    person = known or Person(id=user.id, created_at=desk.clock.now())
-    person = replace(person, language_code=user.language_code)
-    if chat.type == Chat.PRIVATE:
-        async with desk.store.transaction() as tx:
-            await tx.people.save(person)
-    return person, person.blocked_at
-
-
-async def _catch_up(visit: Visit) -> None:
-    """Somebody who had blocked the bot is back: they see what became of their orders while nothing reached them."""
-    since, now = visit.away_since, visit.desk.clock.now()
-    if since is None:
-        return
-    async with visit.desk.store.reading() as tx:
-        orders = await tx.orders.of_person(visit.person.id, limit=ORDERS_CAUGHT_UP)
-    for order in reversed(orders):
-        if any(at is not None and since < at <= now for at in (order.paid_at, order.ended_at, order.expires_at)):
-            visit.notice = visit.t("talk.meanwhile")
-            await show_at_the_end(visit, order)
-    visit.person = replace(visit.person, blocked_at=None)
-    async with visit.desk.store.transaction() as tx:
-        await tx.people.save(visit.person)
 
 
 def _shows() -> dict[str, Show]:

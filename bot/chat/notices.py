@@ -9,24 +9,15 @@ from zoneinfo import ZoneInfo
 
 from bot.actions.help import Help
 from bot.actions.news import DRAFT_SUBJECT, FAREWELL, reference_in, subject_of
-from bot.actions.ports import Clock, News, Person, Store, TellLater, Told, Untellable
+from bot.actions.ports import Clock, News, Person, Store, Told, Untellable
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import known_as
 from bot.chat import words
-from bot.chat.messenger import (
-    Delivered,
-    Gone,
-    Invalid,
-    Messenger,
-    Moved,
-    NotModified,
-    Outcome,
-    TryLater,
-    Unreachable,
-)
+from bot.chat.messenger import Delivered, Gone, Invalid, Messenger
 from bot.chat.receipts import draw
 from bot.chat.screen import Screen
 from bot.chat.screens import card, lapsed, outcome, pay, privacy, recipients, staff_notes, wallet_page
+from bot.chat.telling import Tellers, Telling, kept, marked
 from bot.domain.draft import DraftStatus
 from bot.domain.notices import Way, way_of
 from bot.domain.order import Notice, Order, Phase
@@ -35,7 +26,7 @@ from bot.domain.zones import PRESUMED
 from bot.i18n import Translations, Translator, choose
 from bot.invoices import qr
 
-TellOrder = Callable[[News, Order, Translator, ZoneInfo], Awaitable[Told | TellLater | Untellable]]
+TellOrder = Callable[[News, Order, Translator, ZoneInfo], Awaitable[Telling]]
 
 HOLDS: dict[Notice, Callable[[Order], bool]] = {
     Notice.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
@@ -63,6 +54,7 @@ class ChatTeller:
         receipts: Receipts,
         default_locale: str,
         public_url: str = "",
+        others: Tellers | None = None,
     ) -> None:
         self._store = store
         self._messenger = messenger
@@ -72,6 +64,7 @@ class ChatTeller:
         self._receipts = receipts
         self._default_locale = default_locale
         self._public_url = public_url
+        self._others = others or {}
         self._special: dict[str, TellOrder] = {
             Notice.INVOICE: self._tell_invoice,
             Notice.CARD: self._tell_card,
@@ -80,21 +73,23 @@ class ChatTeller:
             Notice.RECEIPT: self._tell_receipt,
         }
 
-    async def tell(self, news: News) -> Told | TellLater | Untellable:
+    async def tell(self, news: News) -> Telling:
         """One attempt at one piece of news."""
         kind = news.kind.partition(":")[0]
         if kind == FAREWELL:
             return await self._tell_farewell(news)
-        return await self._tell_of(news, kind)
-
-    async def _tell_of(self, news: News, kind: str) -> Told | TellLater | Untellable:
         reader = await self._reader(news.chat_id)
         t = words.translator_for(self._translations, reader, self._default_locale)
-        zone = reader.zone if reader else PRESUMED
+        if kind in self._others:
+            return await self._others[kind](news, reader, t)
         if kind == Notice.DRAFT_LAPSED:
             return await self._tell_lapse(news, t)
         if kind.startswith("staff_"):
             return await self._tell_staff(news, kind, t)
+        return await self._tell_of_order(news, kind, reader, t)
+
+    async def _tell_of_order(self, news: News, kind: str, reader: Person | None, t: Translator) -> Telling:
+        zone = reader.zone if reader else PRESUMED
         async with self._store.reading() as tx:
             order = await tx.orders.get(reference_in(news.subject))
         if order is None:
@@ -127,20 +122,18 @@ class ChatTeller:
         async with self._store.reading() as tx:
             return await tx.people.get(chat_id)
 
-    async def _send(self, news: News, t: Translator, screen: Screen, *, silent: bool) -> Told | TellLater | Untellable:
-        text = _marked(news, t, screen.text)
-        return _kept(await self._messenger.send_text(news.chat_id, text, screen.keyboard, lane="money", silent=silent))
+    async def _send(self, news: News, t: Translator, screen: Screen, *, silent: bool) -> Telling:
+        text = marked(news, t, screen.text)
+        return kept(await self._messenger.send_text(news.chat_id, text, screen.keyboard, lane="money", silent=silent))
 
-    async def _tell_invoice(
-        self, news: News, order: Order, t: Translator, zone: ZoneInfo
-    ) -> Told | TellLater | Untellable:
+    async def _tell_invoice(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         now = self._clock.now()
         if not order.awaits_payment(now):
             return Told()
         reader = await self._reader(news.chat_id)
         payment = pay.payment(t, order, now, zone, reader.phrase if reader else None)
         picture = await qr.render_png_off_loop(payment.payload)
-        caption = _marked(news, t, payment.caption)
+        caption = marked(news, t, payment.caption)
         if pay.length(caption) > pay.CAPTION:
             caption = payment.caption
         page = wallet_page.rows(t, order, self._public_url)
@@ -153,16 +146,12 @@ class ChatTeller:
                 break
         if payment.follow_up and isinstance(sent, Delivered):
             await self._messenger.send_text(news.chat_id, payment.follow_up, (), lane="money", silent=True)
-        return _kept(sent)
+        return kept(sent)
 
-    async def _tell_card(
-        self, news: News, order: Order, t: Translator, zone: ZoneInfo
-    ) -> Told | TellLater | Untellable:
+    async def _tell_card(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         return await self._send(news, t, self._card(order, t, zone), silent=True)
 
-    async def _edit_card(
-        self, news: News, order: Order, t: Translator, zone: ZoneInfo
-    ) -> Told | TellLater | Untellable:
+    async def _edit_card(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         async with self._store.reading() as tx:
             message_id = await tx.outbox.message_of(subject_of(order), Notice.CARD, news.chat_id)
         screen = self._card(order, t, zone)
@@ -171,28 +160,24 @@ class ChatTeller:
                 news.chat_id, message_id, screen.text, screen.keyboard, lane="money"
             )
             if not isinstance(edited, Gone | Invalid):
-                return _kept(edited)
+                return kept(edited)
         # Editing has failed for good: a new card takes its place.
         sent = await self._messenger.send_text(news.chat_id, screen.text, screen.keyboard, lane="money", silent=True)
         if isinstance(sent, Delivered):
             async with self._store.transaction() as tx:
                 await tx.outbox.replace_message(subject_of(order), Notice.CARD, news.chat_id, sent.message_id)
-        return _kept(sent)
+        return kept(sent)
 
-    async def _take_down(
-        self, news: News, order: Order, t: Translator, zone: ZoneInfo
-    ) -> Told | TellLater | Untellable:
+    async def _take_down(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         del t, zone
         async with self._store.reading() as tx:
             message_id = await tx.outbox.message_of(subject_of(order), Notice.INVOICE, news.chat_id)
         if message_id is None:
             return Told()
         gone = await self._messenger.delete(news.chat_id, message_id, lane="money")
-        return Told() if isinstance(gone, Gone | Invalid) else _kept(gone)
+        return Told() if isinstance(gone, Gone | Invalid) else kept(gone)
 
-    async def _tell_receipt(
-        self, news: News, order: Order, t: Translator, zone: ZoneInfo
-    ) -> Told | TellLater | Untellable:
+    async def _tell_receipt(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         """Silently, for that the rupiah were sent has just been told; and not to whom leaves that to the card."""
         reader = await self._reader(news.chat_id)
         if way_of(Notice.SENT, reader.notices if reader else None) is Way.CARD:
@@ -200,24 +185,24 @@ class ChatTeller:
         drawn = await draw(self._receipts, t, order, zone, self._messenger.username)
         if drawn is None:
             return Told()
-        png, caption, keyboard = drawn.png, _marked(news, t, drawn.caption), drawn.keyboard
+        png, caption, keyboard = drawn.png, marked(news, t, drawn.caption), drawn.keyboard
         # A picture can wait; what others are told of their money can't.
-        return _kept(await self._messenger.send_photo(news.chat_id, png, caption, keyboard, lane="talk", silent=True))
+        return kept(await self._messenger.send_photo(news.chat_id, png, caption, keyboard, lane="talk", silent=True))
 
-    async def _tell_farewell(self, news: News) -> Told | TellLater | Untellable:
+    async def _tell_farewell(self, news: News) -> Telling:
         """To somebody who isn't known any more: the news itself brings their language along."""
         chosen, of_app = (str(news.payload.get(name) or "") for name in ("locale", "language_code"))
         t = self._translations.get(choose(chosen, of_app, self._default_locale))
         return await self._send(news, t, privacy.deleted(t), silent=True)
 
-    async def _tell_lapse(self, news: News, t: Translator) -> Told | TellLater | Untellable:
+    async def _tell_lapse(self, news: News, t: Translator) -> Telling:
         async with self._store.reading() as tx:
             draft = await tx.drafts.get(news.subject.removeprefix(DRAFT_SUBJECT))
         if draft is None or draft.status is not DraftStatus.LAPSED:
             return Told()
         return await self._send(news, t, lapsed.screen(t, draft), silent=True)
 
-    async def _tell_staff(self, news: News, kind: str, t: Translator) -> Told | TellLater | Untellable:
+    async def _tell_staff(self, news: News, kind: str, t: Translator) -> Telling:
         async with self._store.reading() as tx:
             order = await tx.orders.get(reference_in(news.subject))
         screen = staff_notes.screen(Notice(kind), t, order, news.payload, self._clock.now())
@@ -225,25 +210,3 @@ class ChatTeller:
 
     def _card(self, order: Order, t: Translator, zone: ZoneInfo) -> Screen:
         return card.screen(t, order, self._clock.now(), zone, help_offered=self._help.is_offered)
-
-
-def _marked(news: News, t: Translator, text: str) -> str:
-    """The text of a piece of news; one that may have arrived before says so."""
-    return f"{text}\n\n{t('news.again')}" if news.maybe_told else text
-
-
-def _kept(outcome_of: Outcome) -> Told | TellLater | Untellable:
-    """What the outbox keeps of a messenger's outcome."""
-    match outcome_of:
-        case Delivered(message_id):
-            return Told(message_id)
-        case NotModified() | Gone():
-            return Told()
-        case TryLater(after, maybe_told):
-            return TellLater(after, maybe_told)
-        case Unreachable(reason):
-            return Untellable(reason, whole_chat=True)
-        case Moved():
-            return Untellable("the chat has moved", whole_chat=True)
-        case Invalid(description):
-            return Untellable(description)

@@ -1,0 +1,71 @@
+"""Who has come, with which draft open, and what they missed while they were away."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from telegram import Chat, Update, User
+
+from bot.actions.ports import Person
+from bot.chat.desk import Desk, Visit
+from bot.chat.standing import show_at_the_end
+from bot.chat.words import translator_for
+
+ORDERS_CAUGHT_UP = 5
+SEEN_FOR = timedelta(days=1)
+
+
+async def visit_of(desk: Desk, update: Update) -> Visit | None:
+    """The visit that an update is; None where no person has caused it."""
+    user, chat = update.effective_user, update.effective_chat
+    if user is None or chat is None or user.is_bot:
+        return None
+    async with desk.store.reading() as tx:
+        known = await tx.people.get(user.id)
+        draft = await tx.drafts.open_of(chat.id)
+    person, away_since = await _person(desk, known, user, chat)
+    query = update.callback_query
+    message = query.message if query else None
+    return Visit(
+        desk=desk,
+        person=person,
+        t=translator_for(desk.translations, person, desk.default_locale),
+        update_id=update.update_id,
+        draft=draft,
+        message_id=message.message_id if message else None,
+        query_id=query.id if query else None,
+        away_since=away_since if chat.type == Chat.PRIVATE else None,
+    )
+
+
+async def _person(desk: Desk, known: Person | None, user: User, chat: Chat) -> tuple[Person, datetime | None]:
+    """Who it is, in the language of their app; and since when they had blocked the bot, if they had."""
+    now = desk.clock.now()
+    if known is not None and known.language_code == user.language_code and not _is_long_ago(known.seen_at, now):
+        return known, known.blocked_at
+    person = known or Person(id=user.id, created_at=now)
+    person = replace(person, language_code=user.language_code, seen_at=now)
+    if chat.type == Chat.PRIVATE:
+        async with desk.store.transaction() as tx:
+            await tx.people.save(person)
+    return person, person.blocked_at
+
+
+def _is_long_ago(seen_at: datetime | None, now: datetime) -> bool:
+    """Whether it is worth a write that they are here: once a day is enough to tell who is active."""
+    return seen_at is None or now - seen_at > SEEN_FOR
+
+
+async def catch_up(visit: Visit) -> None:
+    """Somebody who had blocked the bot is back: they see what became of their orders while nothing reached them."""
+    since, now = visit.away_since, visit.desk.clock.now()
+    if since is None:
+        return
+    async with visit.desk.store.reading() as tx:
+        orders = await tx.orders.of_person(visit.person.id, limit=ORDERS_CAUGHT_UP)
+    for order in reversed(orders):
+        if any(at is not None and since < at <= now for at in (order.paid_at, order.ended_at, order.expires_at)):
+            visit.notice = visit.t("talk.meanwhile")
+            await show_at_the_end(visit, order)
+    visit.person = replace(visit.person, blocked_at=None)
+    async with visit.desk.store.transaction() as tx:
+        await tx.people.save(visit.person)
