@@ -7,6 +7,8 @@ from decimal import Decimal
 from telegram.ext import Application, ApplicationBuilder
 
 from bot.actions.alarms import KeyAlarm
+from bot.actions.broadcast_drafts import BroadcastDrafts
+from bot.actions.broadcasts import BroadcastRules, Broadcasts
 from bot.actions.drafts import Drafts
 from bot.actions.help import Help
 from bot.actions.history import History
@@ -19,6 +21,7 @@ from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
 from bot.actions.reconcile import Reconciler
 from bot.actions.watched import WatchedSettlement
+from bot.chat.broadcast_news import BroadcastNews
 from bot.chat.desk import Desk
 from bot.chat.limits import SendLimiter
 from bot.chat.messenger import Messenger
@@ -57,6 +60,7 @@ class House:
     poller: Poller
     reconciler: Reconciler
     nudge_outbox: Nudge
+    nudge_broadcasts: Nudge
     clock: SystemClock
 
 
@@ -64,7 +68,7 @@ def build(settings: Settings) -> House:
     """Build the parts; opens no connection and no file."""
     clock = SystemClock()
     store = store_of(settings)
-    nudge_outbox = Nudge()
+    nudge_outbox, nudge_broadcasts = Nudge(), Nudge()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
     alarm = KeyAlarm(store, clock, settings.operator_ids, nudge_outbox)
     settlement = WatchedSettlement(SettlementAdapter(client), alarm)
@@ -76,6 +80,14 @@ def build(settings: Settings) -> House:
     orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
     observer = Observer(orders)
     help_desk = Help(store, clock, settings.support_ids, settings.operator_ids, settings.support_contact)
+    broadcasts = Broadcasts(
+        store=store,
+        market=market,
+        clock=clock,
+        rules=broadcast_rules_of(settings),
+        on_confirmed=nudge_broadcasts,
+        on_news=nudge_outbox,
+    )
     desk = Desk(
         store=store,
         settlement=settlement,
@@ -88,6 +100,8 @@ def build(settings: Settings) -> House:
         orders=orders,
         observer=observer,
         help=help_desk,
+        broadcasts=broadcasts,
+        broadcast_drafts=BroadcastDrafts(store, clock),
         messenger=messenger,
         translations=translations,
         clock=clock,
@@ -103,6 +117,7 @@ def build(settings: Settings) -> House:
         receipts=receipts,
         default_locale=settings.default_locale,
         public_url=settings.public_url,
+        others=BroadcastNews(store, messenger, clock).tellers(),
     )
     return House(
         settings=settings,
@@ -122,6 +137,7 @@ def build(settings: Settings) -> House:
         ),
         reconciler=Reconciler(orders, settlement),
         nudge_outbox=nudge_outbox,
+        nudge_broadcasts=nudge_broadcasts,
         clock=clock,
     )
 
@@ -147,6 +163,16 @@ def rules_of(settings: Settings) -> Rules:
             idr_per_day=settings.max_idr_per_day,
         ),
         stuck_after=timedelta(seconds=settings.stuck_seconds),
+    )
+
+
+def broadcast_rules_of(settings: Settings) -> BroadcastRules:
+    """The settings that broadcasts go by."""
+    return BroadcastRules(
+        default_locale=settings.default_locale,
+        jump_percent=Decimal(str(settings.broadcast_jump_percent)),
+        messages_per_second=settings.broadcast_messages_per_second,
+        operator_ids=settings.operator_ids,
     )
 
 

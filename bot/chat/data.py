@@ -3,12 +3,14 @@
 `d:<draft>:<revision>:<action>[:<argument>]` drives a draft, and only the revision it was shown for;
 `o:<reference>:<action>` acts on an order; `h:[<reference>]` is the page of orders that begins there; `r:list[:<page>]`
 and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings and
-`ph:<action>[:<suggestion>]` of the phrase; anything else is a word of its own (`new`, `over`, `lang:en`).
+`ph:<action>[:<suggestion>]` of the phrase; `bc:<broadcast>:<revision>:<action>[:<argument>]` drives a broadcast, and
+`bc:list:<offset>` is a page of them; anything else is a word of its own (`new`, `over`, `lang:en`).
 """
 
 import re
 from dataclasses import dataclass
 
+from bot.actions.ports import Broadcast
 from bot.domain.draft import OrderDraft
 
 DRAFT_PATTERN = re.compile(r"^d:([0-9a-f]{4,20}):(\d{1,9}):([a-z]{1,12})(?::(.{0,40}))?$")
@@ -21,6 +23,8 @@ HISTORY_PATTERN = re.compile(r"^h:([0-9A-Z]{0,16})$")
 LANGUAGE_PATTERN = re.compile(r"^lang:(en|id)$")
 SETTINGS_PATTERN = re.compile(r"^s:([a-z]{1,12})(?::([A-Za-z0-9_+/:-]{1,48}))?$")
 PHRASE_PATTERN = re.compile(r"^ph:(show|new|own|use)(?::([a-z0-9-]{1,20}))?$")
+BROADCAST_PATTERN = re.compile(r"^bc:([0-9a-f]{10}):(\d{1,9}):([a-z]{1,12})(?::([a-z0-9]{1,16}))?$")
+BROADCASTS_PATTERN = re.compile(r"^bc:(?:new|list:(\d{1,6}))$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,16 @@ class OrderPress:
 
     reference: str
     action: str
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastPress:
+    """A button that drives a broadcast."""
+
+    broadcast_id: str
+    revision: int
+    action: str
+    argument: str
 
 
 def for_draft(draft: OrderDraft, action: str, argument: str = "") -> str:
@@ -104,6 +118,28 @@ def read_settings_press(data: str) -> tuple[str, str]:
 def read_phrase_press(data: str) -> tuple[str, str]:
     """The action of a button of the phrase, and the suggestion it stands for; both empty where it isn't one."""
     return _read(PHRASE_PATTERN, data)
+
+
+def for_broadcast(broadcast: Broadcast, action: str, argument: str = "") -> str:
+    """The data of a button that acts on this revision of a broadcast."""
+    return f"bc:{broadcast.id}:{broadcast.revision}:{action}" + (f":{argument}" if argument else "")
+
+
+def for_broadcasts(offset: int = 0) -> str:
+    """The data of a button to the page of broadcasts that begins after so many newer ones."""
+    return f"bc:list:{offset}"
+
+
+def read_broadcast_press(data: str) -> BroadcastPress | None:
+    """What `for_broadcast` wrote, or None."""
+    match = BROADCAST_PATTERN.match(data)
+    return BroadcastPress(match[1], int(match[2]), match[3], match[4] or "") if match else None
+
+
+def read_broadcasts_press(data: str) -> int | None:
+    """The offset that `for_broadcasts` wrote; None where a new broadcast is wished."""
+    match = BROADCASTS_PATTERN.match(data)
+    return int(match[1]) if match and match[1] else None
 
 
 def _read(pattern: re.Pattern[str], data: str) -> tuple[str, str]:

@@ -6,6 +6,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
+from bot.actions.broadcast_drafts import BroadcastDrafts
+from bot.actions.broadcasts import Broadcasts
 from bot.actions.drafts import Drafts
 from bot.actions.help import Help
 from bot.actions.history import History
@@ -63,6 +65,8 @@ class Desk:
     orders: Orders
     observer: Observer
     help: Help
+    broadcasts: Broadcasts
+    broadcast_drafts: BroadcastDrafts
     messenger: Messenger
     translations: Translations
     clock: Clock

@@ -23,8 +23,9 @@ from telegram.ext import (
 
 from bot.actions.mistakes import frames
 from bot.actions.ports import StoreDown
-from bot.chat import data, history, phrases, presses, privacy, questions, saved, settings, verifying
+from bot.chat import broadcasting, data, history, phrases, presses, privacy, questions, saved, settings, verifying
 from bot.chat.arriving import catch_up, visit_of
+from bot.chat.broadcast_typing import WHOLE_MESSAGES
 from bot.chat.desk import VISIT, Desk, Visit
 from bot.chat.flood import FloodGate
 from bot.chat.flow import PRIVATE, Context, Handler, around_the_conversation, conversation
@@ -57,6 +58,7 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     settings.handlers,
     phrases.handlers,
     verifying.handlers,
+    broadcasting.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
@@ -78,7 +80,7 @@ def register(application: Application) -> None:  # type: ignore[type-arg]
     application.add_handler(MessageHandler(filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, _in_a_group))
     application.add_handler(ChatMemberHandler(_membership, ChatMemberHandler.MY_CHAT_MEMBER))
     application.add_handler(questions.forget_handler(), group=-1)
-    application.add_handler(questions.answer_handler(ANSWERS))
+    application.add_handler(questions.answer_handler(ANSWERS, WHOLE_MESSAGES))
     for part in PARTS:
         for handler in part():
             application.add_handler(handler)

@@ -32,7 +32,7 @@ def fit(html: str, limit: int = TEXT_UNITS) -> str:
             overflowing = True
             break
         kept.append(piece[0])
-    if not overflowing or _visible_units(html) <= limit:
+    if not overflowing or visible_units(html) <= limit:
         return html
     log.error("text_cut", limit=limit)
     return "".join([*kept, ELLIPSIS, *(f"</{name}>" for name in reversed(open_tags))])
@@ -45,7 +45,8 @@ def _follow(open_tags: list[str], name: str, *, closing: bool) -> None:
         open_tags.pop()
 
 
-def _visible_units(html: str) -> int:
+def visible_units(html: str) -> int:
+    """How long a text in HTML is as Telegram counts: UTF-16 units, without the tags."""
     return sum(_visible(piece[0]) for piece in _PIECE.finditer(html) if not piece["name"])
 
 

@@ -90,7 +90,7 @@ class Messenger:
     async def send_photo(
         self,
         chat_id: int,
-        png: bytes,
+        picture: bytes | str,
         caption: str,
         keyboard: Keyboard = (),
         *,
@@ -98,11 +98,11 @@ class Messenger:
         silent: bool = False,
         reply_to: int | None = None,
     ) -> Outcome:
-        """Send a picture with its caption (at most 1,024 characters are shown)."""
+        """Send a picture (PNG, or the file id of one) with its caption (at most 1,024 characters are shown)."""
         return await _sent(
             self._bot.send_photo(
                 chat_id,
-                png,
+                picture,
                 caption=fit(caption, CAPTION_UNITS),
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),

@@ -7,7 +7,7 @@ button and with any command: nothing that is meant for something else is ever ta
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
-from telegram import Update
+from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, BaseHandler, ContextTypes, MessageHandler, TypeHandler, filters
 
 from bot.actions.ports import Person
@@ -21,6 +21,9 @@ TYPED = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE & ~filters.COMMAND
 Answer = Callable[[Visit, str, str], Awaitable[None]]
 """Takes the visit, the question's argument and what was typed. It saves `answered(visit)` together with what it keeps,
 in one transaction, or shows the question again."""
+
+WholeAnswer = Callable[[Visit, str, Message], Awaitable[None]]
+"""The same for what may be more than words: formatted text, a picture."""
 
 
 async def ask(visit: Visit, question: str, screen: Screen, argument: str = "") -> None:
@@ -42,7 +45,7 @@ def forget_handler() -> Handler:
     return TypeHandler(Update, _forget)
 
 
-def answer_handler(answers: Mapping[str, Answer]) -> Handler:
+def answer_handler(answers: Mapping[str, Answer], whole: Mapping[str, WholeAnswer]) -> Handler:
     """To stand before the conversation: what is typed while a question is open is its answer."""
 
     async def typed(update: Update, _: Context) -> None:
@@ -52,10 +55,14 @@ def answer_handler(answers: Mapping[str, Answer]) -> Handler:
             await visit.show(Screen(visit.t("question.taken")))
             raise ApplicationHandlerStop
         question, _separator, argument = (visit.person.awaits or "").partition(":")
+        message = update.effective_message
+        if question in whole and message is not None:
+            await whole[question](visit, argument, message)
+            raise ApplicationHandlerStop
         answer = answers.get(question)
         if answer is None:
             return
-        text = update.effective_message.text if update.effective_message else None
+        text = message.text if message else None
         if text is None:
             await visit.show(Screen(visit.t("talk.only_text")))
         else:

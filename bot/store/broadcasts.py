@@ -14,6 +14,12 @@ from bot.store.tables import IS_UNDER_WAY, broadcasts
 UNCONFIRMED = (BroadcastStatus.DRAFT, BroadcastStatus.DISCARDED)
 
 ONE = select(broadcasts).where(broadcasts.c.id == bindparam("id"))
+DRAFT_OF = (
+    select(broadcasts)
+    .where(broadcasts.c.operator_id == bindparam("operator"), broadcasts.c.status == BroadcastStatus.DRAFT)
+    .order_by(broadcasts.c.created_at.desc(), broadcasts.c.id)
+    .limit(1)
+)
 WAS_CONFIRMED = broadcasts.c.status.not_in(UNCONFIRMED)
 NEWEST = (
     select(broadcasts)
@@ -56,6 +62,10 @@ class SqlBroadcasts:
         values = {name: value for name, value in _row(saved).items() if name != "id"}
         written = await self._connection.execute(SAVE.values(values), {"key": broadcast.id, "seen": broadcast.revision})
         return saved if written.rowcount == 1 else None
+
+    async def draft_of(self, operator_id: int) -> Broadcast | None:
+        """The newest draft of an operator that is open."""
+        return next(iter(await self._all(DRAFT_OF, {"operator": operator_id})), None)
 
     async def newest(self, limit: int = 10, offset: int = 0) -> tuple[Broadcast, ...]:
         """Those that were confirmed, newest first."""

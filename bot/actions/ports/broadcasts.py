@@ -96,6 +96,10 @@ class Broadcasts(Protocol):
         """Save over the same revision and return it with the next one; None where somebody else has saved."""
         ...
 
+    async def draft_of(self, operator_id: int) -> Broadcast | None:
+        """The newest draft of an operator that is open."""
+        ...
+
     async def newest(self, limit: int = 10, offset: int = 0) -> tuple[Broadcast, ...]:
         """Those that were confirmed, newest first."""
         ...

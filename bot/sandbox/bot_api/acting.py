@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from bot.sandbox.bot_api.entities import plain
-from bot.sandbox.bot_api.errors import PersonError
+from bot.sandbox.bot_api.entities import formatted, plain
+from bot.sandbox.bot_api.errors import BadRequest, PersonError
 from bot.sandbox.bot_api.members import tell_bot_of_status
-from bot.sandbox.bot_api.methods_sending import MAX_TEXT
+from bot.sandbox.bot_api.methods_sending import MAX_CAPTION, MAX_TEXT
 from bot.sandbox.bot_api.model import MEMBERS, Chat, Person, Press
 from bot.sandbox.bot_api.posting import Manner, change, post, quotable
 
 if TYPE_CHECKING:
     from bot.sandbox.bot_api.box import Sandbox
+    from bot.sandbox.bot_api.entities import Formatted
     from bot.sandbox.bot_api.model import JsonObject, StoredMessage, Topic
 
 STICKER = {
@@ -51,13 +52,16 @@ def writer(box: Sandbox, chat_id: int, person_id: int) -> tuple[Chat, Person]:
 
 
 def send(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
-    """A person writes: `from`, `text` (or `sticker`: true), and maybe `reply_to` and `thread_id`.
+    """A person writes: `from`, `text` (or `html`, or `sticker`: true), and maybe `reply_to` and `thread_id`.
+
+    `html` is text as an app's formatting would have it. `photo` is the file id of a photo that the sandbox has, under
+    which the text stands.
 
     Raises:
-        PersonError: 400 no text or too much of it, 404 nothing to reply to, and as `writer`.
+        PersonError: 400 no text or too much of it, 404 nothing to reply to or no such photo, and as `writer`.
     """
     chat, person = writer(box, chat_id, int(order.get("from", 0)))
-    content = {"sticker": STICKER} if order.get("sticker") else _written(str(order.get("text", "")))
+    content = _content(box, order)
     manner = Manner(topic=_topic(chat, order), reply=_reply(box, chat, order))
     if chat.type == "private" and not person.started:
         person.started = True
@@ -127,13 +131,36 @@ def update_person(box: Sandbox, person_id: int, order: JsonObject) -> Person:
     return person
 
 
+def _content(box: Sandbox, order: JsonObject) -> JsonObject:
+    if order.get("sticker"):
+        return {"sticker": STICKER}
+    given = _formatted(str(order["html"])) if "html" in order else plain(str(order.get("text", "")))
+    if order.get("photo"):
+        file = box.world.files.get(str(order["photo"]))
+        if file is None or file.kind != "photo":
+            raise PersonError(404, "no such photo")
+        return {"photo": file.media, **(_fields(given, "caption", MAX_CAPTION) if given.text else {})}
+    return _fields(given, "text", MAX_TEXT)
+
+
 def _written(text: str) -> JsonObject:
-    given = plain(text)
+    return _fields(plain(text), "text", MAX_TEXT)
+
+
+def _formatted(html: str) -> Formatted:
+    try:
+        return formatted(html, "html", None, lambda _: None)
+    except BadRequest as error:
+        raise PersonError(400, str(error)) from error
+
+
+def _fields(given: Formatted, name: str, longest: int) -> JsonObject:
     if not given.text:
         raise PersonError(400, "nothing written")
-    if len(given.text) > MAX_TEXT:
-        raise PersonError(400, f"more than {MAX_TEXT} characters")
-    return {"text": given.text, "entities": given.entities} if given.entities else {"text": given.text}
+    if len(given.text) > longest:
+        raise PersonError(400, f"more than {longest} characters")
+    entities = {"entities" if name == "text" else "caption_entities": given.entities} if given.entities else {}
+    return {name: given.text, **entities}
 
 
 def _topic(chat: Chat, order: JsonObject) -> Topic | None:

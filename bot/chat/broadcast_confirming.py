@@ -1,0 +1,82 @@
+"""The preview of a broadcast, which is the very messages that its readers get, and its confirmation."""
+
+from bot.actions.broadcast_drafts import Preview
+from bot.actions.broadcast_rules import languages_of
+from bot.actions.ports import Broadcast, BroadcastStatus
+from bot.chat.broadcast_message import send_broadcast
+from bot.chat.broadcast_typing import compose
+from bot.chat.desk import Visit
+from bot.chat.messenger import Delivered
+from bot.chat.screen import Screen
+from bot.chat.screens import broadcast_confirm as screens
+from bot.domain.broadcasting import Doubt
+from bot.domain.errors import Rejection
+
+
+async def preview(visit: Visit, broadcast: Broadcast) -> bool:
+    """Show what each language gets, then the question whether to send it."""
+    await visit.acknowledge()
+    try:
+        found = await visit.desk.broadcasts.preview(broadcast)
+    except Rejection as rejection:
+        return await _refuse(visit, broadcast, rejection)
+    if found is None:
+        return False
+    if await _send_previews(visit, found):
+        await visit.say(screens.screen(visit.t, found, visit.desk.clock.now(), visit.zone))
+    else:
+        await visit.say(Screen(visit.t("broadcast.refused_by_telegram"), screens.ways_out(visit.t, found.broadcast)))
+    return True
+
+
+async def see(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+    """Show the messages of a broadcast that was confirmed; with the numbers of today where it has none yet."""
+    await visit.acknowledge()
+    shown = await visit.desk.broadcasts.with_some_quote(broadcast)
+    if shown is None:
+        await visit.say(Screen(visit.t("broadcast.no_quote")))
+        return True
+    for locale in languages_of(shown):
+        t = visit.desk.translations.get(locale)
+        await send_broadcast(visit.desk, visit.chat_id, shown, t, lane="talk", silent=True)
+    return True
+
+
+async def confirm(visit: Visit, broadcast: Broadcast, despite: str) -> bool:
+    """The first press, or the second one in spite of the doubts that it names."""
+    doubts = frozenset(doubt for doubt in Doubt if doubt in despite)
+    try:
+        found = await visit.desk.broadcasts.confirm(broadcast, visit.person.id, visit.zone, doubts)
+    except Rejection as rejection:
+        await visit.acknowledge()
+        return await _refuse(visit, broadcast, rejection)
+    if found is None:
+        return False
+    await visit.acknowledge()
+    now = visit.desk.clock.now()
+    if isinstance(found, Preview):
+        await visit.show(screens.doubtful(visit.t, found, now, visit.zone))
+    else:
+        await visit.show(screens.confirmed(visit.t, found, now, visit.zone))
+    return True
+
+
+async def _send_previews(visit: Visit, found: Preview) -> bool:
+    """Whether Telegram took all of them."""
+    for locale in languages_of(found.broadcast):
+        t = visit.desk.translations.get(locale)
+        await visit.post(screens.heading(visit.t, locale, found.readers.get(locale, 0)))
+        sent = await send_broadcast(visit.desk, visit.chat_id, found.broadcast, t, lane="talk", silent=True)
+        if not isinstance(sent, Delivered):
+            return False
+    return True
+
+
+async def _refuse(visit: Visit, broadcast: Broadcast, rejection: Rejection) -> bool:
+    """Say why not; a draft can be changed, and one whose time had come waits on."""
+    reason = visit.reason(rejection)
+    if broadcast.status is BroadcastStatus.DRAFT:
+        visit.notice = reason
+        return await compose(visit, broadcast)
+    await visit.say(Screen(reason, screens.waiting_rows(visit.t, broadcast)))
+    return True

@@ -1,0 +1,133 @@
+"""An operator writes a broadcast, sees the very messages, confirms it, and finds it in the list; nobody else can."""
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from tests.e2e.world import Chatter, Json, World, words_of, world
+
+
+def subscribe(town: World, *people: Chatter) -> None:
+    """As if they had asked for news of the rate."""
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
+        for person in people:
+            database.execute(
+                "INSERT INTO subscriptions (person_id, since) VALUES (?, '2026-01-01 00:00:00.000000')", (person.id,)
+            )
+        database.commit()
+
+
+async def writes(town: World, person: Chatter, html: str) -> None:
+    """Write with the app's own formatting."""
+    await person._remember()
+    order = {"from": person.id, "html": html}
+    (await town.telegram.post(f"/sandbox/chats/{person.chat_id}/send", json=order)).raise_for_status()
+
+
+def data_of(message: Json, label: str) -> str:
+    rows = message["reply_markup"]["inline_keyboard"]
+    return next(str(each["callback_data"]) for row in rows for each in row if label in each["text"])
+
+
+async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alone(tmp_path: Path) -> None:
+    async with world(tmp_path) as town:
+        for person, hello in ((town.emma, "Kirim sends"), (town.sari, "Kirim")):
+            await person.says("/start")
+            await person.sees(hello)
+        subscribe(town, town.emma, town.sari)
+        await is_nothing_to_others(town)
+        draft = await is_written_with_its_formatting(town)
+        await is_for_whom_is_chosen(town)
+        await is_seen_exactly_and_confirmed_once(town, draft)
+        await is_scheduled_by_the_operators_clock_and_called_off(town)
+        await is_in_the_list(town)
+
+
+async def is_nothing_to_others(town: World) -> None:
+    await town.emma.says("/broadcast")
+    await town.emma.sees("command")
+    assert await town.emma.count("A broadcast") == 0
+    message = (await town.emma.messages())[-1]
+    await town.emma.presses(message, "bc:list:0", force=True)
+    assert await town.emma.count("Broadcasts") == 0
+
+
+async def is_written_with_its_formatting(town: World) -> Json:
+    oscar = town.oscar
+    await oscar.says("/broadcast")
+    draft = await oscar.sees("A broadcast")
+    assert "English: the rate, in the usual words" in words_of(draft)
+    await oscar.taps("English text")
+    await oscar.sees(r"\{sats_100k\} sats for")
+    await writes(town, oscar, "now {rats}")
+    await oscar.sees(r"There is no variable \{rats\}. The variables are \{rate\}, \{usdc\}")
+    await writes(town, oscar, "<b>Hello</b> <i>{rate}</i> & <u>more</u> &lt; {time}")
+    shown = await oscar.sees("English: a text of your own")
+    assert "Indonesian: the rate, in the usual words" in words_of(shown)
+    await oscar.says("/broadcast")
+    return await oscar.sees("English: a text of your own")
+
+
+async def is_for_whom_is_chosen(town: World) -> None:
+    oscar = town.oscar
+    await oscar.taps("To whom")
+    await oscar.sees("2 people")
+    await oscar.taps("Indonesian")
+    await oscar.sees("subscribers who read Indonesian\n👥 1 person")
+    await oscar.taps("All")
+    await oscar.sees("2 people")
+    await oscar.taps("30 days")
+    await oscar.sees("seen in the last 30 days")
+    await oscar.taps("Back")
+    await oscar.sees("all subscribers, seen in the last 30 days")
+
+
+async def is_seen_exactly_and_confirmed_once(town: World, draft: Json) -> None:
+    oscar = town.oscar
+    await oscar.taps("See it as they get it")
+    question = await oscar.sees("This is what they get")
+    assert re.search(r"2 people \(English 1, Indonesian 1\)", words_of(question))
+    preview = await oscar.sees("^Hello Rp[0-9,.]+ & more < ", anywhere=True)
+    assert {"bold", "italic", "underline"} <= {entity["type"] for entity in preview["entities"]}
+    await oscar.sees("^💱 Kurs hari ini", anywhere=True)
+    confirm = data_of(question, "Send to 2 people")
+    await oscar.taps("Send to 2 people")
+    await oscar.sees("Confirmed. It begins at once")
+    second = await oscar.presses(question, confirm, force=True)
+    assert "changed meanwhile" in second["text"]
+    await oscar.presses(draft, data_of(draft, "Discard"), force=True)
+    assert await oscar.count("The draft is gone") == 0
+
+
+async def is_scheduled_by_the_operators_clock_and_called_off(town: World) -> None:
+    oscar = town.oscar
+    await oscar.says("/broadcast")
+    await oscar.sees("A broadcast")
+    await oscar.taps("When")
+    await oscar.sees("Your clock shows")
+    await oscar.says("half past never")
+    await oscar.sees("can't read that as a time")
+    await oscar.taps("Daily at another time")
+    await oscar.sees("At what time each day")
+    await oscar.says("6:45")
+    await oscar.sees("every day at 06:45")
+    await oscar.taps("See it as they get it")
+    await oscar.sees("The rate is taken when it begins")
+    await oscar.taps("Schedule it")
+    await oscar.sees("It goes every day at 06:45, first")
+    await oscar.taps("End the daily broadcast")
+    await oscar.sees("⏹ Rate · stopped")
+
+
+async def is_in_the_list(town: World) -> None:
+    oscar = town.oscar
+    await oscar.says("/broadcasts")
+    listed = words_of(await oscar.sees(r"Broadcasts \(2\)"))
+    assert "called off" in listed
+    await oscar.taps("2")
+    await oscar.sees("confirmed by 2001")
+    await oscar.taps("Write one like it")
+    await oscar.sees("English: a text of your own")
+    await oscar.taps("Discard")
+    await oscar.sees("The draft is gone; nothing was sent")

@@ -1,0 +1,128 @@
+"""Templates keep their formatting, take known variables alone, and quotes that moved or aged are noticed."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.broadcasting import (
+    VARIABLES,
+    WIDEST,
+    Doubt,
+    doubts_about,
+    fill,
+    has_variables,
+    moved_percent,
+    read_template,
+    time_to_send,
+)
+from bot.domain.errors import Rejection
+from bot.domain.quote import TOO_OLD, Quote
+from bot.sandbox.bot_api import html
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+VALUES = dict.fromkeys(VARIABLES, "<b>1</b>")
+
+
+def quote(rate: int, fetched_at: datetime = NOW) -> Quote:
+    return Quote(Decimal(rate), fetched_at)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<b>Rate</b>: {rate}",
+        '<a href="https://kirim.example/?a=1&amp;b=2">{usdc}</a>',
+        "<blockquote expandable>a\nb</blockquote>",
+        '<pre><code class="language-python">x &lt; y</code></pre>',
+        '<span class="tg-spoiler">s</span> <u><i>{time}</i></u> <s>x</s>',
+        '<tg-emoji emoji-id="5368324170671202286">👍</tg-emoji>',
+        '<tg-time unix="1" format="t">x</tg-time>',
+        "tom & jerry &lt;3".replace("&", "&amp;", 1),
+    ],
+)
+def test_formatting_is_kept_as_it_is(written: str) -> None:
+    assert read_template(written) == written
+
+
+def test_variables_are_read_with_spaces_and_in_capitals() -> None:
+    assert read_template("{ Rate } {SATS_1M}") == "{rate} {sats_1m}"
+
+
+@pytest.mark.parametrize("name", ["rates", "", "rate!", "rate}{", "0", "{rate", "\u202erate"])
+def test_an_unknown_variable_is_refused_with_the_list_of_known_ones(name: str) -> None:
+    with pytest.raises(Rejection) as caught:
+        read_template(f"now {{{name}}}")
+    assert caught.value.key in {"broadcast.unknown_variable", "broadcast.lone_brace"}
+    assert caught.value.arguments["known"] == ", ".join(f"{{{each}}}" for each in VARIABLES)
+
+
+@pytest.mark.parametrize("text", ["a { b", "} a", "{<b>rate</b>}", "{rate", "{{rate}}"])
+def test_a_brace_on_its_own_is_refused(text: str) -> None:
+    with pytest.raises(Rejection):
+        read_template(text)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "<b> </b>", "\u200b", '<a href="https://x.example"></a>'])
+def test_a_text_without_words_is_refused(text: str) -> None:
+    with pytest.raises(Rejection, match=r"broadcast\.empty"):
+        read_template(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["<h1>a</h1>", "<b>a", "a</b>", "<b><i>a</b></i>", "<script>x</script>", "<!-- x -->a"]
+)
+def test_markup_that_telegram_has_not_is_refused(text: str) -> None:
+    with pytest.raises(Rejection, match=r"broadcast\.markup"):
+        read_template(text)
+
+
+def test_an_address_can_bring_no_attribute_and_no_variable_along() -> None:
+    read = read_template('<a href="https://x.example/{rate}" onclick="y">a</a>')
+    assert read == '<a href="https://x.example/%7Brate%7D">a</a>'
+    assert not has_variables(read)
+
+
+def test_filling_replaces_every_variable_and_nothing_else() -> None:
+    template = read_template("<i>{rate}</i> {rate} {fee} 100%")
+    assert fill(template, VALUES) == "<i><b>1</b></i> <b>1</b> <b>1</b> 100%"
+    assert has_variables(template)
+    assert not has_variables(read_template("no figures"))
+
+
+@given(st.text(max_size=200))
+def test_whatever_is_typed_without_braces_arrives_as_it_was_typed(text: str) -> None:
+    from html import escape  # noqa: PLC0415  beside the sandbox's module of that name
+
+    try:
+        read = read_template(escape(text))
+    except Rejection:
+        return
+    assert (
+        html.parse(fill(read, VALUES), lambda _: None)[0].strip() == html.parse(escape(text), lambda _: None)[0].strip()
+    )
+
+
+def test_a_quote_is_doubted_when_it_is_old_or_has_jumped_either_way() -> None:
+    last = quote(100_000)
+    assert doubts_about(quote(102_000), last, NOW, Decimal(2)) == ()
+    assert doubts_about(quote(102_001), last, NOW, Decimal(2)) == (Doubt.JUMPED,)
+    assert doubts_about(quote(97_999), last, NOW, Decimal(2)) == (Doubt.JUMPED,)
+    assert doubts_about(quote(1), None, NOW, Decimal(2)) == ()
+    old = quote(1, NOW - TOO_OLD - timedelta(seconds=1))
+    assert doubts_about(old, last, NOW, Decimal(2)) == (Doubt.STALE, Doubt.JUMPED)
+
+
+def test_how_far_it_has_moved_has_a_sign() -> None:
+    assert moved_percent(quote(100), quote(98)) == -2
+    assert moved_percent(quote(100), quote(105)) == 5
+
+
+def test_the_estimate_is_the_size_by_the_pace() -> None:
+    assert time_to_send(2970, 29.7) == timedelta(seconds=100)
+
+
+def test_no_rate_to_be_expected_is_wider_than_the_widest() -> None:
+    assert WIDEST.btc_idr > 10**10
