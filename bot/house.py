@@ -10,6 +10,7 @@ from bot.actions.alarms import KeyAlarm
 from bot.actions.broadcast_drafts import BroadcastDrafts
 from bot.actions.broadcasts import BroadcastRules, Broadcasts
 from bot.actions.drafts import Drafts
+from bot.actions.figures import Figures
 from bot.actions.help import Help
 from bot.actions.history import History
 from bot.actions.market import Market
@@ -102,6 +103,7 @@ def build(settings: Settings) -> House:
         help=help_desk,
         broadcasts=broadcasts,
         broadcast_drafts=BroadcastDrafts(store, clock),
+        figures=Figures(store, settlement, clock),
         messenger=messenger,
         translations=translations,
         clock=clock,

@@ -9,7 +9,18 @@ from typing import TypeVar
 import structlog
 
 from bot.actions.alarms import KeyAlarm
-from bot.actions.ports import KeyRefused, Newest, OrderNotFound, Placed, Refused, Settlement, StoreDown, Wish
+from bot.actions.ports import (
+    DepositRails,
+    KeyRefused,
+    Newest,
+    OrderNotFound,
+    Placed,
+    PlatformStats,
+    Refused,
+    Settlement,
+    StoreDown,
+    Wish,
+)
 from bot.domain.order import OrderReport
 from bot.domain.payout import PayoutMethod
 from bot.domain.quote import Quote
@@ -37,6 +48,14 @@ class WatchedSettlement:
     async def deposit_channels(self) -> frozenset[str]:
         """The channels beside Lightning (4.3)."""
         return await self._heard(self._settlement.deposit_channels())
+
+    async def deposit_rails(self) -> DepositRails:
+        """All that the service tells of its rails (4.3)."""
+        return await self._heard(self._settlement.deposit_rails())
+
+    async def platform_stats(self) -> PlatformStats:
+        """The service's own figures (4.4)."""
+        return await self._heard(self._settlement.platform_stats())
 
     async def place(self, wish: Wish) -> Placed:
         """Create an order (4.5): exactly one request."""

@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 from bot.actions.broadcast_drafts import BroadcastDrafts
 from bot.actions.broadcasts import Broadcasts
 from bot.actions.drafts import Drafts
+from bot.actions.figures import Figures
 from bot.actions.help import Help
 from bot.actions.history import History
 from bot.actions.market import Market
@@ -67,6 +68,7 @@ class Desk:
     help: Help
     broadcasts: Broadcasts
     broadcast_drafts: BroadcastDrafts
+    figures: Figures
     messenger: Messenger
     translations: Translations
     clock: Clock

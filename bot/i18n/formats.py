@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Final
 
 from babel.dates import format_datetime
-from babel.numbers import get_decimal_symbol, get_group_symbol
+from babel.numbers import format_compact_decimal, get_decimal_symbol, get_group_symbol
 from babel.units import format_unit
 
 WESTERN, CENTRAL, EASTERN = "WIB", "WITA", "WIT"
@@ -51,6 +51,10 @@ class Formats:
     def rate(self, btc_idr: Decimal) -> str:
         """Rupiah for one bitcoin, with whatever fraction the rate has and no trailing zeros."""
         return "Rp" + _trimmed(btc_idr).translate(self._separators)
+
+    def compact(self, value: int) -> str:
+        """`value` in short, for a chart, to one decimal: `1.2M`, `1,2 jt`."""
+        return format_compact_decimal(value, locale=self.locale, fraction_digits=1)
 
     def percent(self, value: Decimal | int) -> str:
         """`value` percent (1.5 is `1.5%`), at most two decimals: a share is read, not paid."""

@@ -13,6 +13,7 @@ from bot.invoices.erc681 import KNOWN_TOKENS
 from bot.settlement import errors, wire
 from bot.settlement.client import SettlementClient
 from bot.settlement.pace import OrderPace
+from bot.settlement.rails import told_rails
 
 ROWS = 100
 
@@ -54,6 +55,22 @@ class SettlementAdapter:
             raise _read_failure(error) from error
         on_offer = {"cbbtc": rails.base_cbbtc, "btcb": rails.bsc_btcb}
         return frozenset(name for name, rail in on_offer.items() if rails.configured and rail is not None)
+
+    async def deposit_rails(self) -> ports.DepositRails:
+        """All that the service tells of its rails (4.3)."""
+        try:
+            rails = await self._client.deposit_rails()
+        except errors.SettlementError as error:
+            raise _read_failure(error) from error
+        return told_rails(rails)
+
+    async def platform_stats(self) -> ports.PlatformStats:
+        """The service's own figures (4.4), every key as it came."""
+        try:
+            stats = await self._client.platform_stats()
+        except errors.SettlementError as error:
+            raise _read_failure(error) from error
+        return ports.PlatformStats(stats.given, stats.fetched_at)
 
     async def place(self, wish: ports.Wish) -> ports.Placed:
         """Create an order (4.5), once."""

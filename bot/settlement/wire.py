@@ -6,6 +6,7 @@ Fields that hold personal data are left out of every `repr`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
@@ -113,16 +114,25 @@ class DepositRails(Wire):
 
 
 class PlatformStats(Wire):
-    """PlatformStats (2.4): any key may be missing; those that nobody named here are in `others`."""
+    """PlatformStats (2.4): any key may be missing; those that nobody named here are in `others`.
+
+    `given` is all of it as it came, in the service's order: what can't be understood is there to be shown, too.
+    """
 
     model_config = ConfigDict(extra="allow")
 
+    given: Mapping[str, object]
     fetched_at: MaybeInstant = None
     updated_at: MaybeInstant = None
     total_orders: MaybeAmount = None
     total_volume_idr: MaybeAmount = None
     total_volume_sats: MaybeAmount = None
     tagline: MaybeText = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_what_came(cls, value: object) -> object:
+        return {**value, "given": value} if isinstance(value, Mapping) else value
 
     @property
     def others(self) -> dict[str, object]:

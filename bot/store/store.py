@@ -16,6 +16,7 @@ from bot.store.drafts import SqlDrafts
 from bot.store.engine import reader, writer
 from bot.store.erasing import empty_log
 from bot.store.errors import SchemaMismatch, StoreFailure, failure
+from bot.store.figures import SqlFigures
 from bot.store.forgetting import SqlForgetting
 from bot.store.inbox import SqlInbox
 from bot.store.leader import Leadership, lead
@@ -37,6 +38,7 @@ class SqlTransaction:
         "broadcasts",
         "deliveries",
         "drafts",
+        "figures",
         "forgetting",
         "inbox",
         "orders",
@@ -61,6 +63,7 @@ class SqlTransaction:
         self.broadcasts = SqlBroadcasts(connection)
         self.deliveries = SqlDeliveries(connection)
         self.alarms = SqlAlarms(connection)
+        self.figures = SqlFigures(connection)
         self.forgetting = SqlForgetting(connection)
 
 

@@ -86,6 +86,32 @@ async def test_channels_are_those_that_the_service_has(service: SandboxService, 
     assert await adapter.deposit_channels() == frozenset()
 
 
+async def test_rails_are_told_under_the_services_own_names(service: SandboxService, adapter: SettlementAdapter) -> None:
+    told = await adapter.deposit_rails()
+    rails = {rail.name: rail for rail in told.rails}
+    assert list(rails) == ["bitcoinOnchain", "lightning", "arbitrumUsdt", "baseCbbtc", "bscBtcb"]
+    assert (told.is_configured, told.error) == (True, "")
+    assert rails["lightning"].label == "Lightning"
+    assert (rails["baseCbbtc"].token, rails["baseCbbtc"].chain_id) == ("cbBTC", 8453)
+    assert rails["baseCbbtc"].contract.startswith("0x")
+    assert rails["baseCbbtc"].address == rails["arbitrumUsdt"].address
+    await service.control("POST", "/settings", configured=False)
+    told = await adapter.deposit_rails()
+    assert [rail.name for rail in told.rails] == ["bitcoinOnchain", "lightning"]
+    assert not told.is_configured
+
+
+async def test_the_services_figures_come_under_its_own_keys(
+    service: SandboxService, adapter: SettlementAdapter
+) -> None:
+    await adapter.place(await wish(adapter))
+    stats = await adapter.platform_stats()
+    assert {"totalOrders": 1, "totalVolumeIdr": 0}.items() <= stats.given.items()
+    assert ("fetchedAt" in stats.given) == (stats.fetched_at is not None)
+    await service.control("POST", "/settings", statsWithout=list(stats.given))
+    assert (await adapter.platform_stats()).given == {}
+
+
 @pytest.mark.parametrize(("kind", "number"), [("bank", NUMBER), ("ewallet", "+6281234567890")])
 async def test_a_lightning_order_is_placed_and_looked_up(adapter: SettlementAdapter, kind: str, number: str) -> None:
     wanted = await wish(adapter, kind, number=number, holder="Sari Dewi")
@@ -215,7 +241,8 @@ async def test_a_failed_read_is_translated_and_polls_are_sent_once(
 ) -> None:
     placed = await adapter.place(await wish(adapter))
     await service.fault(fault, method="GET", times=None, retryAfter=7)
-    for read in (adapter.quote, adapter.payout_methods, adapter.deposit_channels, adapter.newest):
+    reads = (adapter.quote, adapter.payout_methods, adapter.deposit_channels, adapter.newest)
+    for read in (*reads, adapter.deposit_rails, adapter.platform_stats):
         with pytest.raises(failure):
             await read()
     with pytest.raises(failure) as raised:
@@ -237,7 +264,8 @@ async def test_a_key_that_is_refused_is_told_apart_from_all_else(
     wanted = await wish(adapter)
     async with service.client(SANDBOX_API_KEY[:-1] + "x") as client:
         stranger = adapter_of(service, client)
-        for read in (stranger.quote, stranger.payout_methods, stranger.deposit_channels, stranger.newest):
+        reads = (stranger.quote, stranger.payout_methods, stranger.deposit_channels, stranger.newest)
+        for read in (*reads, stranger.deposit_rails, stranger.platform_stats):
             with pytest.raises(KeyRefused):
                 await read()
         with pytest.raises(KeyRefused):

@@ -12,6 +12,7 @@ from bot.actions.ports import Transaction
 from bot.domain.order import Phase
 from bot.store import SqlStore
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
+from tests.contract.test_store_figures import line_of
 
 ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "due": (lambda tx: tx.orders.due(NOW), "ix_orders_due"),
@@ -47,6 +48,10 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "farewells": (lambda tx: tx.forgetting.farewells(), "ix_outbox_farewells"),
     "drafts of_person": (lambda tx: tx.drafts.of_person(1001), "ix_drafts_person_id"),
     "forget_unused": (lambda tx: tx.recipients.forget_unused(NOW), "ix_recipients_used_at"),
+    "orders of a time": (lambda tx: tx.figures.orders((NOW, NOW + SECOND)), "ix_orders_created_at_reference"),
+    "count of a time": (lambda tx: tx.figures.count_orders(NOW, NOW), "ix_orders_created_at_reference"),
+    "lines of a time": (lambda tx: tx.figures.lines(NOW, NOW, None, 9), "ix_orders_created_at_reference"),
+    "lines behind": (lambda tx: tx.figures.lines(NOW, NOW, line_of(an_order()), 9), "ix_orders_created_at_reference"),
     "forget_finished": (lambda tx: tx.inbox.forget_finished(NOW), "ix_inbox_finished_at"),
 }
 # SQLite gives a table's own unique constraint a name of its own choice.

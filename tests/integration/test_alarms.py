@@ -28,6 +28,8 @@ CALLS: list[Callable[[WatchedSettlement], Awaitable[object]]] = [
     lambda service: service.quote(),
     lambda service: service.payout_methods(),
     lambda service: service.deposit_channels(),
+    lambda service: service.deposit_rails(),
+    lambda service: service.platform_stats(),
     lambda service: service.look_up("svc-1"),
     lambda service: service.newest(),
 ]

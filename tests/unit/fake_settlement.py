@@ -14,11 +14,14 @@ from decimal import Decimal
 from typing import Any
 
 from bot.actions.ports import (
+    DepositRails,
     Newest,
     OrderNotFound,
     OutcomeUnknown,
     OutOfReach,
     Placed,
+    PlatformStats,
+    Rail,
     SettlementFailure,
     Wish,
 )
@@ -89,6 +92,14 @@ class FakeSettlement:
     async def deposit_channels(self) -> frozenset[str]:
         self._read("rails")
         return self.rails
+
+    async def deposit_rails(self) -> DepositRails:
+        self._read("rails")
+        return DepositRails(is_configured=bool(self.rails), rails=tuple(Rail(name=name) for name in sorted(self.rails)))
+
+    async def platform_stats(self) -> PlatformStats:
+        self._read("stats")
+        return PlatformStats({"totalOrders": len(self.records), "updatedAt": self.now().isoformat()})
 
     async def place(self, wish: Wish) -> Placed:
         self.calls.append(("place", wish.number))

@@ -13,11 +13,13 @@ from bot.actions.ports.broadcasts import (
     Delivery,
     DeliveryStatus,
 )
+from bot.actions.ports.figures import Figures, OrderLine
 from bot.actions.ports.forgetting import Forgetting
 from bot.actions.ports.orders import Orders
 from bot.actions.ports.quotes import Quotes, RateAlert, Subscription, Subscriptions
 from bot.actions.ports.records import EventNote, InboxItem, News, NewsStatus, OrderEvent, Person, Receipt, Recipient
 from bot.actions.ports.settlement import (
+    DepositRails,
     KeyRefused,
     Newest,
     NotMade,
@@ -25,6 +27,8 @@ from bot.actions.ports.settlement import (
     OutcomeUnknown,
     OutOfReach,
     Placed,
+    PlatformStats,
+    Rail,
     Refused,
     ServiceDown,
     Settlement,
@@ -57,8 +61,10 @@ __all__ = [
     "Deliveries",
     "Delivery",
     "DeliveryStatus",
+    "DepositRails",
     "Drafts",
     "EventNote",
+    "Figures",
     "Forgetting",
     "Inbox",
     "InboxItem",
@@ -68,6 +74,7 @@ __all__ = [
     "NewsStatus",
     "NotMade",
     "OrderEvent",
+    "OrderLine",
     "OrderNotFound",
     "Orders",
     "OutOfReach",
@@ -76,7 +83,9 @@ __all__ = [
     "People",
     "Person",
     "Placed",
+    "PlatformStats",
     "Quotes",
+    "Rail",
     "RateAlert",
     "Receipt",
     "Receipts",

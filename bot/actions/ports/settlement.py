@@ -13,6 +13,7 @@ Errors of a port (translated once, at the adapter's border)::
     └── ServiceDown        no use can be made of the answer to a read
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -104,6 +105,39 @@ class Newest:
     served_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class PlatformStats:
+    """The service's own figures (settlement API, 2.4), under its own keys and in its order.
+
+    Only `fetched_at` is promised. `given` is whatever JSON holds: any key, any type, any size.
+    """
+
+    given: Mapping[str, object]
+    fetched_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rail:
+    """One way to deposit (2.3), under the service's own name for it; what it leaves out is empty or None."""
+
+    name: str
+    label: str = ""
+    summary: str = ""
+    token: str = ""
+    chain_id: int | None = None
+    contract: str = ""
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DepositRails:
+    """Deposit rails (2.3). Where `is_configured` is false, only Lightning works. `error` is the service's own text."""
+
+    is_configured: bool
+    rails: tuple[Rail, ...]
+    error: str = ""
+
+
 class Settlement(Protocol):
     """The settlement service. Every method raises `SettlementFailure`; only `place` raises `NotMade` or unknown."""
 
@@ -117,6 +151,14 @@ class Settlement(Protocol):
 
     async def deposit_channels(self) -> frozenset[str]:
         """The channels beside Lightning that `deposit/rails` (4.3) has: a subset of {"cbbtc", "btcb"}."""
+        ...
+
+    async def deposit_rails(self) -> DepositRails:
+        """All that `deposit/rails` (4.3) tells."""
+        ...
+
+    async def platform_stats(self) -> PlatformStats:
+        """The service's own figures (4.4)."""
         ...
 
     async def place(self, wish: Wish) -> Placed:

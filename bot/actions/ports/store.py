@@ -9,6 +9,7 @@ from typing import Protocol
 
 from bot.actions.ports.alarms import Alarms
 from bot.actions.ports.broadcasts import Broadcasts, Deliveries
+from bot.actions.ports.figures import Figures
 from bot.actions.ports.forgetting import Forgetting
 from bot.actions.ports.orders import Orders
 from bot.actions.ports.quotes import Quotes, Subscriptions
@@ -173,6 +174,8 @@ class Transaction(Protocol):
     def deliveries(self) -> Deliveries: ...
     @property
     def alarms(self) -> Alarms: ...
+    @property
+    def figures(self) -> Figures: ...
     @property
     def forgetting(self) -> Forgetting: ...
 

@@ -114,6 +114,7 @@ Index(
     postgresql_where=HAS_RECIPIENT,
 )
 Index("ix_orders_person_id_created_at", orders.c.person_id, orders.c.created_at)
+Index("ix_orders_created_at_reference", orders.c.created_at, orders.c.reference)
 Index("ix_orders_phase_created_at", orders.c.phase, orders.c.created_at)
 
 order_events = Table(

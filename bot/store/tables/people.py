@@ -20,6 +20,7 @@ people = Table(
     Column("answered_update_id", BigInteger),
     Column("delete_asked_at", Instant),
     Column("seen_at", Instant),
+    Index(None, "created_at"),
 )
 IS_LEAVING = people.c.delete_asked_at.is_not(None)
 Index("ix_people_leaving", people.c.delete_asked_at, sqlite_where=IS_LEAVING, postgresql_where=IS_LEAVING)

@@ -17,6 +17,8 @@ UNDER_WAY = "status IN ('scheduled', 'running', 'paused')"
 def upgrade() -> None:
     """Make what is new."""
     op.add_column("people", sa.Column("seen_at", INSTANT))
+    _index("ix_people_created_at", "people", ["created_at"])
+    _index("ix_orders_created_at_reference", "orders", ["created_at", "reference"])
     _quotes()
     _subscriptions()
     _rate_alerts()

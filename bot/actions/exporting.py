@@ -1,0 +1,64 @@
+"""Orders as a table that other programs read: CSV in UTF-8, one order a row, nothing personal in it.
+
+Times are UTC in ISO 8601, amounts whole rupiah and sats, rates decimal text. What comes from outside can't be taken
+for a formula by a spreadsheet.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Final
+
+from bot.actions.ports import OrderLine
+from bot.domain.text import plain
+
+COLUMNS: Final[dict[str, Callable[[OrderLine], object]]] = {
+    "reference": lambda line: _safe(line.reference),
+    "service_id": lambda line: _safe(line.service_id),
+    "created_at": lambda line: _time(line.created_at),
+    "paid_at": lambda line: _time(line.paid_at),
+    "ended_at": lambda line: _time(line.ended_at),
+    "outcome": lambda line: line.outcome,
+    "service_state": lambda line: _safe(line.state),
+    "destination_code": lambda line: _safe(line.method.code),
+    "destination_name": lambda line: _safe(line.method.name),
+    "destination_kind": lambda line: _safe(line.method.kind),
+    "paid_by": lambda line: _safe(line.channel),
+    "idr": lambda line: line.idr,
+    "sats": lambda line: line.sats,
+    "idr_per_btc": lambda line: "" if line.btc_idr is None else f"{line.btc_idr:f}",
+}
+"""The columns, from the left. The README says what each holds."""
+
+FORMULAS: Final = ("=", "+", "-", "@")
+"""What a cell must not begin with: spreadsheets would calculate it."""
+
+CELL: Final = 200
+"""Characters of a text from outside."""
+
+
+def header() -> bytes:
+    """The first row."""
+    return _rows([list(COLUMNS)])
+
+
+def rows(lines: Iterable[OrderLine]) -> bytes:
+    """The rows of some orders."""
+    return _rows([column(line) for column in COLUMNS.values()] for line in lines)
+
+
+def _rows(cells: Iterable[Iterable[object]]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(cells)
+    return text.getvalue().encode()
+
+
+def _safe(text: str | None) -> str:
+    """A text from outside on one line, without anything hidden; one that looks like a formula begins with a '."""
+    shown = plain(text or "")[:CELL]
+    return f"'{shown}" if shown.startswith(FORMULAS) else shown
+
+
+def _time(moment: datetime | None) -> str:
+    return "" if moment is None else moment.isoformat(timespec="seconds")
