@@ -69,3 +69,28 @@ async def test_pictures_that_are_none_are_refused() -> None:
             path, data={"chat_id": EMMA, "caption": "x" * 1025}, files={"photo": ("a.png", png(9, 9))}
         )
     assert long.json()["description"] == "Bad Request: message caption is too long"
+
+
+async def test_a_person_sends_formatted_text_and_a_photo_with_words_under_it() -> None:
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        photo = (await server.bot.send_photo(EMMA, png(90, 90))).photo[-1].file_id
+        await server.posts(f"/sandbox/chats/{EMMA}/send", {"from": EMMA, "html": "<b>a</b> &amp; b"})
+        await server.posts(f"/sandbox/chats/{EMMA}/send", {"from": EMMA, "html": "<i>c</i>", "photo": photo})
+        await server.posts(f"/sandbox/chats/{EMMA}/send", {"from": EMMA, "photo": photo})
+        heard = [update.message for update in await server.bot.get_updates(timeout=0)][-3:]
+    assert [message.text_html for message in heard[:1] if message] == ["<b>a</b> &amp; b"]
+    assert [message.caption_html for message in heard[1:2] if message] == ["<i>c</i>"]
+    assert [message.photo[-1].file_id for message in heard[1:] if message] == [photo, photo]
+
+
+@pytest.mark.parametrize(
+    ("order", "status"), [({"html": "<b>a"}, 400), ({"html": " "}, 400), ({"text": "a", "photo": "none"}, 404)]
+)
+async def test_formatting_that_no_app_makes_and_photos_that_are_not_there_are_refused(
+    order: dict[str, str], status: int
+) -> None:
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        answer = await server.people.post(f"/sandbox/chats/{EMMA}/send", json={"from": EMMA, **order})
+    assert answer.status_code == status
