@@ -19,12 +19,13 @@ from bot.chat.screens import broadcast_compose as screens
 from bot.chat.screens.broadcast_text import check_fits
 from bot.domain.broadcasting import read_template
 from bot.domain.errors import Rejection
-from bot.domain.moments import read_minute, read_moment
+from bot.domain.moments import read_days, read_minute, read_moment
 
 TEXT: Final = "bc_text"
 PICTURE: Final = "bc_picture"
 MOMENT: Final = "bc_when"
 DAILY: Final = "bc_daily"
+DAYS: Final = "bc_days"
 
 Show = Callable[[Visit, Broadcast], Awaitable[bool]]
 
@@ -37,10 +38,8 @@ async def compose(visit: Visit, broadcast: Broadcast) -> bool:
 
 async def show_readers(visit: Visit, broadcast: Broadcast) -> bool:
     """To whom, with how many they are."""
-    await visit.acknowledge()
     readers = await visit.desk.broadcasts.readers(broadcast.audience)
-    await visit.show(screens.audiences(visit.t, broadcast, readers))
-    return True
+    return await _ask(visit, DAYS, broadcast.id, screens.audiences(visit.t, broadcast, readers))
 
 
 async def keep(visit: Visit, changed: Broadcast, show: Show = compose) -> bool:
@@ -123,7 +122,24 @@ async def daily_sent(visit: Visit, broadcast_id: str, message: Message) -> None:
     await _take(visit, broadcast_id, change, lambda each: screens.daily_minute(visit.t, each, now, visit.zone))
 
 
-WHOLE_MESSAGES: Final = {TEXT: text_sent, PICTURE: picture_sent, MOMENT: moment_sent, DAILY: daily_sent}
+async def days_sent(visit: Visit, broadcast_id: str, message: Message) -> None:
+    """Within how many days readers must have been here."""
+    shown = await visit.desk.broadcast_drafts.get(broadcast_id)
+    readers = await visit.desk.broadcasts.readers(shown.audience) if shown else {}
+
+    def change(broadcast: Broadcast) -> Broadcast:
+        return replace(broadcast, audience=replace(broadcast.audience, active_days=read_days(message.text or "")))
+
+    await _take(visit, broadcast_id, change, lambda each: screens.audiences(visit.t, each, readers))
+
+
+WHOLE_MESSAGES: Final = {
+    TEXT: text_sent,
+    PICTURE: picture_sent,
+    MOMENT: moment_sent,
+    DAILY: daily_sent,
+    DAYS: days_sent,
+}
 """What takes the answer to which question."""
 
 

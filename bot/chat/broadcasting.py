@@ -19,7 +19,7 @@ from bot.chat.desk import VISIT, Visit
 from bot.chat.flow import PRIVATE, Context, Handler
 from bot.chat.screens import broadcast_compose as screens
 from bot.chat.screens import broadcast_list
-from bot.domain.moments import MINUTES_A_DAY
+from bot.domain.moments import MINUTES_A_DAY, MOST_DAYS
 
 Act = Callable[[Visit, Broadcast, str], Awaitable[bool]]
 """What a button does; whether there was such a thing."""
@@ -140,7 +140,7 @@ async def _to(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
 
 
 async def _days(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
-    if not choice.isdecimal():
+    if not choice.isdecimal() or int(choice) > MOST_DAYS:
         return False
     audience = replace(broadcast.audience, active_days=int(choice) or None)
     return await keep(visit, replace(broadcast, audience=audience), show_readers)

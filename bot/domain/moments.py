@@ -9,6 +9,7 @@ from bot.domain.text import plain
 
 FURTHEST: Final = timedelta(days=366)
 MINUTES_A_DAY: Final = 24 * 60
+MOST_DAYS: Final = 365
 
 _CLOCK: Final = re.compile(r"([01]?\d|2[0-3])(?:[:.]([0-5]\d))?")
 _DAY: Final = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}))?")
@@ -48,6 +49,18 @@ def read_moment(text: str, now: datetime, zone: tzinfo) -> datetime:
     if moment - now > FURTHEST:
         raise Rejection("broadcast.time_too_far")
     return moment
+
+
+def read_days(text: str) -> int:
+    """A number of days, 1 to 365.
+
+    Raises:
+        Rejection: it isn't one.
+    """
+    match = re.fullmatch(r"(\d{1,3})(?: (?:days?|hari))?", plain(text).casefold(), re.ASCII)
+    if match is None or not 1 <= int(match[1]) <= MOST_DAYS:
+        raise Rejection("broadcast.days_unread", most=MOST_DAYS)
+    return int(match[1])
 
 
 def next_at(minute: int, zone: tzinfo, after: datetime) -> datetime:

@@ -79,8 +79,10 @@ async def is_for_whom_is_chosen(town: World) -> None:
     await oscar.sees("2 people")
     await oscar.taps("30 days")
     await oscar.sees("seen in the last 30 days")
-    await oscar.taps("Back")
-    await oscar.sees("all subscribers, seen in the last 30 days")
+    await oscar.says("0 days")
+    await oscar.sees("a number of days, from 1 to 365")
+    await oscar.says("14 days")
+    await oscar.sees("all subscribers, seen in the last 14 days")
 
 
 async def is_seen_exactly_and_confirmed_once(town: World, draft: Json) -> None:

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.domain.errors import Rejection
-from bot.domain.moments import next_at, read_minute, read_moment
+from bot.domain.moments import next_at, read_days, read_minute, read_moment
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)  # 16:00 in Jakarta
 JAKARTA, BERLIN = ZoneInfo("Asia/Jakarta"), ZoneInfo("Europe/Berlin")
@@ -64,3 +64,10 @@ def test_the_next_time_is_later_than_now_and_follows_the_clock_over_summer_time(
     twice = next_at(150, BERLIN, datetime(2026, 10, 24, 12, 0, tzinfo=UTC))
     assert twice == datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
     assert next_at(150, BERLIN, twice) > datetime(2026, 10, 25, 12, 0, tzinfo=UTC)
+
+
+def test_days_are_a_number_from_one_to_a_year() -> None:
+    assert [read_days(each) for each in ("1", " 14 days", "90 Hari", "365")] == [1, 14, 90, 365]
+    for typed in ("", "0", "366", "1.5", "-3", "a week"):
+        with pytest.raises(Rejection, match="days_unread"):
+            read_days(typed)
