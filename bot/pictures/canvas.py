@@ -1,12 +1,13 @@
-"""The sheet a receipt is drawn on: palette indices in, a PNG out."""
+"""The sheet that pictures are drawn on: palette indices in, a PNG out."""
 
 import io
 from typing import Literal
 
 from PIL import Image, ImageDraw
 
-from bot.pictures import palette, shapes
+from bot.pictures import shapes
 from bot.pictures.lettering import Lines, Style
+from bot.pictures.palette import CARD, INK, RECEIPT, Palette
 
 Align = Literal["left", "middle", "right"]
 _ANCHORS: dict[Align, str] = {"left": "ls", "middle": "ms", "right": "rs"}
@@ -20,16 +21,17 @@ _SOLID = [0] + [255] * 255
 class Canvas:
     """A sheet of one colour. Places are pixels from its upper left corner; whoever draws names the ground it is on."""
 
-    def __init__(self, width: int, height: int, ground: str) -> None:
+    def __init__(self, width: int, height: int, ground: str, palette: Palette = RECEIPT) -> None:
+        self._palette = palette
         self._image = Image.new("L", (width, height), palette.index(ground))
 
     def fill(self, box: tuple[int, int, int, int], colour: str) -> None:
         """Fill a rectangle (left, top, right, bottom; the last two outside)."""
-        self._image.paste(palette.index(colour), box)
+        self._image.paste(self._palette.index(colour), box)
 
     def stamp(self, shape: Image.Image, at: tuple[int, int], ink: str, ground: str) -> None:
         """Draw a shape, its upper left corner at `at`; where it is black, nothing changes."""
-        self._image.paste(shape.point(palette.ramp(ink, ground)), at, shape.point(_SOLID))
+        self._image.paste(shape.point(self._palette.ramp(ink, ground)), at, shape.point(_SOLID))
 
     def rounded(self, box: tuple[int, int, int, int], radius: int, ink: str, ground: str) -> None:
         """Fill a rectangle with round corners."""
@@ -64,14 +66,13 @@ class Canvas:
 
     def paste_code(self, code: Image.Image, at: tuple[int, int]) -> None:
         """Paste a code of black on white in ink on the card's white; `code` is a 1-bit picture."""
-        self._image.paste(
-            code.convert("L").point([palette.index(palette.INK)] + [palette.index(palette.CARD)] * 255), at
-        )
+        ink, ground = self._palette.index(INK), self._palette.index(CARD)
+        self._image.paste(code.convert("L").point([ink] + [ground] * 255), at)
 
     def png(self) -> bytes:
         """The sheet as a PNG of 8 bits a pixel. The same drawing gives the same bytes."""
         picture = self._image.copy()
-        picture.putpalette(palette.BYTES)
+        picture.putpalette(self._palette.bytes)
         file = io.BytesIO()
         picture.save(file, "PNG", compress_level=_COMPRESSION)
         return file.getvalue()

@@ -1,9 +1,13 @@
-"""The few colours of a receipt, and the shades between each ink and the ground it is on.
+"""The few colours of a picture, and the shades between each ink and the ground it is on.
 
-A receipt is drawn in indices of one palette: a fifth of the time and of the bytes of full colour.
+Pictures are drawn in indices of one palette: a fifth of the time and of the bytes of full colour.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Final
+
+Colour = tuple[int, int, int]
+"""Red, green and blue."""
 
 PAGE = "page"
 CARD = "card"
@@ -44,44 +48,41 @@ PAIRS: Final = (
     (ACCENT, SOFT),
     (CARD, SOFT),
 )
-"""(ink, ground): what is ever drawn on what."""
+"""(ink, ground): what is ever drawn on what in a receipt."""
 
 SHADES: Final = 15
 """Steps from a ground to an ink, for smooth edges; a palette holds 256 colours."""
 
 
-def index(colour: str) -> int:
-    """A plain colour's place in the palette."""
-    return _PLAIN[colour]
+class Palette:
+    """Colours by name, the shades of each pair, and the place of all of them among 256."""
+
+    def __init__(self, colours: Mapping[str, Colour], pairs: Sequence[tuple[str, str]]) -> None:
+        between = [(pair, step) for pair in pairs for step in range(1, SHADES)]
+        self._plain = {colour: place for place, colour in enumerate(colours)}
+        self._shade = {key: place for place, key in enumerate(between, start=len(colours))}
+        self._ramps = {(ink, ground): self._ramp(ink, ground) for ink, ground in pairs}
+        mixed = (_mixed(colours[ink], colours[ground], step / SHADES) for (ink, ground), step in between)
+        self.bytes: Final = bytes(value for colour in (*colours.values(), *mixed) for value in colour)
+        """Red, green and blue of each place."""
+
+    def index(self, colour: str) -> int:
+        """A plain colour's place."""
+        return self._plain[colour]
+
+    def ramp(self, ink: str, ground: str) -> list[int]:
+        """For each of 256 strengths of `ink` on `ground`, its place."""
+        return self._ramps[ink, ground]
+
+    def _ramp(self, ink: str, ground: str) -> list[int]:
+        shades = (self._shade[(ink, ground), step] for step in range(1, SHADES))
+        places = [self._plain[ground], *shades, self._plain[ink]]
+        return [places[round(strength * SHADES / 255)] for strength in range(256)]
 
 
-def ramp(ink: str, ground: str) -> list[int]:
-    """For each of 256 strengths of `ink` on `ground`, its place in the palette."""
-    return _RAMPS[ink, ground]
-
-
-def _mixed(ink: str, ground: str, share: float) -> tuple[int, int, int]:
-    red, green, blue = (
-        round(under + (over - under) * share) for over, under in zip(COLOURS[ink], COLOURS[ground], strict=True)
-    )
+def _mixed(over: Colour, under: Colour, share: float) -> Colour:
+    red, green, blue = (round(low + (high - low) * share) for high, low in zip(over, under, strict=True))
     return red, green, blue
 
 
-_BETWEEN: Final = [(pair, step) for pair in PAIRS for step in range(1, SHADES)]
-_PLAIN: Final = {colour: place for place, colour in enumerate(COLOURS)}
-_SHADE: Final = {key: place for place, key in enumerate(_BETWEEN, start=len(COLOURS))}
-
-BYTES: Final = bytes(
-    value
-    for colour in (*COLOURS.values(), *(_mixed(*pair, step / SHADES) for pair, step in _BETWEEN))
-    for value in colour
-)
-"""The palette: red, green and blue of each place."""
-
-
-def _ramp(ink: str, ground: str) -> list[int]:
-    places = [_PLAIN[ground], *(_SHADE[(ink, ground), step] for step in range(1, SHADES)), _PLAIN[ink]]
-    return [places[round(strength * SHADES / 255)] for strength in range(256)]
-
-
-_RAMPS: Final = {(ink, ground): _ramp(ink, ground) for ink, ground in PAIRS}
+RECEIPT: Final = Palette(COLOURS, PAIRS)

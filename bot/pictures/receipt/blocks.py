@@ -6,6 +6,7 @@ A chat shows the picture at a third of its width: nothing is written smaller tha
 from typing import Final
 
 from bot.pictures import shapes
+from bot.pictures.block import PASSAGE, SENTENCE, WORD, Block
 from bot.pictures.canvas import Canvas
 from bot.pictures.lettering import Lines, Style, Weight, fitted, wrapped
 from bot.pictures.letters import drawable
@@ -16,12 +17,8 @@ from bot.pictures.receipt.layout import (
     CARD_RIGHT,
     LEFT,
     MIDDLE,
-    PASSAGE,
     RIGHT,
-    SENTENCE,
     TEXT_WIDTH,
-    WORD,
-    Block,
 )
 
 LABEL: Final = Style(Weight.MEDIUM, 36, 50)

@@ -6,13 +6,14 @@ from typing import Final
 from PIL import Image, ImageOps
 
 from bot.invoices import qr
+from bot.pictures.block import PASSAGE, SENTENCE, WORD, Block
 from bot.pictures.canvas import Canvas
 from bot.pictures.lettering import Style, Weight, wrapped
 from bot.pictures.letters import drawable
 from bot.pictures.palette import ACCENT, CARD, INK_2
 from bot.pictures.receipt.blocks import LABEL, SMALL
 from bot.pictures.receipt.facts import ReceiptFacts
-from bot.pictures.receipt.layout import LEFT, PASSAGE, RIGHT, SENTENCE, TEXT_WIDTH, WORD, Block
+from bot.pictures.receipt.layout import LEFT, RIGHT, TEXT_WIDTH
 
 QR_SIDE: Final = 290
 """Pixels at least: a module of a link's code is then 7 or 8, which cameras still read at a third of that."""

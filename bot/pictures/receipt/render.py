@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from bot.pictures.block import Block, space
 from bot.pictures.canvas import Canvas
 from bot.pictures.palette import CARD, PAGE
 from bot.pictures.receipt import blocks
 from bot.pictures.receipt.facts import ReceiptFacts
-from bot.pictures.receipt.layout import CARD_LEFT, CARD_RIGHT, WIDTH, Block, space
+from bot.pictures.receipt.layout import CARD_LEFT, CARD_RIGHT, WIDTH
 from bot.pictures.receipt.proof import proof
 
 _PAGE_TOP, _PAGE_BOTTOM = 48, 44
