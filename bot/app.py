@@ -25,6 +25,7 @@ from bot.web.app import create_app
 from bot.workers.leaving import Leaving
 from bot.workers.loop import Nudge, run_forever
 from bot.workers.outbox import OutboxWorker
+from bot.workers.quotes import QuoteRecorder
 from bot.workers.sweeps import Sweeps
 
 log = structlog.get_logger(__name__)
@@ -199,6 +200,7 @@ def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, No
         run_in_lane=lanes.run_in_lane,
         on_news=house.nudge_outbox,
     )
+    recorder = QuoteRecorder(house.quotes, house.clock, house.settings.quote_record_seconds)
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Nudge]] = [
         ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
         ("poller", house.poller.tick, Nudge()),
@@ -208,6 +210,7 @@ def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, No
         ("housekeeping", sweeps.housekeeping, Nudge()),
         ("wishes", leaving.wishes, Nudge()),
         ("retention", leaving.retention, Nudge()),
+        ("quotes", recorder.tick, Nudge()),
         ("commands", partial(_set_commands, house), Nudge()),
     ]
     return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]

@@ -18,11 +18,13 @@ from bot.actions.observe import Observer
 from bot.actions.orders import Orders, Rules
 from bot.actions.outbox import OutboxDelivery
 from bot.actions.privacy import Privacy
+from bot.actions.quotes import Quotes
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
 from bot.actions.reconcile import Reconciler
 from bot.actions.watched import WatchedSettlement
 from bot.chat.broadcast_news import BroadcastNews
+from bot.chat.charts import Charts
 from bot.chat.desk import Desk
 from bot.chat.limits import SendLimiter
 from bot.chat.messenger import Messenger
@@ -60,8 +62,10 @@ class House:
     delivery: OutboxDelivery
     poller: Poller
     reconciler: Reconciler
+    quotes: Quotes
     nudge_outbox: Nudge
     nudge_broadcasts: Nudge
+    nudge_quotes: Nudge
     clock: SystemClock
 
 
@@ -69,7 +73,7 @@ def build(settings: Settings) -> House:
     """Build the parts; opens no connection and no file."""
     clock = SystemClock()
     store = store_of(settings)
-    nudge_outbox, nudge_broadcasts = Nudge(), Nudge()
+    nudge_outbox, nudge_broadcasts, nudge_quotes = Nudge(), Nudge(), Nudge()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
     alarm = KeyAlarm(store, clock, settings.operator_ids, nudge_outbox)
     settlement = WatchedSettlement(SettlementAdapter(client), alarm)
@@ -79,6 +83,7 @@ def build(settings: Settings) -> House:
     receipts = Receipts(store, clock)
     market, rules = Market(settlement, clock), rules_of(settings)
     orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
+    quotes = Quotes(store, settlement, clock, on_recorded=nudge_quotes)
     observer = Observer(orders)
     help_desk = Help(store, clock, settings.support_ids, settings.operator_ids, settings.support_contact)
     broadcasts = Broadcasts(
@@ -97,6 +102,7 @@ def build(settings: Settings) -> House:
         history=History(store),
         privacy=Privacy(store, clock, settings.retention_days),
         receipts=receipts,
+        charts=Charts(quotes),
         recipients=KnownRecipients(store, clock),
         orders=orders,
         observer=observer,
@@ -138,8 +144,10 @@ def build(settings: Settings) -> House:
             interval=rules.poll_interval,
         ),
         reconciler=Reconciler(orders, settlement),
+        quotes=quotes,
         nudge_outbox=nudge_outbox,
         nudge_broadcasts=nudge_broadcasts,
+        nudge_quotes=nudge_quotes,
         clock=clock,
     )
 

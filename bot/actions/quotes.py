@@ -6,8 +6,7 @@ from typing import Final
 
 import structlog
 
-from bot.actions.market import Market
-from bot.actions.ports import Clock, SettlementFailure, Store
+from bot.actions.ports import Clock, Settlement, SettlementFailure, Store
 from bot.domain.quote import Quote
 from bot.domain.rate_history import Period, RateHistory, RatePoint, history_of, points_of, thinned
 
@@ -23,16 +22,16 @@ POINTS_OF_A_PART: Final = 300
 class Quotes:
     """Records and looks back. `on_recorded` is called after each quote that is new."""
 
-    def __init__(self, store: Store, market: Market, clock: Clock, on_recorded: Callable[[], None]) -> None:
+    def __init__(self, store: Store, settlement: Settlement, clock: Clock, on_recorded: Callable[[], None]) -> None:
         self._store = store
-        self._market = market
+        self._settlement = settlement
         self._clock = clock
         self._on_recorded = on_recorded
 
     async def record(self) -> bool:
         """Keep what the service says now; False where that is kept already, or nothing can be had."""
         try:
-            quote = await self._market.quote()
+            quote = await self._settlement.quote()
         except SettlementFailure as failure:
             log.warning("quote_not_recorded", why=type(failure).__name__)
             return False

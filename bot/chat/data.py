@@ -4,7 +4,8 @@
 `o:<reference>:<action>` acts on an order; `h:[<reference>]` is the page of orders that begins there; `r:list[:<page>]`
 and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings and
 `ph:<action>[:<suggestion>]` of the phrase; `bc:<broadcast>:<revision>:<action>[:<argument>]` drives a broadcast, and
-`bc:list:<offset>` is a page of them; anything else is a word of its own (`new`, `over`, `lang:en`).
+`bc:list:<offset>` is a page of them; `q:<period>` is the rate over that time; anything else is a word of its own
+(`new`, `over`, `lang:en`).
 """
 
 import re
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 from bot.actions.ports import Broadcast
 from bot.domain.draft import OrderDraft
+from bot.domain.rate_history import Period
 
 DRAFT_PATTERN = re.compile(r"^d:([0-9a-f]{4,20}):(\d{1,9}):([a-z]{1,12})(?::(.{0,40}))?$")
 ORDER_PATTERN = re.compile(r"^o:([0-9A-Z]{4,16}):([a-z]{1,12})$")
@@ -22,6 +24,7 @@ RECIPIENTS_PATTERN = re.compile(r"^r:list(?::(\d{1,4}))?$")
 HISTORY_PATTERN = re.compile(r"^h:([0-9A-Z]{0,16})$")
 LANGUAGE_PATTERN = re.compile(r"^lang:(en|id)$")
 SETTINGS_PATTERN = re.compile(r"^s:([a-z]{1,12})(?::([A-Za-z0-9_+/:-]{1,48}))?$")
+RATE_PATTERN = re.compile(r"^q:(day|week|month)$")
 PHRASE_PATTERN = re.compile(r"^ph:(show|new|own|use)(?::([a-z0-9-]{1,20}))?$")
 BROADCAST_PATTERN = re.compile(r"^bc:([0-9a-f]{10}):(\d{1,9}):([a-z]{1,12})(?::([a-z0-9]{1,16}))?$")
 BROADCASTS_PATTERN = re.compile(r"^bc:(?:new|list:(\d{1,6}))$")
@@ -78,6 +81,11 @@ def for_history(first: str) -> str:
 def for_order(reference: str, action: str) -> str:
     """The data of a button under an order's message."""
     return f"o:{reference}:{action}"
+
+
+def for_rate(period: Period) -> str:
+    """The data of a button to the rate over `period`."""
+    return f"q:{period}"
 
 
 def read_draft_press(data: str) -> DraftPress | None:
@@ -140,6 +148,12 @@ def read_broadcasts_press(data: str) -> int | None:
     """The offset that `for_broadcasts` wrote; None where a new broadcast is wished."""
     match = BROADCASTS_PATTERN.match(data)
     return int(match[1]) if match and match[1] else None
+
+
+def read_rate_press(data: str) -> Period | None:
+    """The period that `for_rate` wrote, or None."""
+    match = RATE_PATTERN.match(data)
+    return Period(match[1]) if match else None
 
 
 def _read(pattern: re.Pattern[str], data: str) -> tuple[str, str]:

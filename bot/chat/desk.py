@@ -20,6 +20,7 @@ from bot.actions.privacy import Privacy
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
 from bot.chat import words
+from bot.chat.charts import Charts
 from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.chat.prompts import Prompts
 from bot.chat.screen import Keyboard, Screen
@@ -63,6 +64,7 @@ class Desk:
     recipients: KnownRecipients
     privacy: Privacy
     receipts: Receipts
+    charts: Charts
     orders: Orders
     observer: Observer
     help: Help
@@ -159,16 +161,24 @@ class Visit:
         return screen if notice is None else replace(screen, text=f"{notice}\n\n{screen.text}")
 
     async def _edit(self, message_id: int, screen: Screen) -> bool:
-        messenger = self.desk.messenger
-        edited = await _persistently(
-            lambda: messenger.edit_text(self.chat_id, message_id, screen.text, screen.keyboard, lane="talk")
-        )
+        edited = await _persistently(lambda: self._edited(message_id, screen))
         return not isinstance(edited, Gone | Invalid)
 
     async def _send(self, screen: Screen) -> int | None:
-        messenger = self.desk.messenger
-        sent = await _persistently(lambda: messenger.send_text(self.chat_id, screen.text, screen.keyboard, lane="talk"))
+        sent = await _persistently(lambda: self._sent(screen))
         return sent.message_id if isinstance(sent, Delivered) else None
+
+    def _edited(self, message_id: int, screen: Screen) -> Awaitable[Outcome]:
+        messenger, photo, shown = self.desk.messenger, screen.photo, (screen.text, screen.keyboard)
+        if photo is not None:
+            return messenger.edit_photo(self.chat_id, message_id, photo, *shown, lane="talk")
+        return messenger.edit_text(self.chat_id, message_id, *shown, lane="talk")
+
+    def _sent(self, screen: Screen) -> Awaitable[Outcome]:
+        messenger, photo, shown = self.desk.messenger, screen.photo, (screen.text, screen.keyboard)
+        if photo is not None:
+            return messenger.send_photo(self.chat_id, photo, *shown, lane="talk")
+        return messenger.send_text(self.chat_id, *shown, lane="talk")
 
 
 async def _persistently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:

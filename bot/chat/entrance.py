@@ -23,14 +23,26 @@ from telegram.ext import (
 
 from bot.actions.mistakes import frames
 from bot.actions.ports import StoreDown
-from bot.chat import broadcasting, data, history, phrases, presses, privacy, questions, saved, settings, verifying
+from bot.chat import (
+    broadcasting,
+    data,
+    history,
+    phrases,
+    presses,
+    privacy,
+    questions,
+    rate,
+    saved,
+    settings,
+    verifying,
+)
 from bot.chat.arriving import catch_up, visit_of
 from bot.chat.broadcast_typing import WHOLE_MESSAGES
 from bot.chat.desk import VISIT, Desk, Visit
 from bot.chat.flood import FloodGate
 from bot.chat.flow import PRIVATE, Context, Handler, around_the_conversation, conversation
 from bot.chat.screen import Button, Screen
-from bot.chat.screens import rate, start, status
+from bot.chat.screens import start, status
 from bot.chat.screens.parts import with_way_back
 
 log = structlog.get_logger(__name__)
@@ -52,6 +64,7 @@ COMMANDS = (
     "start",
 )
 PARTS: tuple[Callable[[], list[Handler]], ...] = (
+    rate.handlers,
     saved.handlers,
     history.handlers,
     privacy.handlers,
@@ -135,7 +148,6 @@ def _shows() -> dict[str, Show]:
 
     return {
         "start": start.show,
-        "rate": rate.show,
         "status": status.show,
         "help": help_text,
     }

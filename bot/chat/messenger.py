@@ -4,9 +4,9 @@ Nothing here waits for its turn or repeats: the limiter under the bot does (`lim
 what an outcome means. HTML throughout, link previews off.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
-from telegram import LinkPreviewOptions, Message, ReplyParameters
+from telegram import InputMediaPhoto, LinkPreviewOptions, Message, ReplyParameters
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, TelegramError
 from telegram.ext import ExtBot
@@ -26,6 +26,7 @@ from bot.chat.outcomes import (
 )
 from bot.chat.render import render_keyboard
 from bot.chat.screen import Keyboard
+from bot.chat.uploads import Uploads
 
 __all__ = [
     "Delivered",
@@ -54,6 +55,7 @@ class Messenger:
 
     def __init__(self, bot: ExtBot[Lane]) -> None:
         self._bot = bot
+        self._uploads = Uploads()
 
     @property
     def username(self) -> str:
@@ -90,7 +92,7 @@ class Messenger:
     async def send_photo(
         self,
         chat_id: int,
-        picture: bytes | str,
+        photo: bytes | str,
         caption: str,
         keyboard: Keyboard = (),
         *,
@@ -98,11 +100,15 @@ class Messenger:
         silent: bool = False,
         reply_to: int | None = None,
     ) -> Outcome:
-        """Send a picture (PNG, or the file id of one) with its caption (at most 1,024 characters are shown)."""
-        return await _sent(
-            self._bot.send_photo(
+        """Send a picture (a PNG, or a photo's id) with its caption; at most 1,024 characters of that are shown.
+
+        What was sent before isn't uploaded again.
+        """
+        return await self._with_photo(
+            photo,
+            lambda known: self._bot.send_photo(
                 chat_id,
-                picture,
+                known,
                 caption=fit(caption, CAPTION_UNITS),
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
@@ -110,7 +116,7 @@ class Messenger:
                 reply_parameters=_reply(reply_to),
                 filename="picture.png",
                 rate_limit_args=lane,
-            )
+            ),
         )
 
     async def send_document(
@@ -144,6 +150,21 @@ class Messenger:
                 link_preview_options=_NO_PREVIEW,
                 rate_limit_args=lane,
             )
+        )
+
+    async def edit_photo(
+        self, chat_id: int, message_id: int, photo: bytes | str, caption: str, keyboard: Keyboard = (), *, lane: Lane
+    ) -> Outcome:
+        """Put another picture (or the first) into a message, with its caption and its buttons."""
+        return await self._with_photo(
+            photo,
+            lambda known: self._bot.edit_message_media(
+                InputMediaPhoto(known, fit(caption, CAPTION_UNITS), ParseMode.HTML, filename="picture.png"),
+                chat_id,
+                message_id,
+                reply_markup=render_keyboard(keyboard),
+                rate_limit_args=lane,
+            ),
         )
 
     async def edit_caption(
@@ -186,6 +207,19 @@ class Messenger:
             return outcome_of(error)
         return Delivered()
 
+    async def _with_photo(
+        self, photo: bytes | str, call: Callable[[bytes | str], Awaitable[Message | bool]]
+    ) -> Outcome:
+        known = self._uploads.known(photo)
+        outcome = await _sent(call(known))
+        if isinstance(outcome, Invalid) and known is not photo:
+            # Perhaps it isn't known by that id any more.
+            self._uploads.forget(photo)
+            outcome = await _sent(call(photo))
+        if isinstance(outcome, Delivered):
+            self._uploads.remember(photo, outcome.photo_id)
+        return outcome
+
 
 def _reply(message_id: int | None) -> ReplyParameters | None:
     # A question that was deleted meanwhile must not keep its answer from being sent.
@@ -197,4 +231,6 @@ async def _sent(call: Awaitable[Message | bool]) -> Outcome:
         answer = await call
     except TelegramError as error:
         return outcome_of(error)
-    return Delivered(answer.message_id if isinstance(answer, Message) else None)
+    if not isinstance(answer, Message):
+        return Delivered()
+    return Delivered(answer.message_id, answer.photo[-1].file_id if answer.photo else None)

@@ -1,6 +1,6 @@
 """What became of a message, as far as anyone can know; Telegram's errors are translated into these, once, here."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError
@@ -45,6 +45,8 @@ class Delivered:
     """Telegram has it; `message_id` where there is a message."""
 
     message_id: int | None = None
+    photo_id: str | None = field(default=None, compare=False)
+    """What its picture, where it has one, is called from now on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,9 +67,9 @@ Keyboard = tuple[tuple[Button, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """One message: `text` is Telegram's HTML (the caption, where there is a `photo`, a PNG)."""
+    """One message: `text` is Telegram's HTML (the caption, where there is a `photo`: a PNG, or a photo's id there)."""
 
     text: str
     keyboard: Keyboard = ()
-    photo: bytes | None = None
+    photo: bytes | str | None = None
     silent: bool = False

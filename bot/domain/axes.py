@@ -64,8 +64,8 @@ def round_step(least: Decimal) -> Decimal:
     return next(step * power for step in _STEPS if step * power >= least)
 
 
-def times(since: datetime, until: datetime, zone: tzinfo, most: int = 6) -> Times:
-    """Round times from `since` to `until` on the clock of `zone`, at most about `most` of them."""
+def times(since: datetime, until: datetime, zone: tzinfo, most: float = 4.5) -> Times:
+    """Round times from `since` to `until` on the clock of `zone`, about `most` of them at the most."""
     least = (until - since) / most
     minutes = next((minutes for minutes in _MINUTES if timedelta(minutes=minutes) >= least), None)
     if minutes is None:
@@ -74,7 +74,9 @@ def times(since: datetime, until: datetime, zone: tzinfo, most: int = 6) -> Time
     return Times(timedelta(minutes=minutes), _within(since, until, zone, minutes=minutes))
 
 
-def _within(since: datetime, until: datetime, zone: tzinfo, *, days: int = 1, minutes: int = 24 * 60) -> tuple[datetime, ...]:
+def _within(
+    since: datetime, until: datetime, zone: tzinfo, *, days: int = 1, minutes: int = 24 * 60
+) -> tuple[datetime, ...]:
     """Every so many `minutes` of a day, of every so many `days`. Weeks begin on Mondays."""
     found = set()
     day, last = since.astimezone(zone).date(), until.astimezone(zone).date()

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 from bot.domain.quote import Quote
 
 MOST_POINTS: Final = 300
 _GAP: Final = 24
-"""A share of the period (an hour of a day) in which nothing was recorded is a gap, and no line is drawn across it."""
+"""A share of what is shown (an hour of a day) in which nothing was recorded is a gap: no line is drawn across it."""
+
+_USUAL: Final = 5
 
 
 class Period(StrEnum):
@@ -85,8 +88,7 @@ class RateHistory:
     @property
     def runs(self) -> tuple[tuple[RatePoint, ...], ...]:
         """The points without the gaps between them."""
-        # What is shown may be less than the period; then a shorter silence is as long to the eye.
-        longest = max(self.until - self.since, timedelta(hours=1)) / _GAP
+        longest = self._longest_silence()
         runs: list[list[RatePoint]] = []
         for point in self.points:
             if runs and point.at - runs[-1][-1].at <= longest:
@@ -94,6 +96,12 @@ class RateHistory:
             else:
                 runs.append([point])
         return tuple(tuple(run) for run in runs)
+
+    def _longest_silence(self) -> timedelta:
+        """What is no gap yet: a share of what is shown, or some times what is usual between two points."""
+        between = sorted(after.at - before.at for before, after in pairwise(self.points))
+        usual = between[len(between) // 2] if between else timedelta(0)
+        return max((self.until - self.since) / _GAP, usual * _USUAL)
 
 
 def points_of(quotes: Iterable[Quote]) -> tuple[RatePoint, ...]:

@@ -67,6 +67,10 @@ class Formats:
         """The time of day in the person's `zone`, with its name: `10.05 WIB`. `moment` is aware."""
         return self._moment(moment, zone, _CLOCK[self.locale])
 
+    def hour(self, moment: datetime, zone: tzinfo) -> str:
+        """The time of day in the person's `zone`, without its name: `10.05`. `moment` is aware."""
+        return format_datetime(_local(moment, zone), _CLOCK[self.locale], locale=self.locale)
+
     def date(self, moment: datetime, zone: tzinfo, *, with_year: bool = True) -> str:
         """The day in the person's `zone`: `17 Agu 2026`, or `17 Agu` without its year. `moment` is aware."""
         return format_datetime(_local(moment, zone), _DATE if with_year else _DAY, locale=self.locale)

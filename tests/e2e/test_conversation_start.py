@@ -67,7 +67,7 @@ async def test_commands_in_the_middle_of_a_draft_lead_back_into_it(town: World) 
         "/help": "Stay safe",
         "/rate": "1 BTC = Rp",
         "/status": "No orders are under way",
-        "/RATE": "Rp500,000 ≈ [0-9,]+ sats",
+        "/RATE": "Rp1,000,000 ≈ [0-9,]+ sats",
         "/status@kirim_sandbox_bot": "No orders are under way",
         "/nonsense": "I don't know that command",
     }

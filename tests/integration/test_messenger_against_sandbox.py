@@ -92,6 +92,41 @@ async def test_a_picture_arrives_with_its_caption(server: Running, telegram: Mes
     assert (await server.sees(EMMA))[-1]["caption"] == "Paid"
 
 
+async def test_a_picture_is_uploaded_once_and_takes_the_place_of_another(server: Running, telegram: Messenger) -> None:
+    first, second = png(30, 30), png(40, 30)
+    outcome = await telegram.send_photo(EMMA, first, "One", KEYBOARD, lane="talk")
+    assert isinstance(outcome, Delivered)
+    assert outcome.message_id is not None
+    assert outcome.photo_id == _photo(await server.sees(EMMA))
+    for picture, caption in ((second, "Two"), (first, "<b>One</b> again")):
+        assert await telegram.edit_photo(EMMA, outcome.message_id, picture, caption, KEYBOARD, lane="talk") == outcome
+    shown = (await server.sees(EMMA))[-1]
+    assert (shown["caption"], _photo([shown])) == ("One again", outcome.photo_id)
+    assert (
+        await telegram.edit_photo(EMMA, outcome.message_id, first, "<b>One</b> again", KEYBOARD, lane="talk")
+        == NotModified()
+    )
+    assert isinstance(await telegram.send_photo(EMMA, first, "Once more", lane="talk"), Delivered)
+    assert _photo(await server.sees(EMMA)) == outcome.photo_id
+
+
+async def test_a_picture_that_telegram_has_forgotten_is_uploaded_again(server: Running, telegram: Messenger) -> None:
+    telegram._uploads.remember(png(30, 30), "AgACAgUAAxkBAAIB")
+    assert isinstance(await telegram.send_photo(EMMA, png(30, 30), "Here", lane="talk"), Delivered)
+    assert (await server.sees(EMMA))[-1]["caption"] == "Here"
+
+
+async def test_a_picture_takes_the_place_of_a_text(server: Running, telegram: Messenger) -> None:
+    message_id = await sent(telegram)
+    assert isinstance(await telegram.edit_photo(EMMA, message_id, png(30, 30), "Seen", lane="talk"), Delivered)
+    shown = (await server.sees(EMMA))[-1]
+    assert (shown["message_id"], shown["caption"]) == (message_id, "Seen")
+
+
+def _photo(messages: list[dict[str, Any]]) -> str:
+    return str(messages[-1]["photo"][-1]["file_id"])
+
+
 async def test_a_file_arrives_under_its_name_byte_by_byte(server: Running, telegram: Messenger) -> None:
     content = '{"number": "7731004455", "name": "🏦"}'.encode()
     outcome = await telegram.send_document(EMMA, content, "kirim-data.json", "<b>Yours</b>", KEYBOARD, lane="talk")

@@ -9,6 +9,7 @@ from typing import Any, cast
 from bot.actions.help import Help
 from bot.actions.history import PAGE, HistoryPage
 from bot.actions.ports import Clock, EventNote, OrderEvent, Person, Receipt, Recipient, Store
+from bot.chat.charts import Chart
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import (
     amount,
@@ -45,6 +46,7 @@ from bot.domain.order import Deposit, Notice, Order, Phase
 from bot.domain.payout import PayoutMethod
 from bot.domain.phrase import LONGEST, Suggestion
 from bot.domain.quote import Quote, estimate
+from bot.domain.rate_history import Period, history_of, points_of
 from bot.domain.text import plain
 from bot.domain.timeline import STEP_OF_STATE, Step
 from bot.domain.zones import INDONESIAN, PRESUMED
@@ -229,7 +231,7 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     yield Seen("start", start.screen(t))
     yield Seen("start of a newcomer", start.screen(t, SUGGESTION), (SUGGESTION.text,))
     yield Seen("help", start.help_screen(t))
-    yield Seen("rate", rate.screen(t, QUOTE, JAKARTA))
+    yield from _of_the_rate(t, typed)
     yield Seen("no destinations", destination.screen(t, fresh, ()))
     for page in (0, 1, 2, 99):
         yield Seen("destinations", destination.screen(t, fresh, (method, *others, GOPAY), 0, page))
@@ -253,6 +255,18 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
         yield Seen("lapsed", lapsed.screen(t, known))
         yield Seen("too many", too_many.screen(t, known, t("limits.open", count=5, again="14:05 WIB")), ("14:05 WIB",))
+
+
+def _of_the_rate(t: Translator, typed: str) -> Iterator[Seen]:
+    quote = replace(QUOTE, usdc_idr=Decimal("16250.5"), source=typed * 20)
+    lower = replace(QUOTE, btc_idr=QUOTE.btc_idr - 10**7, fetched_at=NOW - timedelta(minutes=5))
+    yield Seen("rate", rate.screen(t, QUOTE, JAKARTA))
+    yield Seen("no rate", rate.none(t))
+    yield Seen("old rate", rate.stale(t, QUOTE, JAKARTA))
+    for period in Period:
+        for seen in ((), points_of([replace(lower, fetched_at=NOW - period.length)]), points_of([lower])):
+            chart = Chart(b"PNG", history_of(period, seen, quote))
+            yield Seen("rate with its chart", rate.screen(t, quote, JAKARTA, chart), is_caption=True)
 
 
 def a_recipient(method: PayoutMethod = BCA, **changes: Any) -> Recipient:

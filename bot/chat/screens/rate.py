@@ -1,40 +1,71 @@
-"""Today's rate, for somebody who only wants to know."""
+"""The rate now, for somebody who only wants to know, and how it went, under its chart."""
 
 from datetime import tzinfo
 
-from bot.actions.ports import SettlementFailure
-from bot.chat import words
-from bot.chat.desk import Visit
-from bot.chat.screen import Screen
+from bot.chat import data, words
+from bot.chat.charts import Chart
+from bot.chat.screen import Button, Screen
+from bot.chat.screens import rate_chart, subscription
 from bot.chat.screens.parts import new_row
 from bot.domain.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.domain.quote import Quote
-from bot.i18n import Translator
+from bot.domain.rate_history import Period, RateHistory
+from bot.domain.text import plain
+from bot.i18n import Html, Translator
 
-EXAMPLES = (100_000, 500_000, 1_000_000)
+EXAMPLES = (100_000, 1_000_000)
 
 
-def screen(t: Translator, quote: Quote, zone: tzinfo) -> Screen:
-    """The rate, its time, and what common sums come to."""
-    lines = "\n".join(
+def screen(t: Translator, quote: Quote, zone: tzinfo, chart: Chart | None = None) -> Screen:
+    """The rate, its time and source, what common sums come to; with the chart, how it went."""
+    paragraphs = ["\n".join(_rate(t, quote, zone)), "\n".join(_examples(t, quote))]
+    if chart is None:
+        return Screen("\n\n".join(paragraphs), (*subscription.rows(t), new_row(t)))
+    paragraphs += _change(t, chart.history)
+    keyboard = (_periods(t, chart.history.period), *subscription.rows(t), new_row(t))
+    return Screen("\n\n".join(paragraphs), keyboard, photo=chart.png)
+
+
+def none(t: Translator) -> Screen:
+    """Nobody can say what it is."""
+    return Screen(t("rate.none"), (*subscription.rows(t), new_row(t)))
+
+
+def stale(t: Translator, quote: Quote, zone: tzinfo) -> Screen:
+    """It is too old to be shown."""
+    text = t("rate.stale", at=words.moment(t, quote.fetched_at, zone))
+    return Screen(text, (*subscription.rows(t), new_row(t)))
+
+
+def _rate(t: Translator, quote: Quote, zone: tzinfo) -> list[Html]:
+    lines = [t("rate.btc", rate=t.rate(quote.btc_idr))]
+    if quote.usdc_idr is not None:
+        lines.append(t("rate.usdc", rate=t.rate(quote.usdc_idr)))
+    at, source = words.moment(t, quote.fetched_at, zone), words.clipped(plain(quote.source))
+    return [*lines, t("rate.as_of_source", at=at, source=source) if source else t("rate.as_of", at=at)]
+
+
+def _examples(t: Translator, quote: Quote) -> list[Html]:
+    sums = [
         t("rate.example", amount=t.rupiah(idr), sats=t.sats(sats_for_rupiah(idr, quote.btc_idr))) for idr in EXAMPLES
-    )
-    text = t(
-        "rate.text",
-        rate=t.rate(quote.btc_idr),
-        at=words.moment(t, quote.fetched_at, zone),
-        fee=t.rupiah(SETTLEMENT_FEE_IDR),
-    )
-    return Screen(f"{text}\n\n{lines}", (new_row(t),))
+    ]
+    return [*sums, t("rate.fee", fee=t.rupiah(SETTLEMENT_FEE_IDR))]
 
 
-async def show(visit: Visit) -> Screen:
-    """The shared quote; where there's none, that."""
-    try:
-        quote = await visit.desk.market.quote()
-    except SettlementFailure:
-        return Screen(visit.t("rate.none"), (new_row(visit.t),))
-    if quote.is_stale(visit.desk.clock.now()):
-        text = visit.t("rate.stale", at=words.moment(visit.t, quote.fetched_at, visit.zone))
-        return Screen(text, (new_row(visit.t),))
-    return screen(visit.t, quote, visit.zone)
+def _change(t: Translator, history: RateHistory) -> list[Html]:
+    """How it went, for those who can't see the picture."""
+    if len(history.points) == 1:
+        return []
+    lowest, highest = (t.rupiah(int(rate.to_integral_value())) for rate in (history.lowest, history.highest))
+    # What a new bot has seen is less than the period that is asked for: the picture says since when.
+    key = "rate.went" if history.is_whole else "rate.went_so_far"
+    period = t.plain(f"rate.period_{history.period}")
+    return [t(key, period=period, change=rate_chart.change(t, history), lowest=lowest, highest=highest)]
+
+
+def _periods(t: Translator, shown: Period) -> tuple[Button, ...]:
+    labels = {period: t.plain(f"rate.button_{period}") for period in Period}
+    return tuple(
+        Button(f"· {label} ·" if period is shown else label, data=data.for_rate(period))
+        for period, label in labels.items()
+    )

@@ -1,7 +1,8 @@
 """The ground of a chart: lines across with their labels on the right, and what stands below."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bot.pictures.block import WORD
 from bot.pictures.canvas import Canvas
@@ -55,17 +56,28 @@ def draw_levels(canvas: Canvas, plot: Plot, levels: Iterable[Mark]) -> None:
         canvas.write(_text(mark.label), SMALL, (RIGHT, SMALL.baseline(top)), INK_2, CARD, align="right")
 
 
-def draw_below(canvas: Canvas, plot: Plot, marks: Iterable[Mark]) -> None:
-    """Labels below their places; one that would run into the one before is left out."""
+def draw_below(canvas: Canvas, plot: Plot, marks: Sequence[Mark]) -> None:
+    """Labels below their places: where all have no room, every second or third of them, with the last."""
     baseline = SMALL.baseline(plot.top + PLOT_HEIGHT + LABELS_BELOW - SMALL.leading)
-    free_from = LEFT
-    for mark in marks:
-        text = _text(mark.label)
-        half = round(SMALL.width(text) / 2)
-        middle = min(max(plot.x(mark.share), LEFT + half), RIGHT - half)
-        if middle - half >= free_from:
-            canvas.write(text, SMALL, (middle, baseline), INK_2, CARD, align="middle")
-            free_from = middle + half + _BETWEEN
+    placed = [_placed(plot, mark) for mark in reversed(marks)]
+    step = next((step for step in range(1, len(placed)) if _are_apart(placed[::step])), max(len(placed), 1))
+    for text, middle, _ in placed[::step]:
+        canvas.write(text, SMALL, (middle, baseline), INK_2, CARD, align="middle")
+
+
+def _placed(plot: Plot, mark: Mark) -> tuple[str, int, int]:
+    """Its text, the middle of that, and half its width."""
+    text = _text(mark.label)
+    half = round(SMALL.width(text) / 2)
+    return text, min(max(plot.x(mark.share), LEFT + half), RIGHT - half), half
+
+
+def _are_apart(placed: Sequence[tuple[str, int, int]]) -> bool:
+    """Whether none runs into the next; they come from the right."""
+    return all(
+        middle - half - before - before_half >= _BETWEEN
+        for (_, middle, half), (_, before, before_half) in pairwise(placed)
+    )
 
 
 def _text(label: str) -> str:

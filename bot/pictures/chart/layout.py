@@ -24,29 +24,30 @@ FALLEN: Final = "fallen"
 RISEN_GROUND: Final = "risen-ground"
 FALLEN_GROUND: Final = "fallen-ground"
 
-CHART: Final = Palette(
-    {
-        **COLOURS,
-        AREA: (0xC4, 0xE3, 0xDA),
-        FALLEN: (0xB3, 0x2D, 0x2D),
-        RISEN_GROUND: (0xE0, 0xF2, 0xE7),
-        FALLEN_GROUND: (0xFB, 0xE6, 0xE4),
-    },
-    (
-        (CARD, PAGE),
-        (ACCENT, CARD),
-        (CARD, ACCENT),
-        (INK, CARD),
-        (INK_2, CARD),
-        (LINE, CARD),
-        (AREA, CARD),
-        (CARD, AREA),
-        (SOFT, CARD),
-        (ACCENT, SOFT),
-        (INK_2, SOFT),
-        (RISEN_GROUND, CARD),
-        (SENT, RISEN_GROUND),
-        (FALLEN_GROUND, CARD),
-        (FALLEN, FALLEN_GROUND),
-    ),
+CHART_COLOURS: Final = {
+    **COLOURS,
+    AREA: (0xC4, 0xE3, 0xDA),
+    FALLEN: (0xB3, 0x2D, 0x2D),
+    RISEN_GROUND: (0xE0, 0xF2, 0xE7),
+    FALLEN_GROUND: (0xFB, 0xE6, 0xE4),
+}
+CHART_PAIRS: Final = (
+    (CARD, PAGE),
+    (ACCENT, CARD),
+    (CARD, ACCENT),
+    (INK, CARD),
+    (INK_2, CARD),
+    (LINE, CARD),
+    (AREA, CARD),
+    (CARD, SOFT),
+    (SOFT, CARD),
+    (ACCENT, SOFT),
+    (INK_2, SOFT),
+    (RISEN_GROUND, CARD),
+    (SENT, RISEN_GROUND),
+    (FALLEN_GROUND, CARD),
+    (FALLEN, FALLEN_GROUND),
 )
+"""(ink, ground): what is ever drawn on what in a chart."""
+
+CHART: Final = Palette(CHART_COLOURS, CHART_PAIRS)

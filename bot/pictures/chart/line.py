@@ -12,10 +12,10 @@ from bot.pictures.canvas import Canvas
 from bot.pictures.chart.axes import LABELS_BELOW, Plot, draw_below, draw_levels, right_of
 from bot.pictures.chart.facts import ChartFacts
 from bot.pictures.chart.layout import AREA, LEFT, PLOT_HEIGHT
-from bot.pictures.palette import ACCENT, CARD, LINE
+from bot.pictures.palette import ACCENT, CARD, LINE, SOFT
 
 _FINER = 4
-_THICKNESS, _DASH_THICKNESS = 7, 4
+_THICKNESS, _DASH_THICKNESS = 6, 4
 _DASH, _DASH_GAP = 14, 12
 _EDGE = 20
 """Room around the plot for what is half outside of it: the line's own thickness, the dot at its end."""
@@ -67,7 +67,7 @@ def _draw_runs(canvas: Canvas, plot: Plot, runs: Sequence[_Points]) -> None:
     canvas.stamp(_small(mask), _corner(plot), ACCENT, CARD)
     if runs:
         x, y = runs[-1][-1]
-        canvas.stamp(shapes.disc(_RING), (x - _RING // 2, y - _RING // 2), CARD, AREA)
+        canvas.stamp(shapes.disc(_RING), (x - _RING // 2, y - _RING // 2), CARD, SOFT)
         canvas.stamp(shapes.disc(_DOT), (x - _DOT // 2, y - _DOT // 2), ACCENT, CARD)
 
 

@@ -1,0 +1,51 @@
+"""The rate's charts, drawn once for all who look at the same: under `/rate` and in broadcasts."""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Final
+
+from bot.actions.quotes import Quotes
+from bot.chat.screens import rate_chart
+from bot.domain.quote import Quote
+from bot.domain.rate_history import Period, RateHistory
+from bot.domain.zones import PRESUMED
+from bot.i18n import Translator
+from bot.pictures.chart import render_chart_off_loop
+
+REMEMBERED: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture, and what it shows."""
+
+    png: bytes = field(repr=False)
+    history: RateHistory
+
+
+class Charts:
+    """Draws charts and keeps the last ones; the same quote, period, language and zone give the same picture."""
+
+    def __init__(self, quotes: Quotes, remembered: int = REMEMBERED) -> None:
+        self._quotes = quotes
+        self._remembered = remembered
+        self._kept: OrderedDict[tuple[Quote, Period, str, str], Chart] = OrderedDict()
+        self._drawing = asyncio.Lock()
+
+    async def of(self, t: Translator, period: Period, quote: Quote, zone: tzinfo = PRESUMED) -> Chart:
+        """The chart of `period` up to `quote`, in the reader's language and time."""
+        key = (quote, period, t.locale, str(zone))
+        # Whoever asks for the same meanwhile waits for this one.
+        async with self._drawing:
+            if key not in self._kept:
+                self._kept[key] = await self._draw(t, period, quote, zone)
+                while len(self._kept) > self._remembered:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    async def _draw(self, t: Translator, period: Period, quote: Quote, zone: tzinfo) -> Chart:
+        history = await self._quotes.history(period, quote)
+        return Chart(await render_chart_off_loop(rate_chart.facts(t, history, quote, zone)), history)

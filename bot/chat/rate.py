@@ -1,0 +1,72 @@
+"""The rate: `/rate`, and the buttons of the times that its chart looks back over."""
+
+from telegram import Update
+from telegram.ext import (
+    ApplicationHandlerStop,
+    BaseHandler,
+    CallbackQueryHandler,
+    CommandHandler,
+    ContextTypes,
+    filters,
+)
+
+from bot.actions.ports import SettlementFailure
+from bot.chat import data
+from bot.chat.asking import way_on
+from bot.chat.desk import VISIT, Visit
+from bot.chat.screen import Screen
+from bot.chat.screens import rate
+from bot.chat.screens.parts import with_way_back
+from bot.domain.quote import Quote
+from bot.domain.rate_history import Period
+
+Context = ContextTypes.DEFAULT_TYPE
+Handler = BaseHandler[Update, Context, object]
+PRIVATE = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE
+
+
+def handlers() -> list[Handler]:
+    """The command and the buttons."""
+    return [
+        CommandHandler("rate", _command, filters=PRIVATE),
+        CallbackQueryHandler(_pressed, pattern=data.RATE_PATTERN),
+    ]
+
+
+async def _command(_: Update, __: Context) -> None:
+    visit = VISIT.get()
+    quote = await _quote(visit)
+    screen = await _screen(visit, Period.DAY, quote) if quote is not None else rate.none(visit.t)
+    await visit.say(with_way_back(visit.t, visit.draft, screen))
+    raise ApplicationHandlerStop
+
+
+async def _pressed(update: Update, _: Context) -> None:
+    """Another period in the same message; where there is no rate now, the picture stays as it is."""
+    visit = VISIT.get()
+    query = update.callback_query
+    period = data.read_rate_press((query.data or "") if query else "")
+    quote = await _quote(visit)
+    if period is None:
+        await way_on(visit, "stale.button")
+    elif quote is None or quote.is_stale(visit.desk.clock.now()):
+        await visit.acknowledge(visit.t.plain("rate.none"), alert=True)
+    else:
+        await visit.acknowledge()
+        await visit.show(with_way_back(visit.t, visit.draft, await _screen(visit, period, quote)))
+    raise ApplicationHandlerStop
+
+
+async def _quote(visit: Visit) -> Quote | None:
+    """The shared quote, if it can be had."""
+    try:
+        return await visit.desk.market.quote()
+    except SettlementFailure:
+        return None
+
+
+async def _screen(visit: Visit, period: Period, quote: Quote) -> Screen:
+    if quote.is_stale(visit.desk.clock.now()):
+        return rate.stale(visit.t, quote, visit.zone)
+    chart = await visit.desk.charts.of(visit.t, period, quote, visit.zone)
+    return rate.screen(visit.t, quote, visit.zone, chart)

@@ -1,0 +1,39 @@
+"""The rate as a picture that tells how it went, from what the bot has seen itself."""
+
+from pathlib import Path
+
+from tests.e2e.people import Newcomer, newcomer
+from tests.e2e.world import World, words_of, world
+
+
+async def test_the_rate_is_a_picture_whose_period_changes_in_place(tmp_path: Path) -> None:
+    async with world(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim:
+        emma, sari = await newcomer(kirim), await newcomer(kirim, "id")
+        await emma.says("/rate")
+        day = await emma.sees("1 BTC = Rp")
+        assert day["photo"]
+        assert "Rp100,000 ≈" in words_of(day)
+        assert (await emma.buttons())[:3] == ["· Day ·", "Week", "Month"]
+        await emma.taps("Month")
+        month = await emma.sees("1 BTC = Rp")
+        assert month["message_id"] == day["message_id"]
+        assert (await emma.buttons())[:3] == ["Day", "Week", "· Month ·"]
+        assert month["photo"][-1]["file_id"] != day["photo"][-1]["file_id"]
+        await emma.taps("Day")
+        again = await emma.sees("1 BTC = Rp")
+        assert again["photo"][-1]["file_id"] == day["photo"][-1]["file_id"]  # sent by its id
+        await sari.says("/rate")
+        assert "Rp100.000 ≈" in words_of(await sari.sees("1 BTC = Rp"))
+        await what_cannot_be_had(kirim, emma)
+
+
+async def what_cannot_be_had(kirim: World, emma: Newcomer) -> None:
+    """Nothing is taken away from who looks at a picture while the service is down."""
+    await kirim.kill_bot()
+    await kirim.service.fails_with("503", method="GET", path="/v1/quote")
+    await kirim.start_bot()
+    toast = await emma.taps("Week")
+    assert "The rate can't be had right now" in str(toast)
+    await emma.says("/rate")
+    await emma.sees("The rate can't be had right now")
+    await kirim.service.heals()

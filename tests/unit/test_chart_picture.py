@@ -1,0 +1,146 @@
+"""Charts as people and phones see them: nothing outside its place, nothing unreadable, the same for the same facts."""
+
+import asyncio
+import io
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from bot.pictures.chart import (
+    Bar,
+    BarFacts,
+    ChartFacts,
+    Mark,
+    Trend,
+    render_bars,
+    render_bars_off_loop,
+    render_chart,
+    render_chart_off_loop,
+)
+from bot.pictures.chart.layout import CARD_LEFT, CARD_RIGHT, CHART_COLOURS, CHART_PAIRS, LEFT, RIGHT
+from bot.pictures.palette import CARD, COLOURS, LINE, PAGE, SOFT
+
+POINTS = tuple((number / 299, 0.5 + 0.4 * math.sin(number / 20)) for number in range(300))
+FACTS = ChartFacts(
+    brand="Kirim",
+    title="BTC/IDR",
+    period="24 jam",
+    figure="Rp1.612.345.678",
+    change="↑ 1,25%",
+    trend=Trend.UP,
+    note="sejak 20 Nov 2026 17.06 WIB",
+    runs=(POINTS,),
+    levels=(Mark(0.1, "1.600 jt"), Mark(0.45, "1.605 jt"), Mark(0.8, "1.610 jt")),
+    times=tuple(Mark(number / 6, f"{4 * number:02}.00") for number in range(1, 7)),
+    columns=(("Terendah", "Rp1.598,3 jt"), ("Tertinggi", "Rp1.614,9 jt"), ("USDC/IDR", "Rp16.250")),
+    footer="21 Nov 2026 17.06 WIB · sumber: sandbox",
+)
+BARS = BarFacts(
+    brand="Kirim",
+    title="Volume",
+    period="7 days",
+    figure="Rp128,450,000",
+    bars=tuple(Bar(number / 7, f"{14 + number} Nov", str(number)) for number in range(1, 8)),
+    levels=FACTS.levels,
+    columns=FACTS.columns,
+)
+HOSTILE = {
+    "one endless word": "W" * 4_096,
+    "words without end": "kata " * 800,
+    "emoji": "🎉" * 4_096,
+    "markup": "<b>BCA</b> &amp; <script>",
+    "turned around": "\u202e\u2067gnp.exe\u2066\u200f",
+    "other scripts": "王小明 مرحبا Иван ไทย नमस्ते",
+    "empty": "",
+}
+TEXTS = ("brand", "title", "period", "figure", "change", "note", "footer")
+
+
+def _open(png: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(png)).convert("RGB")
+
+
+def _everywhere(text: str) -> ChartFacts:
+    given: dict[str, Any] = dict.fromkeys(TEXTS, text)
+    marks = tuple(replace(mark, label=text) for mark in FACTS.levels)
+    return replace(FACTS, **given, levels=marks, times=marks, columns=((text, text),) * 3)
+
+
+def _colours(picture: Image.Image, left: int, right: int) -> set[object]:
+    strip = picture.crop((left, 0, right, picture.height))
+    return {colour for _, colour in strip.getcolors(strip.width * strip.height) or ()}
+
+
+@pytest.mark.parametrize("png", [render_chart(FACTS), render_bars(BARS)], ids=["line", "bars"])
+def test_a_chart_is_a_light_png_of_1080_pixels(png: bytes) -> None:
+    picture = Image.open(io.BytesIO(png))
+    assert (picture.format, picture.width) == ("PNG", 1080)
+    assert 800 < picture.height < 1_300
+    assert len(png) < 100_000
+
+
+def test_the_same_facts_give_the_same_bytes_and_others_give_others() -> None:
+    assert render_chart(FACTS) == render_chart(replace(FACTS))
+    changed: list[dict[str, Any]] = [{name: "Lain"} for name in TEXTS]
+    changed += [{"runs": (POINTS[:200],)}, {"trend": Trend.DOWN}, {"levels": ()}, {"times": ()}, {"columns": ()}]
+    pictures = {render_chart(replace(FACTS, **change)) for change in changed}
+    assert len(pictures | {render_chart(FACTS)}) == len(changed) + 1
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_nothing_runs_out_of_its_place(text: str) -> None:
+    picture = _open(render_chart(_everywhere(text)))
+    page, card = COLOURS[PAGE], COLOURS[CARD]
+    assert picture.height < 1_500
+    assert _colours(picture, 0, CARD_LEFT) == _colours(picture, CARD_RIGHT, 1080) == {page}
+    middle = picture.crop((0, 200, 1080, picture.height - 200))
+    assert _colours(middle, CARD_LEFT, LEFT - 24) == _colours(middle, RIGHT + 24, CARD_RIGHT) == {card}
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        (),
+        (((1.0, 0.5),),),
+        (((0.0, 0.2), (0.4, 0.9)), ((0.8, 0.1), (1.0, 0.3))),
+        (((0.5, 0.5),), ((1.0, 0.5),)),
+        (((-3.0, 7.0), (9.0, -1.0)),),
+        (((0.0, 0.0), (1.0, 0.0)),),
+    ],
+    ids=["nothing", "one point", "a gap", "single points", "out of its bounds", "at the bottom"],
+)
+def test_whatever_is_known_is_drawn(runs: tuple[tuple[tuple[float, float], ...], ...]) -> None:
+    picture = _open(render_chart(replace(FACTS, runs=runs)))
+    page = COLOURS[PAGE]
+    assert _colours(picture, 0, CARD_LEFT) == _colours(picture, CARD_RIGHT, 1080) == {page}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 31, 500])
+def test_any_number_of_bars_is_drawn(count: int) -> None:
+    bars = tuple(Bar(number / max(count - 1, 1), f"{number}", "9" * 30) for number in range(count))
+    picture = _open(render_bars(replace(BARS, bars=bars)))
+    assert _colours(picture, 0, CARD_LEFT) == {COLOURS[PAGE]}
+
+
+def _luminance(colour: str) -> float:
+    parts = (value / 255 for value in CHART_COLOURS[colour])
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+_GROUNDS = {PAGE, CARD, SOFT, LINE, "area", "risen-ground", "fallen-ground"}
+
+
+@pytest.mark.parametrize(("ink", "ground"), [pair for pair in CHART_PAIRS if not set(pair) <= _GROUNDS])
+def test_every_ink_is_readable_on_every_ground_it_is_used_on(ink: str, ground: str) -> None:
+    dark, light = sorted((_luminance(ink), _luminance(ground)))
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+async def test_charts_drawn_at_once_off_the_loop_are_each_their_own() -> None:
+    wanted = [replace(FACTS, figure=f"Rp{number}") for number in range(4)]
+    assert await asyncio.gather(*map(render_chart_off_loop, wanted)) == [render_chart(facts) for facts in wanted]
+    assert await render_bars_off_loop(BARS) == render_bars(BARS)

@@ -1,0 +1,79 @@
+"""Looking back over the rate: what was lowest and highest is never thinned away, and gaps are told apart."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.quote import Quote
+from bot.domain.rate_history import MOST_POINTS, Period, RateHistory, RatePoint, history_of, thinned
+
+NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+TWO_MINUTES = timedelta(minutes=2)
+
+
+def at(minutes: float, rate: int = 1_600_000_000) -> RatePoint:
+    """So many minutes ago."""
+    return RatePoint(NOW - timedelta(minutes=minutes), Decimal(rate))
+
+
+def looking_back(*seen: RatePoint, period: Period = Period.DAY, rate: int = 1_600_000_000) -> RateHistory:
+    return history_of(period, seen, Quote(Decimal(rate), NOW))
+
+
+def test_the_quote_is_the_last_point_and_what_is_older_than_the_period_is_left_out() -> None:
+    history = looking_back(at(24 * 60 + 1), at(24 * 60), at(5), rate=1_616_000_000)
+    assert [point.at for point in history.points] == [NOW - timedelta(days=1), at(5).at, NOW]
+    assert history.is_whole
+    assert history.change_percent == 1
+
+
+def test_a_quote_that_is_recorded_already_is_there_once() -> None:
+    history = looking_back(at(5), at(0), at(-5))
+    assert [point.at for point in history.points] == [at(5).at, NOW]
+
+
+def test_with_nothing_seen_before_there_is_one_point_and_no_change() -> None:
+    history = looking_back()
+    assert (history.since, history.until) == (NOW, NOW)
+    assert history.lowest == history.highest == 1_600_000_000
+    assert history.change_percent is None
+    assert not history.is_whole
+    assert len(history.runs) == 1
+
+
+@pytest.mark.parametrize(("minutes_between", "hours"), [(2, 24), (4, 1), (60, 24 * 30), (1440, 24 * 30)])
+def test_a_line_is_one_run_however_seldom_the_rate_is_recorded(minutes_between: int, hours: float) -> None:
+    count = int(hours * 60 / minutes_between)
+    seen = [at(minutes_between * (count - number)) for number in range(count)]
+    assert len(looking_back(*seen, period=Period.MONTH).runs) == 1
+
+
+def test_a_silence_of_more_than_an_hour_of_a_day_is_a_gap() -> None:
+    seen = [at(2 * number) for number in range(700, 0, -1)]
+    whole, without_an_hour = looking_back(*seen), looking_back(*(seen[:300] + seen[340:]))
+    assert [len(looking.runs) for looking in (whole, without_an_hour)] == [1, 2]
+    assert sum(map(len, without_an_hour.runs)) == len(without_an_hour.points)
+
+
+@given(st.lists(st.integers(1, 10**10), min_size=1, max_size=2_000), st.integers(4, 400))
+def test_thinning_keeps_the_ends_the_extremes_and_the_order(rates: list[int], most: int) -> None:
+    points = [RatePoint(NOW + number * TWO_MINUTES, Decimal(rate)) for number, rate in enumerate(rates)]
+    kept = thinned(points, most)
+    assert len(kept) <= most
+    assert (kept[0], kept[-1]) == (points[0], points[-1])
+    assert list(kept) == sorted(set(kept), key=lambda point: point.at)
+    assert _ends(kept) == _ends(points)
+
+
+def _ends(points: Sequence[RatePoint]) -> tuple[Decimal, Decimal]:
+    rates = [point.rate for point in points]
+    return min(rates), max(rates)
+
+
+def test_a_month_of_quotes_is_no_more_points_than_a_picture_shows() -> None:
+    seen = [at(2 * number, 1_600_000_000 + number % 977) for number in range(21_600, 0, -1)]
+    assert len(looking_back(*seen, period=Period.MONTH).points) <= MOST_POINTS
