@@ -26,6 +26,7 @@ from bot.workers.leaving import Leaving
 from bot.workers.loop import Nudge, run_forever
 from bot.workers.outbox import OutboxWorker
 from bot.workers.quotes import QuoteRecorder
+from bot.workers.subscriptions import SubscriptionsWorker
 from bot.workers.sweeps import Sweeps
 
 log = structlog.get_logger(__name__)
@@ -204,6 +205,7 @@ def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, No
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Nudge]] = [
         ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
         ("poller", house.poller.tick, Nudge()),
+        ("subscriptions", SubscriptionsWorker(house.rate_news).tick, house.nudge_quotes),
         ("expiries", sweeps.expiries, Nudge()),
         ("lapses", sweeps.lapses, Nudge()),
         ("reconciler", sweeps.reconciling, Nudge()),

@@ -19,9 +19,11 @@ from bot.actions.orders import Orders, Rules
 from bot.actions.outbox import OutboxDelivery
 from bot.actions.privacy import Privacy
 from bot.actions.quotes import Quotes
+from bot.actions.rate_news import RateNews
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
 from bot.actions.reconcile import Reconciler
+from bot.actions.subscribing import Subscribing
 from bot.actions.watched import WatchedSettlement
 from bot.chat.broadcast_news import BroadcastNews
 from bot.chat.charts import Charts
@@ -29,6 +31,7 @@ from bot.chat.desk import Desk
 from bot.chat.limits import SendLimiter
 from bot.chat.messenger import Messenger
 from bot.chat.notices import ChatTeller
+from bot.chat.quote_news import QuoteNews
 from bot.chat.transport import TelegramRequest
 from bot.config import Settings
 from bot.domain.limits import Limits
@@ -63,6 +66,7 @@ class House:
     poller: Poller
     reconciler: Reconciler
     quotes: Quotes
+    rate_news: RateNews
     nudge_outbox: Nudge
     nudge_broadcasts: Nudge
     nudge_quotes: Nudge
@@ -104,6 +108,7 @@ def build(settings: Settings) -> House:
         receipts=receipts,
         charts=Charts(quotes),
         recipients=KnownRecipients(store, clock),
+        subscribing=Subscribing(store, clock),
         orders=orders,
         observer=observer,
         help=help_desk,
@@ -125,7 +130,10 @@ def build(settings: Settings) -> House:
         receipts=receipts,
         default_locale=settings.default_locale,
         public_url=settings.public_url,
-        others=BroadcastNews(store, messenger, clock).tellers(),
+        others={
+            **BroadcastNews(store, messenger, clock).tellers(),
+            **QuoteNews(store, messenger, clock).tellers(),
+        },
     )
     return House(
         settings=settings,
@@ -145,6 +153,7 @@ def build(settings: Settings) -> House:
         ),
         reconciler=Reconciler(orders, settlement),
         quotes=quotes,
+        rate_news=RateNews(store, market, clock, nudge_outbox),
         nudge_outbox=nudge_outbox,
         nudge_broadcasts=nudge_broadcasts,
         nudge_quotes=nudge_quotes,

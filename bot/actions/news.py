@@ -8,6 +8,9 @@ from bot.domain.order import Notice, Order
 
 ORDER_SUBJECT = "order:"
 DRAFT_SUBJECT = "draft:"
+RATE_SUBJECT = "rate:"
+"""News of the rate: a queue of its own, so that news about money in the same chat never wait behind it."""
+
 FAREWELL = "farewell"
 """The kind of the one piece of news that is told to somebody whose data have just been deleted."""
 

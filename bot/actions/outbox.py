@@ -13,11 +13,15 @@ from functools import partial
 import structlog
 
 from bot.actions.mistakes import where
+from bot.actions.news import RATE_SUBJECT
 from bot.actions.ports import Clock, News, Store, StoreDown, Teller, TellLater, Told, Untellable
 
 log = structlog.get_logger(__name__)
 
 AT_ONCE = 48
+OF_RATE_AT_ONCE = 24
+"""News of the rate have places of their own, since many of them may fall due together."""
+
 REPEAT_AFTER = timedelta(seconds=15)
 """A message that may have arrived is given this long before it is repeated: the way is just now bad."""
 
@@ -42,6 +46,7 @@ class OutboxDelivery:
         self._clock = clock
         self._on_room = on_room
         self._slots = asyncio.Semaphore(AT_ONCE)
+        self._slots_of_rate = asyncio.Semaphore(OF_RATE_AT_ONCE)
         self._under_way: dict[int, asyncio.Task[None]] = {}
         self._mistakes: Counter[int] = Counter()
 
@@ -56,7 +61,8 @@ class OutboxDelivery:
     async def start_due(self) -> int:
         """Start telling all heads that are due; how many. No chat waits for another's answer."""
         async with self._store.reading() as tx:
-            heads = await tx.outbox.heads(self._clock.now())
+            now = self._clock.now()
+            heads = (*await tx.outbox.heads(now), *await tx.outbox.heads(now, OF_RATE_AT_ONCE, of_rate=True))
         fresh = [news for news in heads if news.id not in self._under_way]
         for news in fresh:
             task = asyncio.create_task(self._deliver(news), name=f"news-{news.id}")
@@ -93,7 +99,7 @@ class OutboxDelivery:
         self._on_room()
 
     async def _deliver(self, news: News) -> None:
-        async with self._slots:
+        async with self._slots_of_rate if news.subject.startswith(RATE_SUBJECT) else self._slots:
             async with self._store.transaction() as tx:
                 if not await tx.outbox.start(news.id):
                     return
@@ -128,6 +134,8 @@ class OutboxDelivery:
                     await tx.outbox.retry(news.id, due, maybe_told=maybe_told)
                 case Untellable(reason, whole_chat=True):
                     count = await tx.outbox.give_up_chat(news.chat_id, reason)
+                    # Nobody who has blocked the bot wishes to hear of the rate when they come back.
+                    await tx.subscriptions.delete(news.chat_id)
                     log.warning("chat_unreachable", news=news.kind, rows=count, why=reason)
                 case Untellable(reason):
                     await tx.outbox.give_up(news.id, reason)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-from bot.actions.ports import OrderEvent, Person, Receipt, Recipient
+from bot.actions.ports import OrderEvent, Person, RateAlert, Receipt, Recipient, Subscription
 from bot.actions.privacy import Held
 from bot.domain.draft import OrderDraft
 from bot.domain.order import Order
@@ -25,6 +25,8 @@ def as_file(held: Held, made_at: datetime) -> bytes:
         "recipients": [_recipient(each) for each in held.recipients],
         "orders": [_order(each, held.events, held.receipts) for each in held.orders],
         "drafts": [_draft(each) for each in held.drafts],
+        "rate_news": _rate_news(held.subscription),
+        "rate_alerts": [_rate_alert(each) for each in held.alerts],
     }
     # Half a surrogate pair has no UTF-8; written out like this it is JSON's own spelling of it.
     return json.dumps(content, ensure_ascii=False, indent=2).encode(errors="backslashreplace")
@@ -105,8 +107,36 @@ def _draft(draft: OrderDraft) -> Json:
     }
 
 
+def _rate_news(subscription: Subscription | None) -> Json | None:
+    if subscription is None:
+        return None
+    return {
+        "subscribed_since": _time(subscription.since),
+        "daily_quote_at": _of_day(subscription.daily_minute),
+        "next_daily_quote_at": _time(subscription.next_daily_at),
+        "quiet_from": _of_day(subscription.quiet_from),
+        "quiet_until": _of_day(subscription.quiet_until),
+    }
+
+
+def _rate_alert(alert: RateAlert) -> Json:
+    return {
+        "rings": "above" if alert.is_above else "below",
+        "idr_per_btc": str(alert.threshold),
+        "again_after_seconds": alert.cool_down,
+        "rests_until": _time(alert.rests_until),
+        "set_at": _time(alert.created_at),
+        "expires_at": _time(alert.expires_at),
+    }
+
+
 def _method(method: PayoutMethod) -> Json:
     return {"code": method.code, "name": method.name, "kind": method.kind}
+
+
+def _of_day(minute: int | None) -> str | None:
+    """A minute of the person's own day: "07:30"."""
+    return None if minute is None else f"{minute // 60:02}:{minute % 60:02}"
 
 
 def _time(moment: datetime | None) -> str | None:

@@ -9,7 +9,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.actions.news import FAREWELL
-from bot.actions.ports import Clock, News, OrderEvent, Person, Receipt, Recipient, Store, Transaction
+from bot.actions.ports import (
+    Clock,
+    News,
+    OrderEvent,
+    Person,
+    RateAlert,
+    Receipt,
+    Recipient,
+    Store,
+    Subscription,
+    Transaction,
+)
 from bot.domain.draft import OrderDraft
 from bot.domain.order import Order
 from bot.domain.timeline import FAILED
@@ -36,6 +47,8 @@ class Held:
     events: Mapping[str, tuple[OrderEvent, ...]]
     receipts: Mapping[str, Receipt]
     drafts: tuple[OrderDraft, ...]
+    subscription: Subscription | None = None
+    alerts: tuple[RateAlert, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +87,8 @@ class Privacy:
                 events=events,
                 receipts={reference: receipt for reference, receipt in receipts.items() if receipt is not None},
                 drafts=await tx.drafts.of_person(person.id),
+                subscription=await tx.subscriptions.get(person.id),
+                alerts=await tx.subscriptions.alerts_of(person.id),
             )
 
     async def waits(self, person_id: int) -> Waits:
@@ -111,6 +126,8 @@ class Privacy:
                 await tx.orders.of_person(person_id, limit=1)
                 or await tx.recipients.of_person(person_id, limit=1)
                 or await tx.drafts.of_person(person_id)
+                or await tx.subscriptions.get(person_id)
+                or await tx.subscriptions.alerts_of(person_id)
             )
 
     async def ready(self) -> tuple[int, ...]:

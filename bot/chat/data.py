@@ -4,8 +4,8 @@
 `o:<reference>:<action>` acts on an order; `h:[<reference>]` is the page of orders that begins there; `r:list[:<page>]`
 and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings and
 `ph:<action>[:<suggestion>]` of the phrase; `bc:<broadcast>:<revision>:<action>[:<argument>]` drives a broadcast, and
-`bc:list:<offset>` is a page of them; `q:<period>` is the rate over that time; anything else is a word of its own
-(`new`, `over`, `lang:en`).
+`bc:list:<offset>` is a page of them; `q:<period>` is the rate over that time and `sub:<action>[:<argument>]` about news
+of it; anything else is a word of its own (`new`, `over`, `lang:en`).
 """
 
 import re
@@ -28,6 +28,7 @@ RATE_PATTERN = re.compile(r"^q:(day|week|month)$")
 PHRASE_PATTERN = re.compile(r"^ph:(show|new|own|use)(?::([a-z0-9-]{1,20}))?$")
 BROADCAST_PATTERN = re.compile(r"^bc:([0-9a-f]{10}):(\d{1,9}):([a-z]{1,12})(?::([a-z0-9]{1,16}))?$")
 BROADCASTS_PATTERN = re.compile(r"^bc:(?:new|list:(\d{1,6}))$")
+SUBSCRIPTION_PATTERN = re.compile(r"^sub:([a-z]{1,12})(?::([0-9a-z:-]{1,48}))?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,16 @@ def read_rate_press(data: str) -> Period | None:
     """The period that `for_rate` wrote, or None."""
     match = RATE_PATTERN.match(data)
     return Period(match[1]) if match else None
+
+
+def for_subscription(action: str, *arguments: object) -> str:
+    """The data of a button about news of the rate."""
+    return ":".join(("sub", action, *map(str, arguments)))
+
+
+def read_subscription_press(data: str) -> tuple[str, str]:
+    """The action and the argument that `for_subscription` wrote; both empty where it isn't such a button."""
+    return _read(SUBSCRIPTION_PATTERN, data)
 
 
 def _read(pattern: re.Pattern[str], data: str) -> tuple[str, str]:

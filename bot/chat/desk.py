@@ -19,6 +19,7 @@ from bot.actions.ports import Clock, Person, Settlement, Store
 from bot.actions.privacy import Privacy
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
+from bot.actions.subscribing import Subscribing
 from bot.chat import words
 from bot.chat.charts import Charts
 from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
@@ -62,6 +63,7 @@ class Desk:
     drafts: Drafts
     history: History
     recipients: KnownRecipients
+    subscribing: Subscribing
     privacy: Privacy
     receipts: Receipts
     charts: Charts

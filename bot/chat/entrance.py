@@ -24,6 +24,7 @@ from telegram.ext import (
 from bot.actions.mistakes import frames
 from bot.actions.ports import StoreDown
 from bot.chat import (
+    alerting,
     broadcasting,
     data,
     history,
@@ -34,6 +35,7 @@ from bot.chat import (
     rate,
     saved,
     settings,
+    subscribing,
     verifying,
 )
 from bot.chat.arriving import catch_up, visit_of
@@ -72,6 +74,7 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     phrases.handlers,
     verifying.handlers,
     broadcasting.handlers,
+    subscribing.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
@@ -81,6 +84,9 @@ ANSWERS: dict[str, questions.Answer] = {
     phrases.QUESTION: phrases.typed,
     settings.PLACE: settings.place_typed,
     verifying.QUESTION: verifying.code_typed,
+    subscribing.HOUR: subscribing.hour_typed,
+    subscribing.HUSH: subscribing.hush_typed,
+    alerting.PRICE: alerting.price_typed,
 }
 """What takes the typed answer to which question outside of a draft."""
 
@@ -188,6 +194,7 @@ async def _membership(update: Update, _: Context) -> None:
     if change is not None and change.chat.type == Chat.PRIVATE and change.new_chat_member.status == "kicked":
         async with visit.desk.store.transaction() as tx:
             await tx.people.save(replace(visit.person, blocked_at=visit.desk.clock.now()))
+            await tx.subscriptions.delete(visit.person.id)
         visit.away_since = None
     raise ApplicationHandlerStop
 

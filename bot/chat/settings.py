@@ -109,7 +109,8 @@ async def _take_zone(visit: Visit, key: str) -> bool:
     zone = offered_zone(key, await asyncio.to_thread(names_of_zones))
     if zone is None:
         return False
-    await _save(visit, replace(visit.person, time_zone=key))
+    visit.person = replace(visit.person, time_zone=key)
+    await visit.desk.subscribing.moved(visit.person)
     clock = visit.t.clock(visit.desk.clock.now(), zone)
     await visit.acknowledge(visit.t.plain("zone.changed", time=clock))
     return await _show(visit)

@@ -71,6 +71,11 @@ class Formats:
         """The time of day in the person's `zone`, without its name: `10.05`. `moment` is aware."""
         return format_datetime(_local(moment, zone), _CLOCK[self.locale], locale=self.locale)
 
+    def time_of_day(self, minute: int) -> str:
+        """A minute of somebody's day (0 to 1,439), wherever they live: `07.30`."""
+        hour, minute = divmod(minute, 60)
+        return _CLOCK[self.locale].replace("HH", f"{hour:02}").replace("mm", f"{minute:02}")
+
     def date(self, moment: datetime, zone: tzinfo, *, with_year: bool = True) -> str:
         """The day in the person's `zone`: `17 Agu 2026`, or `17 Agu` without its year. `moment` is aware."""
         return format_datetime(_local(moment, zone), _DATE if with_year else _DAY, locale=self.locale)

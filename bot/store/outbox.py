@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, FromClause, Select, bindparam, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.actions.news import ORDER_SUBJECT
+from bot.actions.news import ORDER_SUBJECT, RATE_SUBJECT
 from bot.actions.ports import News, NewsStatus
 from bot.domain.order import Phase
 from bot.store import writing
@@ -20,20 +20,37 @@ IS_SENDING = outbox.c.status == constant(NewsStatus.SENDING)
 NOW = bindparam("now", type_=outbox.c.due_at.type)
 
 _same_chat = outbox.alias("same_chat")
-# Read from the index in the order of falling due, so that a hundred heads cost a hundred looks however many wait.
-# A scalar subquery, because PostgreSQL has no way to turn that into a join over everything.
-FIRST_OF_CHAT = (
-    select(_same_chat.c.id)
-    .where(to_tell(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id)
-    .order_by(_same_chat.c.id)
-    .limit(1)
-    .scalar_subquery()
+
+
+def _is_of_rate(news: FromClause) -> ColumnElement[bool]:
+    return news.c.subject.startswith(RATE_SUBJECT)
+
+
+def _heads(*, of_rate: bool) -> Select[Any]:
+    """The first of each chat in one of the two queues.
+
+    Read from the index in the order of falling due, so that a hundred heads cost a hundred looks however many wait.
+    A scalar subquery, because PostgreSQL has no way to turn that into a join over everything.
+    """
+    its, same = (_is_of_rate(rows) if of_rate else ~_is_of_rate(rows) for rows in (outbox, _same_chat))
+    first_of_chat = (
+        select(_same_chat.c.id)
+        .where(to_tell(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, same)
+        .order_by(_same_chat.c.id)
+        .limit(1)
+        .scalar_subquery()
+    )
+    return select(outbox).where(IS_WAITING, its, outbox.c.id == first_of_chat).order_by(outbox.c.due_at, outbox.c.id)
+
+
+IN_QUEUE = {of_rate: _heads(of_rate=of_rate) for of_rate in (False, True)}
+HEADS = {of_rate: all_.where(outbox.c.due_at <= NOW).limit(bindparam("limit")) for of_rate, all_ in IN_QUEUE.items()}
+NEXT_DUE = [all_.with_only_columns(outbox.c.due_at).limit(1) for all_ in IN_QUEUE.values()]
+COUNT_DUE = (
+    select(func.count())
+    .select_from(outbox)
+    .where(IS_TO_TELL, outbox.c.due_at <= NOW, outbox.c.subject.startswith(bindparam("start")))
 )
-HEAD = (IS_WAITING, outbox.c.id == FIRST_OF_CHAT)
-HEADS = (
-    select(outbox).where(*HEAD, outbox.c.due_at <= NOW).order_by(outbox.c.due_at, outbox.c.id).limit(bindparam("limit"))
-)
-NEXT_DUE = select(outbox.c.due_at).where(*HEAD).order_by(outbox.c.due_at, outbox.c.id).limit(1)
 LEFT_SENDING = select(outbox).where(IS_TO_TELL, IS_SENDING)
 
 START = update(outbox).where(THIS, IS_WAITING).values(status=NewsStatus.SENDING.value, attempts=outbox.c.attempts + 1)
@@ -80,17 +97,23 @@ class SqlOutbox:
         rows = [_row(piece) for piece in news]
         return len(await writing.add_all(self._connection, outbox, rows, outbox.c.id))
 
-    async def heads(self, now: datetime, limit: int = 100) -> tuple[News, ...]:
+    async def heads(self, now: datetime, limit: int = 100, *, of_rate: bool = False) -> tuple[News, ...]:
         """For each chat its first row that is waiting or sending, if that one is waiting and due.
 
-        The longest due first, so that no chat is left behind by the limit.
+        The longest due first, so that no chat is left behind by the limit. News of the rate and all others are two
+        queues beside each other.
         """
-        found = await self._connection.execute(HEADS, {"now": now, "limit": limit})
+        found = await self._connection.execute(HEADS[of_rate], {"now": now, "limit": limit})
         return tuple(_news(row) for row in found.mappings())
 
     async def next_due(self) -> datetime | None:
         """When the next head falls due; possibly long ago."""
-        return (await self._connection.execute(NEXT_DUE)).scalar_one_or_none()
+        found = [(await self._connection.execute(each)).scalar_one_or_none() for each in NEXT_DUE]
+        return min((due for due in found if due is not None), default=None)
+
+    async def count_due(self, subject_start: str, now: datetime) -> int:
+        """How many rows of such subjects are due, or on their way."""
+        return int((await self._connection.execute(COUNT_DUE, {"start": subject_start, "now": now})).scalar_one())
 
     async def start(self, news_id: int) -> bool:
         """Waiting -> sending, counting the attempt; False where somebody else has started it."""

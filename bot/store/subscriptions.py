@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import Integer, bindparam, delete, func, or_, select
+from sqlalchemy import Integer, bindparam, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import RateAlert, Subscription
@@ -20,14 +20,21 @@ DUE = (
     .order_by(subscriptions.c.next_daily_at)
     .limit(bindparam("limit", type_=Integer()))
 )
+ADVANCE = update(subscriptions).where(
+    subscriptions.c.person_id == PERSON,
+    subscriptions.c.next_daily_at == bindparam("due_at", type_=subscriptions.c.next_daily_at.type),
+)
 DELETE = delete(subscriptions).where(subscriptions.c.person_id == PERSON)
 
 ALERT = select(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
 ALERTS_OF = select(rate_alerts).where(rate_alerts.c.person_id == PERSON)
 ALERTS_OF = ALERTS_OF.order_by(rate_alerts.c.created_at, rate_alerts.c.id)
-AWAKE = select(rate_alerts).where(
-    rate_alerts.c.expires_at > NOW, or_(rate_alerts.c.rests_until.is_(None), rate_alerts.c.rests_until <= NOW)
+IS_AWAKE = (
+    rate_alerts.c.expires_at > NOW,
+    or_(rate_alerts.c.rests_until.is_(None), rate_alerts.c.rests_until <= NOW),
 )
+AWAKE = select(rate_alerts).where(*IS_AWAKE)
+REST = update(rate_alerts).where(rate_alerts.c.id == bindparam("alert", type_=rate_alerts.c.id.type), *IS_AWAKE)
 DELETE_ALERT = delete(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
 DELETE_ALERTS = delete(rate_alerts).where(rate_alerts.c.person_id == PERSON)
 FORGET_ALERTS = delete(rate_alerts).where(rate_alerts.c.expires_at < NOW)
@@ -62,6 +69,11 @@ class SqlSubscriptions:
         found = await self._connection.execute(DUE, {"now": now, "limit": limit})
         return tuple(Subscription(**row) for row in found.mappings())
 
+    async def advance(self, person_id: int, due_at: datetime, next_at: datetime | None) -> bool:
+        """The daily quote that was due at `due_at` is taken up; False where somebody has changed it since."""
+        these = {"person": person_id, "due_at": due_at}
+        return (await self._connection.execute(ADVANCE.values(next_daily_at=next_at), these)).rowcount == 1
+
     async def alerts_of(self, person_id: int) -> tuple[RateAlert, ...]:
         """Oldest first."""
         found = await self._connection.execute(ALERTS_OF, {"person": person_id})
@@ -79,6 +91,11 @@ class SqlSubscriptions:
     async def delete_alert(self, alert_id: str) -> bool:
         """Delete one; whether there was such a one."""
         return (await self._connection.execute(DELETE_ALERT, {"id": alert_id})).rowcount == 1
+
+    async def rest(self, alert_id: str, now: datetime, until: datetime) -> bool:
+        """Let an alert rest that is awake; False where it isn't any more."""
+        these = {"alert": alert_id, "now": now}
+        return (await self._connection.execute(REST.values(rests_until=until), these)).rowcount == 1
 
     async def awake_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
         """All that neither rest nor have expired."""

@@ -36,6 +36,8 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "chats_waiting": (lambda tx: tx.inbox.chats_waiting(), "ix_inbox_unfinished"),
     "heads, what is due": (lambda tx: tx.outbox.heads(NOW), "ix_outbox_waiting"),
     "heads, what comes first": (lambda tx: tx.outbox.heads(NOW), "ix_outbox_to_tell"),
+    "heads of the rate": (lambda tx: tx.outbox.heads(NOW, of_rate=True), "ix_outbox_waiting"),
+    "news due": (lambda tx: tx.outbox.count_due("rate:", NOW), "ix_outbox_"),
     "next_due": (lambda tx: tx.outbox.next_due(), "ix_outbox_waiting"),
     "left_sending": (lambda tx: tx.outbox.left_sending(), "ix_outbox_to_tell"),
     "forget_told": (lambda tx: tx.outbox.forget_told(NOW), "ix_outbox_told_at"),
@@ -56,9 +58,15 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "broadcasts newest": (lambda tx: tx.broadcasts.newest(), "ix_broadcasts_created_at"),
     "broadcasts draft_of": (lambda tx: tx.broadcasts.draft_of(2001), "ix_broadcasts_created_at"),
     "forget_finished": (lambda tx: tx.inbox.forget_finished(NOW), "ix_inbox_finished_at"),
+    "quotes between": (lambda tx: tx.quotes.between(NOW, NOW), "pk_quotes"),
+    "quotes latest": (lambda tx: tx.quotes.latest(), "pk_quotes"),
+    "dailies due": (lambda tx: tx.subscriptions.due(NOW), "ix_subscriptions_next_daily_at"),
+    "alerts_of": (lambda tx: tx.subscriptions.alerts_of(1001), "ix_rate_alerts_person_id"),
+    "awake_alerts": (lambda tx: tx.subscriptions.awake_alerts(NOW), "ix_rate_alerts_expires_at"),
+    "forget_alerts": (lambda tx: tx.subscriptions.forget_alerts(NOW), "ix_rate_alerts_expires_at"),
 }
 # SQLite gives a table's own unique constraint a name of its own choice.
-SQLITES_NAME = {"uq_orders_draft_id_attempt": "sqlite_autoindex_orders_2"}
+SQLITES_NAME = {"pk_quotes": "sqlite_autoindex_quotes_1", "uq_orders_draft_id_attempt": "sqlite_autoindex_orders_2"}
 
 
 @contextmanager

@@ -79,12 +79,19 @@ class Outbox(Protocol):
         """Keep those that are new by (subject, kind, chat); how many were."""
         ...
 
-    async def heads(self, now: datetime, limit: int = 100) -> tuple[News, ...]:
-        """For each chat its first row that is waiting or sending, if that one is waiting and due."""
+    async def heads(self, now: datetime, limit: int = 100, *, of_rate: bool = False) -> tuple[News, ...]:
+        """For each chat its first row that is waiting or sending, if that one is waiting and due.
+
+        News of the rate and all others are two queues beside each other.
+        """
         ...
 
     async def next_due(self) -> datetime | None:
         """When the next head falls due."""
+        ...
+
+    async def count_due(self, subject_start: str, now: datetime) -> int:
+        """How many rows of such subjects are due, or on their way."""
         ...
 
     async def start(self, news_id: int) -> bool:

@@ -46,6 +46,8 @@ def summary(t: Translator, held: Held, zone: tzinfo) -> Screen:
     begun = sum(draft.status is not DraftStatus.PLACED for draft in held.drafts)
     if begun:
         parts.append(t.n("privacy.drafts", begun))
+    if held.subscription is not None or held.alerts:
+        parts.append(_rate_news(t, held))
     return Screen("\n\n".join(parts), ((_button(t, "privacy.file", FILE),), (_button(t, "button.back", SHOW),)))
 
 
@@ -124,6 +126,12 @@ def _recipient(recipient: Recipient) -> str:
     called = recipient.label or recipient.holder
     where = words.destination(recipient.method, recipient.number)
     return as_html(f"{words.quoted(called)} · {where}" if called else where)
+
+
+def _rate_news(t: Translator, held: Held) -> Html:
+    minute = held.subscription.daily_minute if held.subscription else None
+    daily = t.plain("subscription.none") if minute is None else t.time_of_day(minute)
+    return t("privacy.rate_news", daily=daily, alerts=len(held.alerts))
 
 
 def _listed(lines: Sequence[str]) -> list[str]:

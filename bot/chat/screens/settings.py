@@ -34,7 +34,10 @@ def screen(t: Translator, person: Person, now: datetime) -> Screen:
                 Button(t.plain("settings.phrase"), data=phrase.SHOW),
                 Button(t.plain("settings.recipients"), data="r:list"),
             ),
-            (Button(t.plain("settings.privacy"), data="pv:show"),),
+            (
+                Button(t.plain("settings.rate_news"), data="sub:show"),
+                Button(t.plain("settings.privacy"), data="pv:show"),
+            ),
         ),
     )
 

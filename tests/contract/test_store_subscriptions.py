@@ -1,0 +1,151 @@
+"""Who wishes to hear of the rate, on both databases: kept as it was wished, claimed once, gone with the person."""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.actions.ports import RateAlert, Subscription
+from bot.store import SqlStore
+from tests.contract.leaving import DAY, EMMA, SARI, a_person
+from tests.contract.store_builders import NOW, SECOND
+
+HOUR = timedelta(hours=1)
+
+
+def wished(person_id: int = EMMA, **changes: Any) -> Subscription:
+    return Subscription(person_id=person_id, since=NOW, **changes)
+
+
+def an_alert(alert_id: str = "a1", person_id: int = EMMA, **changes: Any) -> RateAlert:
+    known: dict[str, Any] = {
+        "is_above": True,
+        "threshold": Decimal("1750000000.500"),
+        "created_at": NOW,
+        "expires_at": NOW + 30 * DAY,
+    }
+    return RateAlert(id=alert_id, person_id=person_id, **{**known, **changes})
+
+
+@pytest.fixture
+async def peopled(store: SqlStore) -> SqlStore:
+    async with store.transaction() as tx:
+        await tx.people.save(a_person(EMMA))
+        await tx.people.save(a_person(SARI))
+    return store
+
+
+async def test_a_subscription_comes_back_as_it_was_and_is_replaced(peopled: SqlStore) -> None:
+    whole = wished(daily_minute=450, next_daily_at=NOW + HOUR, quiet_from=1320, quiet_until=420)
+    async with peopled.transaction() as tx:
+        assert await tx.subscriptions.get(EMMA) is None
+        await tx.subscriptions.save(whole)
+        assert await tx.subscriptions.get(EMMA) == whole
+        await tx.subscriptions.save(wished())
+        assert await tx.subscriptions.get(EMMA) == wished()
+        assert await tx.subscriptions.count() == 1
+
+
+async def test_what_is_due_comes_the_longest_waiting_first(peopled: SqlStore) -> None:
+    async with peopled.transaction() as tx:
+        await tx.subscriptions.save(wished(EMMA, daily_minute=1, next_daily_at=NOW))
+        await tx.subscriptions.save(wished(SARI, daily_minute=1, next_daily_at=NOW - SECOND))
+        assert [each.person_id for each in await tx.subscriptions.due(NOW)] == [SARI, EMMA]
+        assert [each.person_id for each in await tx.subscriptions.due(NOW, 1)] == [SARI]
+        assert [each.person_id for each in await tx.subscriptions.due(NOW - SECOND)] == [SARI]
+        await tx.subscriptions.save(wished(SARI))
+        assert [each.person_id for each in await tx.subscriptions.due(NOW + DAY)] == [EMMA]
+
+
+async def test_a_daily_quote_is_taken_up_once_and_not_after_a_change(peopled: SqlStore) -> None:
+    due = wished(daily_minute=1, next_daily_at=NOW, quiet_from=5, quiet_until=6)
+    async with peopled.transaction() as tx:
+        assert not await tx.subscriptions.advance(EMMA, NOW, NOW + DAY)
+        await tx.subscriptions.save(due)
+        assert not await tx.subscriptions.advance(EMMA, NOW + SECOND, NOW + DAY)
+        assert await tx.subscriptions.advance(EMMA, NOW, NOW + DAY)
+        assert not await tx.subscriptions.advance(EMMA, NOW, NOW + DAY)
+        assert await tx.subscriptions.get(EMMA) == replace(due, next_daily_at=NOW + DAY)
+        assert await tx.subscriptions.advance(EMMA, NOW + DAY, None)
+        assert await tx.subscriptions.due(NOW + 9 * DAY) == ()
+
+
+async def test_an_alert_comes_back_as_it_was_and_is_replaced(peopled: SqlStore) -> None:
+    resting = an_alert(is_above=False, cool_down=3600, rests_until=NOW + HOUR)
+    async with peopled.transaction() as tx:
+        await tx.subscriptions.save_alert(an_alert())
+        assert await tx.subscriptions.alert("a1") == an_alert()
+        await tx.subscriptions.save_alert(resting)
+        assert await tx.subscriptions.alert("a1") == resting
+        assert await tx.subscriptions.alert("a2") is None
+        await tx.subscriptions.save_alert(an_alert("a0", created_at=NOW + SECOND))
+        await tx.subscriptions.save_alert(an_alert("b1", SARI))
+        assert [each.id for each in await tx.subscriptions.alerts_of(EMMA)] == ["a1", "a0"]
+        assert await tx.subscriptions.delete_alert("a1")
+        assert not await tx.subscriptions.delete_alert("a1")
+
+
+async def test_awake_is_what_neither_rests_nor_has_expired(peopled: SqlStore) -> None:
+    async with peopled.transaction() as tx:
+        await tx.subscriptions.save_alert(an_alert("awake"))
+        await tx.subscriptions.save_alert(an_alert("rested", rests_until=NOW))
+        await tx.subscriptions.save_alert(an_alert("rests", rests_until=NOW + SECOND))
+        await tx.subscriptions.save_alert(an_alert("over", expires_at=NOW))
+        assert {each.id for each in await tx.subscriptions.awake_alerts(NOW)} == {"awake", "rested"}
+        assert await tx.subscriptions.forget_alerts(NOW + SECOND) == 1
+        assert await tx.subscriptions.alert("over") is None
+
+
+async def test_only_an_alert_that_is_awake_is_laid_to_rest(peopled: SqlStore) -> None:
+    async with peopled.transaction() as tx:
+        await tx.subscriptions.save_alert(an_alert(cool_down=3600))
+        assert await tx.subscriptions.rest("a1", NOW, NOW + HOUR)
+        assert not await tx.subscriptions.rest("a1", NOW, NOW + 2 * HOUR)
+        assert await tx.subscriptions.alert("a1") == an_alert(cool_down=3600, rests_until=NOW + HOUR)
+        assert await tx.subscriptions.rest("a1", NOW + HOUR, NOW + 2 * HOUR)
+        assert not await tx.subscriptions.rest("a1", NOW + 31 * DAY, NOW + 32 * DAY)
+        assert not await tx.subscriptions.rest("a2", NOW, NOW + HOUR)
+
+
+async def test_stopping_ends_all_of_one_person_alone(peopled: SqlStore) -> None:
+    async with peopled.transaction() as tx:
+        for person_id in (EMMA, SARI):
+            await tx.subscriptions.save(wished(person_id))
+            await tx.subscriptions.save_alert(an_alert(f"a{person_id}", person_id))
+        assert await tx.subscriptions.delete(EMMA)
+        assert not await tx.subscriptions.delete(EMMA)
+        assert await tx.subscriptions.get(EMMA) is None
+        assert await tx.subscriptions.alerts_of(EMMA) == ()
+        assert await tx.subscriptions.get(SARI) == wished(SARI)
+        assert len(await tx.subscriptions.alerts_of(SARI)) == 1
+
+
+async def test_an_alert_alone_is_something_to_stop(peopled: SqlStore) -> None:
+    async with peopled.transaction() as tx:
+        await tx.subscriptions.save_alert(an_alert())
+        assert await tx.subscriptions.delete(EMMA)
+
+
+async def test_a_forgotten_person_wishes_for_nothing(peopled: SqlStore) -> None:
+    async with peopled.transaction() as tx:
+        await tx.subscriptions.save(wished(daily_minute=1, next_daily_at=NOW))
+        await tx.subscriptions.save_alert(an_alert())
+        await tx.subscriptions.save_alert(an_alert("b1", SARI))
+    async with peopled.transaction() as tx:
+        assert await tx.forgetting.person(EMMA)
+    async with peopled.reading() as tx:
+        assert await tx.subscriptions.due(NOW) == ()
+        assert await tx.subscriptions.alert("a1") is None
+        assert await tx.subscriptions.alert("b1") is not None
+        assert await tx.subscriptions.count() == 0
+
+
+async def test_keeping_a_person_keeps_their_wishes(peopled: SqlStore) -> None:
+    async with peopled.transaction() as tx:
+        await tx.subscriptions.save(wished())
+        await tx.subscriptions.save_alert(an_alert())
+        await tx.people.save(a_person(EMMA, locale="id"))
+        assert await tx.subscriptions.get(EMMA) == wished()
+        assert await tx.subscriptions.alerts_of(EMMA) == (an_alert(),)

@@ -1,0 +1,69 @@
+"""The price of an alert is read as people write such sums, near the rate of the day, or refused with a reason."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.errors import Rejection
+from bot.domain.rate_alerts import STEPS, is_sensible, moved, read_threshold
+
+RATE = Decimal("1700123456.78")
+
+
+@pytest.mark.parametrize(
+    ("typed", "price"),
+    [
+        ("1,8 M", 1_800_000_000),
+        ("1.8 miliar", 1_800_000_000),
+        ("1.75 billion", 1_750_000_000),
+        ("1,75", 1_750_000_000),
+        ("1.750", 1_750_000_000),
+        ("1750 juta", 1_750_000_000),
+        ("1750", 1_750_000_000),
+        ("Rp 1.650.000.000", 1_650_000_000),
+        ("1650000000", 1_650_000_000),
+        ("dua miliar", 2_000_000_000),
+        ("+5%", 1_785_000_000),
+        ("5 %", 1_785_000_000),
+        ("-3%", 1_649_000_000),
+        ("−2,5%", 1_658_000_000),  # noqa: RUF001  a minus, as phones write it
+    ],
+)
+def test_a_price_is_read_as_people_write_it(typed: str, price: int) -> None:
+    assert read_threshold(typed, RATE) == price
+
+
+@pytest.mark.parametrize(
+    ("typed", "reason"),
+    [
+        ("soon", "subscription.alert_unreadable"),
+        ("", "subscription.alert_unreadable"),
+        ("25000 sats", "subscription.alert_unreadable"),
+        ("150rb", "subscription.alert_too_far"),
+        ("20 miliar", "subscription.alert_too_far"),
+        ("-100%", "subscription.alert_too_far"),
+        ("+999%", "subscription.alert_too_far"),
+        ("🙈" * 4000, "subscription.alert_unreadable"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_its_reason(typed: str, reason: str) -> None:
+    with pytest.raises(Rejection) as refused:
+        read_threshold(typed, RATE)
+    assert refused.value.key == reason
+
+
+def test_the_rate_of_now_is_nothing_to_wait_for() -> None:
+    with pytest.raises(Rejection, match=r"subscription\.alert_is_there"):
+        read_threshold("1.7 miliar", Decimal(1_700_000_000))
+
+
+@given(rate=st.decimals(Decimal(10_000_000), Decimal(100_000_000_000), places=4))
+def test_a_step_leads_to_a_price_of_four_figures_on_its_side(rate: Decimal) -> None:
+    for percent in STEPS:
+        above, below = moved(rate, percent), moved(rate, -percent)
+        assert below < rate < above
+        assert is_sensible(above, rate)
+        assert is_sensible(below, rate)
+        assert all(len(str(int(price)).rstrip("0")) <= 4 for price in (above, below))

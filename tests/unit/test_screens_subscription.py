@@ -1,0 +1,125 @@
+"""News of the rate: each screen says what holds, and each of its buttons is one that is answered."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.actions.ports import RateAlert, Subscription
+from bot.actions.subscribing import MOST_ALERTS, Wishes
+from bot.chat import data, subscribing
+from bot.chat.screen import Screen
+from bot.chat.screens import quote_news, rate_alert, subscription
+from bot.domain.quote import Quote
+from bot.i18n import Translator
+from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen
+from tests.unit.test_screens_limits import check
+
+QUOTE = Quote(Decimal("1700123456.78"), NOW, Decimal("16345.5"), "binance")
+ALERT = RateAlert(
+    id="0123456789abcdef",
+    person_id=1001,
+    is_above=True,
+    threshold=Decimal(1_750_000_000),
+    created_at=NOW,
+    expires_at=NOW + timedelta(days=30),
+)
+SUBSCRIBED = Subscription(person_id=1001, since=NOW, daily_minute=450, quiet_from=1320, quiet_until=420)
+EVERY_WISH = (
+    Wishes(),
+    Wishes(SUBSCRIBED),
+    Wishes(replace(SUBSCRIBED, daily_minute=None, quiet_from=None, quiet_until=None)),
+    Wishes(SUBSCRIBED, (ALERT, replace(ALERT, is_above=False, cool_down=21_600)) * (MOST_ALERTS // 2)),
+)
+
+
+def every_screen(t: Translator) -> Iterator[Seen]:
+    yield Seen("under the rate", Screen("-", subscription.rows(t)))
+    for wishes in EVERY_WISH:
+        yield Seen("overview", subscription.screen(t, wishes, NOW, JAKARTA))
+        yield Seen("daily", subscription.daily(t, wishes, NOW, JAKARTA))
+        yield Seen("quiet", subscription.quiet(t, wishes))
+    yield Seen("price asked", rate_alert.ask(t, QUOTE, JAKARTA))
+    yield Seen("no rate", rate_alert.none(t))
+    for threshold in (Decimal(1_750_000_000), Decimal(340_000_000), Decimal(8_500_000_000)):
+        yield Seen("how often", rate_alert.options(t, threshold, QUOTE), (t.rate(threshold),))
+        for rests_until in (None, NOW + timedelta(hours=24)):
+            rings = quote_news.alert(t, QUOTE, threshold, JAKARTA, is_above=True, rests_until=rests_until)
+            yield Seen("rings", rings, (t.rate(threshold), t.rate(QUOTE.btc_idr)))
+    for change in (None, Decimal("1.25"), Decimal("-0.5"), Decimal(0)):
+        for quote in (QUOTE, replace(QUOTE, usdc_idr=None)):
+            yield Seen("daily quote", quote_news.daily(t, quote, change, JAKARTA), (t.rate(QUOTE.btc_idr),))
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_every_screen_is_a_message_that_telegram_takes_and_every_button_is_answered(locale: str) -> None:
+    actions = set()
+    for seen in every_screen(TRANSLATIONS.get(locale)):
+        check(seen)
+        assert "None" not in seen.text
+        pressed = {button.data: data.read_subscription_press(button.data or "")[0] for button in seen.buttons}
+        assert {other for other, action in pressed.items() if not action} <= {"new", "s:zones"}
+        actions |= set(filter(None, pressed.values()))
+    assert actions == set(subscribing.ACTIONS)
+
+
+def test_the_overview_names_all_that_is_on() -> None:
+    t = TRANSLATIONS.get("en")
+    alerts = (ALERT, replace(ALERT, id="b" * 16, is_above=False, threshold=Decimal(1_600_000_000), cool_down=86_400))
+    shown = Seen("overview", subscription.screen(t, Wishes(SUBSCRIBED, alerts), NOW, ZoneInfo("Asia/Makassar")))
+    assert "Daily quote: each day at 07:30 WITA" in shown.text
+    assert "Quiet hours: 22:00–07:00" in shown.text  # noqa: RUF001  a dash
+    assert "• ▲ Rp1,750,000,000 · Once · until 16 Sep" in shown.text
+    assert "• ▼ Rp1,600,000,000 · Every 24 h · until 16 Sep" in shown.text
+    assert [button.label for button in shown.buttons if "🗑" in button.label] == [
+        "🗑 ▲ Rp1,750,000,000",
+        "🗑 ▼ Rp1,600,000,000",
+    ]
+    assert shown.buttons[-1].data == "sub:stop"
+
+
+def test_whoever_has_nothing_on_is_told_what_there_is_and_needs_no_stop() -> None:
+    shown = Seen("overview", subscription.screen(TRANSLATIONS.get("en"), Wishes(), NOW, JAKARTA))
+    assert "All of it is off" in shown.text
+    assert [button.data for button in shown.buttons] == ["sub:daily", "sub:alert"]
+
+
+def test_the_button_of_a_price_bears_that_price() -> None:
+    t = TRANSLATIONS.get("en")
+    asked = Seen("asked", rate_alert.ask(t, QUOTE, JAKARTA))
+    assert (asked.buttons[0].label, asked.buttons[0].data) == ("▲ +1%", "sub:at:1717000000")
+    assert asked.buttons[3].data == "sub:at:1683000000"
+    how = Seen("how often", rate_alert.options(t, Decimal(1_683_000_000), QUOTE))
+    assert "below Rp1,683,000,000" in how.text
+    assert how.buttons[0].data == "sub:set:b:1683000000:0:30"
+    assert how.buttons[5].data == "sub:set:b:1683000000:24:90"
+
+
+def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
+    t = TRANSLATIONS.get("id")
+    told = Seen("daily", quote_news.daily(t, QUOTE, Decimal("-1.5"), JAKARTA))
+    assert "1 BTC = Rp1.700.123.456,78 (▼ 1,5% dalam 24 jam)" in told.text
+    assert "1 USDC = Rp16.345,5" in told.text
+    assert "Rp100.000 ≈ 5.882 sat" in told.text
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "sub:",
+        "sub:set:a:1:0",
+        "sub:set:c:1700000000:0:30",
+        "sub:set:a:-5:0:30",
+        "sub:set:a:1700000000:7:30",
+        "sub:set:a:1700000000:0:31",
+        "sub:set:a:99999999999999999:0:30",
+    ],
+)
+def test_no_forged_button_makes_an_alert(forged: str) -> None:
+    from bot.chat import alerting  # noqa: PLC0415  needed here alone
+
+    _, argument = data.read_subscription_press(forged)
+    assert alerting._wish(argument) is None
