@@ -27,6 +27,7 @@ from bot.chat import (
     alerting,
     broadcasting,
     data,
+    figures,
     history,
     phrases,
     presses,
@@ -75,6 +76,7 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     verifying.handlers,
     broadcasting.handlers,
     subscribing.handlers,
+    figures.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
@@ -87,6 +89,7 @@ ANSWERS: dict[str, questions.Answer] = {
     subscribing.HOUR: subscribing.hour_typed,
     subscribing.HUSH: subscribing.hush_typed,
     alerting.PRICE: alerting.price_typed,
+    figures.TIME: figures.time_typed,
 }
 """What takes the typed answer to which question outside of a draft."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SkipValidation, StrictInt, model_validator
 from pydantic.alias_generators import to_camel
 
 from bot.settlement.fields import (
@@ -121,7 +121,7 @@ class PlatformStats(Wire):
 
     model_config = ConfigDict(extra="allow")
 
-    given: Mapping[str, object]
+    given: SkipValidation[Mapping[str, object]]
     fetched_at: MaybeInstant = None
     updated_at: MaybeInstant = None
     total_orders: MaybeAmount = None
@@ -132,12 +132,19 @@ class PlatformStats(Wire):
     @model_validator(mode="before")
     @classmethod
     def _keep_what_came(cls, value: object) -> object:
-        return {**value, "given": value} if isinstance(value, Mapping) else value
+        if not isinstance(value, Mapping):
+            return value
+        # JSON may spell half a surrogate pair, which no key of a model can be.
+        return {key: value[key] for key in value if _is_unicode(key)} | {"given": value}
 
     @property
     def others(self) -> dict[str, object]:
         """Keys and values as the service gave them, uninterpreted."""
         return dict(self.model_extra or {})
+
+
+def _is_unicode(text: str) -> bool:
+    return text.encode(errors="ignore").decode() == text
 
 
 class OrderInput(Wire):
