@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from typing import Final
+from typing import Final, TypeVar
 
 from bot.actions.quotes import Quotes
 from bot.chat.screens import rate_chart
@@ -13,6 +13,8 @@ from bot.domain.rate_history import Period, RateHistory
 from bot.domain.zones import PRESUMED
 from bot.i18n import Translator
 from bot.pictures.chart import render_chart_off_loop
+
+K, V = TypeVar("K"), TypeVar("V")
 
 REMEMBERED: Final = 64
 
@@ -32,6 +34,7 @@ class Charts:
         self._quotes = quotes
         self._remembered = remembered
         self._kept: OrderedDict[tuple[Quote, Period, str, str], Chart] = OrderedDict()
+        self._histories: OrderedDict[tuple[Quote, Period], RateHistory] = OrderedDict()
         self._drawing = asyncio.Lock()
 
     async def of(self, t: Translator, period: Period, quote: Quote, zone: tzinfo = PRESUMED) -> Chart:
@@ -40,12 +43,19 @@ class Charts:
         # Whoever asks for the same meanwhile waits for this one.
         async with self._drawing:
             if key not in self._kept:
-                self._kept[key] = await self._draw(t, period, quote, zone)
-                while len(self._kept) > self._remembered:
-                    self._kept.popitem(last=False)
+                _keep(self._kept, key, await self._draw(t, period, quote, zone), self._remembered)
             self._kept.move_to_end(key)
             return self._kept[key]
 
     async def _draw(self, t: Translator, period: Period, quote: Quote, zone: tzinfo) -> Chart:
-        history = await self._quotes.history(period, quote)
+        history = self._histories.get((quote, period))
+        if history is None:
+            history = await self._quotes.history(period, quote)
+            _keep(self._histories, (quote, period), history, len(Period))
         return Chart(await render_chart_off_loop(rate_chart.facts(t, history, quote, zone)), history)
+
+
+def _keep(kept: OrderedDict[K, V], key: K, value: V, most: int) -> None:
+    kept[key] = value
+    while len(kept) > most:
+        kept.popitem(last=False)
