@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.e2e.people import Newcomer, newcomer
-from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World
+from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -44,6 +44,7 @@ async def opens(person: Newcomer, settings: str, rate_news: str) -> Json:
 async def test_people_hear_of_the_rate_as_they_wish(town: World) -> None:
     await asyncio.gather(
         daily_by_a_tap_and_by_words(town),
+        asked_for_under_the_rate(town),
         alert_set_once_however_often_tapped_and_rung(town),
         stopped_in_one_tap_from_the_news_itself(town),
         unsubscribed_by_blocking(town),
@@ -79,6 +80,25 @@ async def daily_by_a_tap_and_by_words(town: World) -> None:
     await emma.taps("Daily quote")
     await emma.taps("No daily quote")
     await emma.sees("Daily quote: none")
+
+
+async def asked_for_under_the_rate(town: World) -> None:
+    sari = await newcomer(town, "id")
+    await sari.says("/rate")
+    picture = await sari.sees("1 BTC = Rp")
+    _, stop = await sari.button("Hentikan semua")
+    await sari.taps("Kurs harian")
+    await sari.sees("Kurs harian dikirim pukul berapa")
+    await sari.says("jam 8 malam")
+    await sari.sees("Kurs harian: setiap hari pukul 20.00 WIB")
+    still = await sari.finds(picture)
+    assert still is not None
+    assert "1 BTC = Rp" in words_of(still)
+    assert wishes_of(town, sari) == (1, 0)
+    await asyncio.gather(*(sari.presses(picture, stop, force=True) for _ in range(2)))
+    await sari.sees("Tidak ada lagi kabar kurs")
+    assert await sari.count("Tidak ada lagi kabar kurs") == 1
+    assert wishes_of(town, sari) == (0, 0)
 
 
 async def alert_set_once_however_often_tapped_and_rung(town: World) -> None:

@@ -1,0 +1,165 @@
+"""How news of the rate are told: each in its reader's language and hours, and to nobody who has stopped them."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, cast
+
+import pytest
+
+from bot.actions.outbox import OF_RATE_AT_ONCE, OutboxDelivery
+from bot.actions.ports import News, Person, RateAlert, TellLater, Told, Untellable
+from bot.actions.rate_news import ALERT, DAILY, RateNews
+from bot.actions.subscribing import AlertWish, Subscribing
+from bot.chat.messenger import Delivered, Messenger, Outcome, Unreachable
+from bot.chat.quote_news import QuoteNews
+from bot.chat.screen import Keyboard
+from bot.domain.quote import Quote
+from bot.i18n import Translations
+from tests.integration.order_world import EMMA, House
+from tests.integration.test_outbox_delivery import SlowEars
+from tests.unit.fake_settlement import BEGINNING, RATE
+
+EIGHT = BEGINNING.replace(hour=1) + timedelta(days=1)
+ENGLISH = Translations.load(strict=True).get("en")
+
+
+@dataclass
+class Phone:
+    """Takes messages down instead of sending them."""
+
+    outcome: Outcome = field(default_factory=Delivered)
+    taken: list[Mapping[str, Any]] = field(default_factory=list)
+
+    async def send_text(self, chat_id: int, text: str, keyboard: Keyboard, *, lane: str, silent: bool) -> Outcome:
+        self.taken.append({"chat": chat_id, "text": text, "buttons": keyboard, "lane": lane, "silent": silent})
+        return self.outcome
+
+
+class Listening(SlowEars):
+    """Says when news of money have come through."""
+
+    def __init__(self, house: House) -> None:
+        super().__init__(house)
+        self.of_money = asyncio.Event()
+
+    async def tell(self, news: News) -> Told | TellLater | Untellable:
+        outcome = await super().tell(news)
+        if news.kind == "paid":
+            self.of_money.set()
+        return outcome
+
+
+@dataclass
+class Reader:
+    """Emma, who wishes to hear of the rate, with her phone."""
+
+    house: House
+    person: Person
+    phone: Phone
+    subscribing: Subscribing
+
+    async def reads(self, news: News) -> Told | object:
+        messenger = cast("Messenger", self.phone)
+        tell = QuoteNews(self.house.store, messenger, self.house.clock).tellers()[news.kind]
+        return await tell(news, self.person, ENGLISH)
+
+
+@pytest.fixture
+async def emma(house: House) -> Reader:
+    person, subscribing = Person(id=EMMA, created_at=BEGINNING), Subscribing(house.store, house.clock)
+    await subscribing.daily(person, 8 * 60)
+    wish = AlertWish(is_above=True, threshold=Decimal(1_800_000_000), cool_down=6, days=30)
+    assert await subscribing.alert(person, wish)
+    return Reader(house, person, Phone(), subscribing)
+
+
+@pytest.fixture
+async def told(emma: Reader) -> dict[str, News]:
+    """A daily quote and an alert as the outbox hands them over, at eight in the morning."""
+    house = emma.house
+    news = RateNews(house.store, house.market, house.clock)
+    house.clock.at = EIGHT
+    await news.check(Quote(Decimal(1_800_000_000), EIGHT))
+    await news.tell_due()
+    await news.ring_met()
+    found = {}
+    async with house.sql.transaction() as tx:
+        while heads := await tx.outbox.heads(EIGHT, of_rate=True):
+            found[heads[0].kind] = heads[0]
+            await tx.outbox.told(heads[0].id, 1, EIGHT)
+    return found
+
+
+async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(emma: Reader, told: dict[str, News]) -> None:
+    for kind in (DAILY, ALERT):
+        assert await emma.reads(told[kind]) == Told()
+    daily, alert = emma.phone.taken
+    assert (daily["lane"], daily["silent"], alert["lane"], alert["silent"]) == ("bulk", False, "talk", False)
+    assert f"1 BTC = {ENGLISH.rate(RATE)}" in daily["text"]
+    assert "1 BTC is above <b>Rp1,800,000,000</b>" in alert["text"]
+    assert "you will hear again from 14:00 WIB" in alert["text"]
+    assert {row[-1].data for row in (daily["buttons"][-1], alert["buttons"][-1])} == {"sub:end"}
+
+
+async def test_at_night_it_comes_without_a_sound(emma: Reader, told: dict[str, News]) -> None:
+    emma.house.clock.at = EIGHT.replace(hour=23)  # six in the morning, in Jakarta
+    await emma.reads(told[ALERT])
+    assert emma.phone.taken[0]["silent"]
+    await emma.subscribing.quiet(emma.person, None)
+    await emma.reads(told[ALERT])
+    assert not emma.phone.taken[1]["silent"]
+
+
+async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(emma: Reader, told: dict[str, News]) -> None:
+    for kind in (DAILY, ALERT):
+        await emma.reads(replace(told[kind], maybe_told=True))
+    assert [message["lane"] for message in emma.phone.taken] == ["talk"]
+    assert "Repeated, since" in emma.phone.taken[0]["text"]
+
+
+async def test_a_daily_quote_that_comes_through_too_late_is_dropped(emma: Reader, told: dict[str, News]) -> None:
+    emma.house.clock.passes(hours=2, seconds=1)
+    assert await emma.reads(told[DAILY]) == Told()
+    assert emma.phone.taken == []
+
+
+async def test_whoever_has_stopped_or_wishes_to_be_forgotten_reads_nothing(emma: Reader, told: dict[str, News]) -> None:
+    leaving = replace(emma, person=replace(emma.person, delete_asked_at=EIGHT))
+    assert await leaving.reads(told[DAILY]) == Told()
+    await emma.subscribing.stop(EMMA)
+    for kind in (DAILY, ALERT):
+        assert await emma.reads(told[kind]) == Told()
+    assert emma.phone.taken == []
+
+
+async def test_one_who_has_blocked_the_bot_is_out_of_reach(emma: Reader, told: dict[str, News]) -> None:
+    emma.phone.outcome = Unreachable("blocked")
+    assert await emma.reads(told[DAILY]) == Untellable("blocked", whole_chat=True)
+
+
+async def test_a_slow_crowd_of_it_holds_up_no_news_of_money(house: House) -> None:
+    ears, now = Listening(house), house.clock.now()
+    delivery = OutboxDelivery(house.store, ears, house.clock)
+    crowd = range(1, OF_RATE_AT_ONCE * 4)
+    ears.gates = {chat_id: asyncio.Event() for chat_id in crowd}
+    async with house.sql.transaction() as tx:
+        rows = [(chat_id, "rate:daily:x", DAILY) for chat_id in crowd] + [(9_999, "order:R2345AB", "paid")]
+        await tx.outbox.add(
+            [
+                News(chat_id=chat_id, subject=subject, kind=kind, due_at=now, created_at=now)
+                for chat_id, subject, kind in rows
+            ]
+        )
+    await delivery.start_due()
+    async with asyncio.timeout(10):
+        await ears.of_money.wait()
+    assert len(ears.heard) == 1
+    await delivery.close(0)
+
+
+def test_an_alert_knows_its_side() -> None:
+    alert = RateAlert(id="a", person_id=1, is_above=False, threshold=RATE, created_at=BEGINNING, expires_at=BEGINNING)
+    assert (alert.is_met_by(RATE), alert.is_met_by(RATE + 1), alert.is_met_by(RATE - 1)) == (True, False, True)
