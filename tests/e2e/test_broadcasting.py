@@ -18,10 +18,10 @@ def subscribe(town: World, *people: Chatter) -> None:
         database.commit()
 
 
-async def writes(town: World, person: Chatter, html: str) -> None:
-    """Write with the app's own formatting."""
+async def writes(town: World, person: Chatter, html: str, **more: str) -> None:
+    """Write with the app's own formatting; maybe under a photo."""
     await person._remember()
-    order = {"from": person.id, "html": html}
+    order = {"from": person.id, "html": html, **more}
     (await town.telegram.post(f"/sandbox/chats/{person.chat_id}/send", json=order)).raise_for_status()
 
 
@@ -42,6 +42,7 @@ async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alo
         await is_seen_exactly_and_confirmed_once(town, draft)
         await is_scheduled_by_the_operators_clock_and_called_off(town)
         await is_in_the_list(town)
+        await has_a_picture_under_which_less_fits(town)
 
 
 async def is_nothing_to_others(town: World) -> None:
@@ -133,3 +134,34 @@ async def is_in_the_list(town: World) -> None:
     await oscar.sees("English: a text of your own")
     await oscar.taps("Discard")
     await oscar.sees("The draft is gone; nothing was sent")
+
+
+async def has_a_picture_under_which_less_fits(town: World) -> None:
+    oscar = town.oscar
+    await oscar.says("/broadcast")
+    await oscar.sees("no picture")
+    await oscar.taps("Picture")
+    await oscar.sees("Which picture goes with it")
+    await oscar.says("a drawing")
+    await oscar.sees("That isn't a photo")
+    await oscar.taps("Week")
+    await oscar.sees("the chart of the last week")
+    await oscar.taps("See it as they get it")
+    await oscar.sees("This is what they get")
+    charts = [message for message in (await oscar.messages())[-5:] if "photo" in message]
+    assert [words_of(each).split("\n")[0] for each in charts] == ["💱 Today's rate", "💱 Kurs hari ini"]
+    await oscar.taps("Change")
+    await oscar.sees("the chart of the last week")
+    await oscar.taps("English text")
+    await oscar.sees("Write the message for English readers")
+    photo = charts[0]["photo"][-1]["file_id"]
+    await writes(town, oscar, "<b>" + "x" * 1010 + "</b> {rate}", photo=photo)
+    await oscar.sees("under a picture Telegram takes 1,024 at most")
+    await writes(town, oscar, "<b>Look</b> {rate}", photo=photo)
+    await oscar.sees("a photo of yours")
+    await oscar.taps("See it as they get it")
+    await oscar.sees("This is what they get")
+    preview = await oscar.sees("^Look Rp")
+    assert preview["photo"][-1]["file_id"] == photo
+    await oscar.taps("Discard")
+    await oscar.sees("The draft is gone")

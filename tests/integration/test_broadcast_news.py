@@ -1,0 +1,76 @@
+"""Operators are told once that a broadcast waits for them, and nothing of what was decided meanwhile."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+
+from bot.actions.broadcasts import SUBJECT, WAITS
+from bot.actions.ports import Broadcast, BroadcastStatus, News, Person, Told, Untellable
+from bot.chat.broadcast_news import BroadcastNews
+from bot.chat.messenger import Delivered, Messenger, Outcome, Unreachable
+from bot.i18n import Translations
+from bot.store import SqlStore
+from tests.keys import VAULT
+from tests.unit.fake_settlement import MovedClock
+
+OSCAR = 2001
+
+
+class Sent:
+    """A messenger that keeps what it is given."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.texts: list[str] = []
+        self.labels: list[str] = []
+        self._outcome = outcome
+
+    async def send_text(self, chat_id: int, html: str, keyboard: Any = (), **_: Any) -> Outcome:
+        assert chat_id == OSCAR
+        self.texts.append(html)
+        self.labels += [button.label for row in keyboard for button in row]
+        return self._outcome
+
+
+async def tells(file: str, sent: Sent, status: BroadcastStatus, *, maybe_told: bool = False) -> object:
+    store, clock = SqlStore(file, VAULT), MovedClock()
+    now = clock.now()
+    waiting = Broadcast(id="0123456789", operator_id=OSCAR, created_at=now, starts_at=now - timedelta(minutes=6))
+    async with store.transaction() as tx:
+        await tx.broadcasts.add(replace(waiting, status=status))
+    news = News(
+        chat_id=OSCAR,
+        subject=f"{SUBJECT}0123456789:3",
+        kind=WAITS,
+        payload={"doubts": "sj"},
+        due_at=now,
+        created_at=now,
+        maybe_told=maybe_told,
+    )
+    reader = Person(id=OSCAR, created_at=now, language_code="en")
+    teller = BroadcastNews(store, cast("Messenger", sent), clock).tellers()[WAITS]
+    told = await teller(news, reader, Translations.load(strict=True).get("en"))
+    await store.close()
+    return told
+
+
+async def test_a_waiting_broadcast_is_told_with_its_reasons_and_what_can_be_done(file: str) -> None:
+    sent = Sent(Delivered(7))
+    assert await tells(file, sent, BroadcastStatus.PAUSED, maybe_told=True) == Told(7)
+    (text,) = sent.texts
+    assert "The newest rate is too old" in text
+    assert "has moved a lot" in text
+    assert "It waits for one of you" in text
+    assert sent.labels == ["👁 See it as they get it", "Call it off"]
+
+
+@pytest.mark.parametrize("status", [each for each in BroadcastStatus if each is not BroadcastStatus.PAUSED])
+async def test_what_was_decided_meanwhile_is_not_told(file: str, status: BroadcastStatus) -> None:
+    sent = Sent(Delivered(7))
+    assert await tells(file, sent, status) == Told()
+    assert sent.texts == []
+
+
+async def test_an_operator_who_blocked_the_bot_is_not_told_again(file: str) -> None:
+    assert isinstance(await tells(file, Sent(Unreachable("blocked")), BroadcastStatus.PAUSED), Untellable)
