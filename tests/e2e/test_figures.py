@@ -88,6 +88,14 @@ async def test_a_time_is_typed_and_the_service_may_be_away(town: World) -> None:
     await oscar.sees("7 hari terakhir")
     told = await oscar.sees("Layanan sedang tidak memberi tahu angkanya", within=40)
     assert "Jalur deposit\n• Bitcoin on-chain" in told["text"]
+    await town.service.heals()
+    await town.service.does("settings", profile="live", configured=False)
+    await oscar.says("/stats")
+    told = await oscar.sees("Slogan: ")
+    assert re.search(
+        r"Seluruh pesanan: \d+\nVolume dalam rupiah: Rp[\d.]+\nVolume dalam sat: [\d.]+ sat\n", told["text"]
+    )
+    assert "hanya Lightning yang bisa dipakai" in told["text"]
     await oscar.speaks("en")
 
 
