@@ -14,7 +14,8 @@ from bot.domain.zones import PRESUMED
 from bot.i18n import Translator
 from bot.pictures.chart import render_chart_off_loop
 
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 
 REMEMBERED: Final = 64
 
