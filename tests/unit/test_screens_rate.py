@@ -34,7 +34,7 @@ def test_the_rate_in_english() -> None:
     assert shown.text == (
         "1 BTC = Rp1,612,345,678.25\n1 USDC = Rp16,250.4\nas of 17:06 WIB, source: sandbox\n\n"
         "Rp100,000 ≈ 6,203 sats\nRp1,000,000 ≈ 62,022 sats\nThe fee of Rp5,000 a transfer is included.\n\n"
-        "24 hours: ↑ 1.28%\nlowest Rp1,580,000,000, highest Rp1,620,000,000"
+        "24 hours: ↑ 1.28%\nlowest Rp1,580,000,000\nhighest Rp1,620,000,000"
     )
     assert shown.screen.photo == b"PNG"
 
@@ -42,7 +42,7 @@ def test_the_rate_in_english() -> None:
 def test_the_rate_in_indonesian_since_the_bot_is_there() -> None:
     shown = told("id", history((2, 1_620)))
     assert "1 BTC = Rp1.612.345.678,25\n1 USDC = Rp16.250,4\nper pukul 17.06 WIB, sumber: sandbox" in shown.text
-    assert "Sejauh ini: ↓ 0,47%\nterendah Rp1.612.345.678, tertinggi Rp1.620.000.000" in shown.text
+    assert "Sejauh ini: ↓ 0,47%\nterendah Rp1.612.345.678\ntertinggi Rp1.620.000.000" in shown.text
 
 
 def test_the_shown_period_is_marked_and_the_others_are_a_tap_away() -> None:
