@@ -12,7 +12,7 @@ import structlog
 from telegram.error import InvalidToken, TelegramError
 
 from bot.actions.retention import Retention
-from bot.chat import entrance
+from bot.chat import commands, entrance
 from bot.chat.failures import TokenRefused
 from bot.chat.flood import FloodGate
 from bot.chat.lanes import Lanes
@@ -206,6 +206,8 @@ def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, No
         ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
         ("poller", house.poller.tick, Nudge()),
         ("subscriptions", SubscriptionsWorker(house.rate_news).tick, house.nudge_quotes),
+        ("watch", house.watch.look, house.nudge_watch),
+        ("probe", house.watch.probe, Nudge()),
         ("expiries", sweeps.expiries, Nudge()),
         ("lapses", sweeps.lapses, Nudge()),
         ("reconciler", sweeps.reconciling, Nudge()),
@@ -219,6 +221,10 @@ def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, No
 
 
 async def _set_commands(house: House) -> float:
-    """Once a day, beside all the rest: a failure to must not keep the bot from serving."""
-    await entrance.set_commands(house.application, house.desk)
-    return timedelta(days=1).total_seconds()
+    """Once a day, beside all the rest: a failure to must not keep the bot from serving.
+
+    An operator who has yet to press Start gets a list of their own soon after it.
+    """
+    if await commands.set_commands(house.application, house.desk):
+        return timedelta(days=1).total_seconds()
+    return timedelta(minutes=10).total_seconds()

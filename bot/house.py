@@ -6,11 +6,12 @@ from decimal import Decimal
 
 from telegram.ext import Application, ApplicationBuilder
 
-from bot.actions.alarms import KeyAlarm
+from bot.actions.alarms import Alarms
 from bot.actions.broadcast_drafts import BroadcastDrafts
 from bot.actions.broadcasts import BroadcastRules, Broadcasts
 from bot.actions.drafts import Drafts
 from bot.actions.figures import Figures
+from bot.actions.health import Health
 from bot.actions.help import Help
 from bot.actions.history import History
 from bot.actions.market import Market
@@ -25,6 +26,8 @@ from bot.actions.recipients import KnownRecipients
 from bot.actions.reconcile import Reconciler
 from bot.actions.subscribing import Subscribing
 from bot.actions.watched import WatchedSettlement
+from bot.actions.watching import Watching
+from bot.chat.alarm_news import AlarmTeller
 from bot.chat.broadcast_news import BroadcastNews
 from bot.chat.charts import Charts
 from bot.chat.desk import Desk
@@ -43,6 +46,7 @@ from bot.store.vault import Vault
 from bot.workers.budget import Budget
 from bot.workers.loop import Nudge
 from bot.workers.poller import Poller
+from bot.workers.watch import Watch
 
 
 class SystemClock:
@@ -67,9 +71,11 @@ class House:
     reconciler: Reconciler
     quotes: Quotes
     rate_news: RateNews
+    watch: Watch
     nudge_outbox: Nudge
     nudge_broadcasts: Nudge
     nudge_quotes: Nudge
+    nudge_watch: Nudge
     clock: SystemClock
 
 
@@ -77,10 +83,10 @@ def build(settings: Settings) -> House:
     """Build the parts; opens no connection and no file."""
     clock = SystemClock()
     store = store_of(settings)
-    nudge_outbox, nudge_broadcasts, nudge_quotes = Nudge(), Nudge(), Nudge()
+    nudge_outbox, nudge_broadcasts, nudge_quotes, nudge_watch = Nudge(), Nudge(), Nudge(), Nudge()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
-    alarm = KeyAlarm(store, clock, settings.operator_ids, nudge_outbox)
-    settlement = WatchedSettlement(SettlementAdapter(client), alarm)
+    health = Health(clock, patience_of(settings), nudge_watch)
+    settlement = WatchedSettlement(SettlementAdapter(client), health)
     application = telegram_application(settings)
     messenger = Messenger(application.bot)
     translations = Translations.load()
@@ -89,6 +95,23 @@ def build(settings: Settings) -> House:
     orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
     quotes = Quotes(store, settlement, clock, on_recorded=nudge_quotes)
     observer = Observer(orders)
+    watching = Watching(
+        store=store,
+        clock=clock,
+        health=health,
+        alarms=alarms_of(settings, store, clock, nudge_outbox),
+        market=market,
+        backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
+        shrink_percent=Decimal(str(settings.methods_shrink_percent)),
+    )
+    poller = Poller(
+        store=store,
+        settlement=settlement,
+        observer=observer,
+        clock=clock,
+        budget=Budget(settings.service_max_requests_per_second),
+        interval=rules.poll_interval,
+    )
     help_desk = Help(store, clock, settings.support_ids, settings.operator_ids, settings.support_contact)
     broadcasts = Broadcasts(
         store=store,
@@ -119,6 +142,7 @@ def build(settings: Settings) -> House:
         translations=translations,
         clock=clock,
         default_locale=settings.default_locale,
+        watching=watching,
         operator_ids=settings.operator_ids,
     )
     teller = ChatTeller(
@@ -133,6 +157,7 @@ def build(settings: Settings) -> House:
         others={
             **BroadcastNews(store, messenger, clock).tellers(),
             **QuoteNews(store, messenger, clock).tellers(),
+            **AlarmTeller(store, messenger, clock, settings.operator_ids).tellers(),
         },
     )
     return House(
@@ -142,21 +167,15 @@ def build(settings: Settings) -> House:
         application=application,
         desk=desk,
         delivery=OutboxDelivery(store, teller, clock, on_room=nudge_outbox),
-        poller=Poller(
-            store=store,
-            settlement=settlement,
-            observer=observer,
-            alarm=alarm,
-            clock=clock,
-            budget=Budget(settings.service_max_requests_per_second),
-            interval=rules.poll_interval,
-        ),
+        poller=poller,
         reconciler=Reconciler(orders, settlement),
         quotes=quotes,
         rate_news=RateNews(store, market, clock, nudge_outbox),
         nudge_outbox=nudge_outbox,
         nudge_broadcasts=nudge_broadcasts,
         nudge_quotes=nudge_quotes,
+        watch=Watch(watching, poller, clock, silence_of(settings)),
+        nudge_watch=nudge_watch,
         clock=clock,
     )
 
@@ -193,6 +212,22 @@ def broadcast_rules_of(settings: Settings) -> BroadcastRules:
         messages_per_second=settings.broadcast_messages_per_second,
         operator_ids=settings.operator_ids,
     )
+
+
+def alarms_of(settings: Settings, store: SqlStore, clock: SystemClock, nudge_outbox: Nudge) -> Alarms:
+    """What operators hear of by themselves."""
+    every = timedelta(seconds=settings.alarm_reminder_seconds)
+    return Alarms(store, clock, settings.operator_ids, every, nudge_outbox)
+
+
+def patience_of(settings: Settings) -> timedelta:
+    """How long the service may bring nothing before that is an alarm: six looks at an order, a minute at the most."""
+    return min(6 * timedelta(seconds=settings.poll_interval_seconds), timedelta(minutes=1))
+
+
+def silence_of(settings: Settings) -> timedelta:
+    """How long the poller may give no sign of life: twelve looks, and what its budget makes it wait for one."""
+    return timedelta(seconds=12 * min(settings.poll_interval_seconds, 5) + 2 / settings.service_max_requests_per_second)
 
 
 def telegram_application(settings: Settings) -> Application:  # type: ignore[type-arg]

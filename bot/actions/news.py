@@ -39,8 +39,8 @@ def news_of(order: Order, notices: Iterable[Notice], now: datetime) -> list[News
     ]
 
 
-def staff_news(chat_ids: Iterable[int], notice: Notice, subject: str, now: datetime, **payload: object) -> list[News]:
-    """Rows that tell each of the operators. `payload` holds masked facts only."""
+def staff_news(chat_ids: Iterable[int], notice: str, subject: str, now: datetime, **payload: object) -> list[News]:
+    """Rows that tell each of the staff. `payload` holds masked facts only."""
     return [
         News(
             chat_id=chat_id,

@@ -5,16 +5,19 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from bot.actions.alarms import of_order, over
 from bot.actions.news import news_of, staff_news, subject_of
 from bot.actions.orders import Orders
-from bot.actions.ports import EventNote, Transaction
+from bot.actions.ports import AlarmKind, EventNote, Transaction
 from bot.actions.settling import note
 from bot.domain.follow import next_look, offer_is_over
 from bot.domain.notices import Way, step_news, way_of
 from bot.domain.order import Notice, Order, OrderReport, Phase, advance, expire, stick
+from bot.domain.timeline import COMPLETED
 
 log = structlog.get_logger(__name__)
 
+ALARM_OF = {Notice.STAFF_STUCK: AlarmKind.ORDER_STUCK, Notice.STAFF_FAILED: AlarmKind.ORDER_FAILED}
 TRIES = 3
 UNSEEN_FOR = timedelta(minutes=2)
 """How long a paid order's next look may fail to come before it is called stuck by what was last known. After a longer
@@ -49,6 +52,8 @@ class Observer:
                 await tx.outbox.add(news_of(saved, news, now))
                 if Notice.FAILED in news and saved.is_paid:
                     await self._tell_staff(tx, saved, Notice.STAFF_FAILED, now)
+                if saved.is_ended and before.is_stuck:
+                    await self._unstick(tx, saved, now)
             if news:
                 self._orders.on_news()
             return saved
@@ -105,8 +110,15 @@ class Observer:
         self._orders.on_news()
         return True
 
+    async def _unstick(self, tx: Transaction, order: Order, now: datetime) -> None:
+        """What has failed is told as that; else operators hear that it came through after all."""
+        has_failed = order.state != COMPLETED
+        tell = frozenset[int]() if has_failed else self._orders.rules.operator_ids
+        await over(tx, AlarmKind.ORDER_STUCK, order.reference, now, tell)
+
     async def _tell_staff(self, tx: Transaction, order: Order, notice: Notice, now: datetime) -> None:
         staff = self._orders.rules.staff_ids
+        await of_order(tx, ALARM_OF[notice], order.reference, now)
         await tx.outbox.add(staff_news(staff, notice, subject_of(order), now, reference=order.reference))
 
     async def _expire(self, reference: str, now: datetime) -> None:

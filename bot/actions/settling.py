@@ -10,8 +10,9 @@ from datetime import datetime
 
 import structlog
 
+from bot.actions.alarms import of_order
 from bot.actions.news import news_of, staff_news, subject_of
-from bot.actions.ports import Clock, OrderEvent, Placed, Store, Transaction
+from bot.actions.ports import AlarmKind, Clock, OrderEvent, Placed, Store, Transaction
 from bot.actions.rules import Rules
 from bot.actions.verdict import judge
 from bot.domain.follow import next_look
@@ -90,6 +91,7 @@ class Settling:
 
     async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
         log.error("invoice_not_shown", order=order.reference, why=complaint)
+        await of_order(tx, AlarmKind.INVOICE_MISMATCH, order.reference, now, complaint=complaint)
         await tx.outbox.add(
             staff_news(
                 self._rules.operator_ids,

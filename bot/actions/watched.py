@@ -1,24 +1,25 @@
-"""The settlement service with somebody who listens whether it takes our key, whoever of the bot asks it.
+"""The settlement service with somebody who listens how it answers, whoever of the bot asks it.
 
-The poller notices a refused key only while it has orders to watch; a person who asks for the rate notices it always.
+The poller notices a refused key or an outage only while it has orders to watch; a person who asks for the rate notices
+it always. Listening only notes in memory: a refusal or an answer reaches its caller before anything is told of it.
 """
 
 from collections.abc import Awaitable
 from typing import TypeVar
 
-import structlog
-
-from bot.actions.alarms import KeyAlarm
+from bot.actions.health import Health
 from bot.actions.ports import (
     DepositRails,
     KeyRefused,
     Newest,
     OrderNotFound,
+    OutcomeUnknown,
+    OutOfReach,
     Placed,
     PlatformStats,
     Refused,
+    ServiceDown,
     Settlement,
-    StoreDown,
     Wish,
 )
 from bot.domain.order import OrderReport
@@ -27,15 +28,13 @@ from bot.domain.quote import Quote
 
 T = TypeVar("T")
 
-log = structlog.get_logger(__name__)
-
 
 class WatchedSettlement:
-    """`Settlement` that tells the alarm of each refusal of the key, and of each answer that shows it taken."""
+    """`Settlement` of which `health` hears each answer and each failure."""
 
-    def __init__(self, settlement: Settlement, alarm: KeyAlarm) -> None:
+    def __init__(self, settlement: Settlement, health: Health) -> None:
         self._settlement = settlement
-        self._alarm = alarm
+        self._health = health
 
     async def quote(self) -> Quote:
         """The cached rate (settlement API, 4.1)."""
@@ -43,7 +42,9 @@ class WatchedSettlement:
 
     async def payout_methods(self) -> tuple[PayoutMethod, ...]:
         """The live list (4.2)."""
-        return await self._heard(self._settlement.payout_methods())
+        methods = await self._heard(self._settlement.payout_methods())
+        self._health.listed(len(methods))
+        return methods
 
     async def deposit_channels(self) -> frozenset[str]:
         """The channels beside Lightning (4.3)."""
@@ -73,17 +74,14 @@ class WatchedSettlement:
         try:
             answer = await call
         except KeyRefused:
-            await self._sound(self._alarm.refused())
+            self._health.refused()
             raise
         except (OrderNotFound, Refused):
-            await self._sound(self._alarm.works())
+            self._health.answered()
             raise
-        await self._sound(self._alarm.works())
+        except (ServiceDown, OutcomeUnknown, OutOfReach):
+            # A request to call less often (SlowDown) is neither: somebody answers, but not to the question.
+            self._health.failed()
+            raise
+        self._health.answered()
         return answer
-
-    async def _sound(self, alarm: Awaitable[bool]) -> None:
-        try:
-            await alarm
-        except StoreDown:
-            # The answer in hand is worth more than the alarm, which comes again with the next call.
-            log.warning("alarm_not_kept")

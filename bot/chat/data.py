@@ -5,8 +5,8 @@
 and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings and
 `ph:<action>[:<suggestion>]` of the phrase; `bc:<broadcast>:<revision>:<action>[:<argument>]` drives a broadcast, and
 `bc:list:<offset>` is a page of them; `q:<period>` is the rate over that time and `sub:<action>[:<argument>]` about news
-of it; `st:<action>[:<argument>]` is of operators' figures; anything else is a word of its own (`new`, `over`,
-`lang:en`).
+of it; `st:<action>[:<argument>]` is of operators' figures and `al:<action>[:<kind>:<subject>]` acts on their alarms;
+anything else is a word of its own (`new`, `over`, `lang:en`).
 """
 
 import re
@@ -31,6 +31,7 @@ PHRASE_PATTERN = re.compile(r"^ph:(show|new|own|use)(?::([a-z0-9-]{1,20}))?$")
 BROADCAST_PATTERN = re.compile(r"^bc:([0-9a-f]{10}):(\d{1,9}):([a-z]{1,12})(?::([a-z0-9]{1,16}))?$")
 BROADCASTS_PATTERN = re.compile(r"^bc:(?:new|list:(\d{1,6}))$")
 SUBSCRIPTION_PATTERN = re.compile(r"^sub:([a-z]{1,12})(?::([0-9a-z:-]{1,48}))?$")
+ALARM_PATTERN = re.compile(r"^al:(status|mine|done|tick|list)(?::([a-z_]{1,20}):([0-9A-Z]{0,16}))?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,17 @@ def for_rate(period: Period) -> str:
 def for_figures(action: str, argument: str = "") -> str:
     """The data of a button of the operators' figures."""
     return f"st:{action}" + (f":{argument}" if argument else "")
+
+
+def for_alarm(action: str, kind: str = "", subject: str = "") -> str:
+    """The data of a button about all alarms, or about that of this kind and subject."""
+    return f"al:{action}:{kind}:{subject}" if kind else f"al:{action}"
+
+
+def read_alarm_press(data: str) -> tuple[str, str, str]:
+    """The action, kind and subject that `for_alarm` wrote; all empty where it isn't one."""
+    match = ALARM_PATTERN.match(data)
+    return (match[1], match[2] or "", match[3] or "") if match else ("", "", "")
 
 
 def read_draft_press(data: str) -> DraftPress | None:

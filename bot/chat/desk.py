@@ -20,6 +20,7 @@ from bot.actions.privacy import Privacy
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
 from bot.actions.subscribing import Subscribing
+from bot.actions.watching import Watching
 from bot.chat import words
 from bot.chat.charts import Charts
 from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
@@ -73,6 +74,7 @@ class Desk:
     broadcasts: Broadcasts
     broadcast_drafts: BroadcastDrafts
     figures: Figures
+    watching: Watching
     messenger: Messenger
     translations: Translations
     clock: Clock

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import structlog
-from telegram import BotCommand, BotCommandScopeAllPrivateChats, Chat, Update
+from telegram import Chat, Update
 from telegram.ext import (
     Application,
     ApplicationHandlerStop,
@@ -24,6 +24,7 @@ from telegram.ext import (
 from bot.actions.mistakes import frames
 from bot.actions.ports import StoreDown
 from bot.chat import (
+    alarms,
     alerting,
     broadcasting,
     data,
@@ -45,27 +46,12 @@ from bot.chat.desk import VISIT, Desk, Visit
 from bot.chat.flood import FloodGate
 from bot.chat.flow import PRIVATE, Context, Handler, around_the_conversation, conversation
 from bot.chat.screen import Button, Screen
-from bot.chat.screens import start, status
+from bot.chat.screens import start
 from bot.chat.screens.parts import with_way_back
 
 log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
-COMMANDS = (
-    "send",
-    "recipients",
-    "rate",
-    "status",
-    "orders",
-    "verify",
-    "cancel",
-    "settings",
-    "phrase",
-    "privacy",
-    "language",
-    "help",
-    "start",
-)
 PARTS: tuple[Callable[[], list[Handler]], ...] = (
     rate.handlers,
     saved.handlers,
@@ -77,6 +63,7 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     broadcasting.handlers,
     subscribing.handlers,
     figures.handlers,
+    alarms.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
@@ -142,22 +129,13 @@ def processor(
     return process
 
 
-async def set_commands(application: Application, desk: Desk) -> None:  # type: ignore[type-arg]
-    """The bot's command list, in both languages; the default locale's is everybody else's."""
-    scope = BotCommandScopeAllPrivateChats()
-    for locale, code in (*((locale, locale) for locale in ("en", "id")), (desk.default_locale, None)):
-        t = desk.translations.get(locale)
-        commands = [BotCommand(name, t.plain(f"command.{name}")) for name in COMMANDS]
-        await application.bot.set_my_commands(commands, scope=scope, language_code=code)
-
-
 def _shows() -> dict[str, Show]:
     async def help_text(visit: Visit) -> Screen:
         return start.help_screen(visit.t)
 
     return {
         "start": start.show,
-        "status": status.show,
+        "status": alarms.show_status,
         "help": help_text,
     }
 

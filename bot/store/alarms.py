@@ -12,10 +12,11 @@ from bot.actions.ports import Alarm, AlarmKind
 from bot.store import writing
 from bot.store.tables import IS_RAISED, alarms
 
-OPEN = select(alarms).where(IS_RAISED).order_by(alarms.c.raised_at, alarms.c.id)
+OPEN = select(alarms).where(IS_RAISED)
 SINCE = select(alarms).where(alarms.c.raised_at >= bindparam("moment", type_=alarms.c.raised_at.type))
 SINCE = SINCE.order_by(alarms.c.raised_at.desc(), alarms.c.id.desc())
-SAVE = update(alarms).where(alarms.c.id == bindparam("key", type_=alarms.c.id.type))
+# What is over stays over: a reminder that was read before must not raise it anew.
+SAVE = update(alarms).where(IS_RAISED, alarms.c.id == bindparam("key", type_=alarms.c.id.type))
 
 
 class SqlAlarms:
@@ -26,18 +27,20 @@ class SqlAlarms:
 
     async def open(self) -> tuple[Alarm, ...]:
         """Those not cleared, oldest first."""
-        return tuple(map(_alarm, (await self._connection.execute(OPEN)).mappings()))
+        found = map(_alarm, (await self._connection.execute(OPEN)).mappings())
+        # Sorted here: for an order by time SQLite would walk through all that ever was wrong.
+        return tuple(sorted(found, key=lambda alarm: (alarm.raised_at, alarm.id)))
 
     async def add(self, alarm: Alarm) -> bool:
         """Raise it; False where it is raised already."""
         row = {name: value for name, value in _row(alarm).items() if name != "id"}
         return await writing.add(self._connection, alarms, row)
 
-    async def save(self, alarm: Alarm) -> None:
-        """Keep its reminder, its clearing and its facts."""
+    async def save(self, alarm: Alarm) -> bool:
+        """Keep its reminder, its clearing and its facts; False where it has been cleared meanwhile, and stays so."""
         row = _row(alarm)
         changed = {name: row[name] for name in ("facts", "reminded_at", "cleared_at")}
-        await self._connection.execute(SAVE.values(changed), {"key": alarm.id})
+        return (await self._connection.execute(SAVE.values(changed), {"key": alarm.id})).rowcount == 1
 
     async def since(self, moment: datetime) -> tuple[Alarm, ...]:
         """Those raised since, newest first."""

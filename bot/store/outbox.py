@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, bindparam, delete, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, FromClause, Select, bindparam, case, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.news import ORDER_SUBJECT, RATE_SUBJECT
-from bot.actions.ports import News, NewsStatus
+from bot.actions.ports import Backlog, News, NewsStatus
 from bot.domain.order import Phase
 from bot.store import writing
 from bot.store.columns import constant
@@ -51,6 +51,11 @@ COUNT_DUE = (
     .select_from(outbox)
     .where(IS_TO_TELL, outbox.c.due_at <= NOW, outbox.c.subject.startswith(bindparam("start")))
 )
+# An attempt that failed moves `due_at` on: from then on the news has waited since it was made.
+WAITS_SINCE = case((outbox.c.attempts == 0, outbox.c.due_at), else_=outbox.c.created_at)
+OVERDUE = bindparam("before", type_=outbox.c.due_at.type)
+# News of the rate go at the pace of a broadcast: however many they are, that is no backlog.
+BACKLOG = select(func.count(), func.min(WAITS_SINCE)).where(IS_TO_TELL, ~_is_of_rate(outbox), WAITS_SINCE <= OVERDUE)
 LEFT_SENDING = select(outbox).where(IS_TO_TELL, IS_SENDING)
 
 START = update(outbox).where(THIS, IS_WAITING).values(status=NewsStatus.SENDING.value, attempts=outbox.c.attempts + 1)
@@ -114,6 +119,11 @@ class SqlOutbox:
     async def count_due(self, subject_start: str, now: datetime) -> int:
         """How many rows of such subjects are due, or on their way."""
         return int((await self._connection.execute(COUNT_DUE, {"start": subject_start, "now": now})).scalar_one())
+
+    async def backlog(self, before: datetime) -> Backlog:
+        """What is still to tell though it could have been told before that time."""
+        count, since = (await self._connection.execute(BACKLOG, {"before": before})).one()
+        return Backlog(count, since)
 
     async def start(self, news_id: int) -> bool:
         """Waiting -> sending, counting the attempt; False where somebody else has started it."""

@@ -6,11 +6,10 @@ and not on it is looked up by id, paid orders first. What doesn't fit into the b
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
-from bot.actions.alarms import KeyAlarm
 from bot.actions.observe import Observer
 from bot.actions.ports import (
     Clock,
@@ -57,7 +56,6 @@ class Poller:
         store: Store,
         settlement: Settlement,
         observer: Observer,
-        alarm: KeyAlarm,
         clock: Clock,
         budget: Budget,
         interval: timedelta,
@@ -65,14 +63,24 @@ class Poller:
         self._store = store
         self._settlement = settlement
         self._observer = observer
-        self._alarm = alarm
         self._clock = clock
         self._budget = budget
         self._interval = interval.total_seconds()
         self._rest = 0.0
+        self._expected_at = clock.now()
+
+    @property
+    def expected_at(self) -> datetime:
+        """By when the next sign of life was to come, as of the last one."""
+        return self._expected_at
 
     async def tick(self) -> float:
         """Look at what is due; in how many seconds to come again."""
+        pause = await self._tick()
+        self._lives(pause)
+        return pause
+
+    async def _tick(self) -> float:
         room = max(self._budget.room_within(TICK), LEAST_LOOKS)
         async with self._store.reading() as tx:
             due = await tx.orders.due(self._clock.now(), limit=room + LIST_SIZE)
@@ -81,13 +89,11 @@ class Poller:
         try:
             answered = await self._look(due, room)
         except KeyRefused:
-            await self._alarm.refused()
             return self._longer_rest(self._interval)
         except SlowDown as slow:
             return self._longer_rest(min(slow.retry_after or self._interval, LONGEST_REST_ASKED))
         if answered:
             self._rest = 0.0
-            await self._alarm.works()
         return 0.0 if len(due) > room else min(self._interval, LONGEST_PAUSE)
 
     async def _look(self, due: Sequence[Order], room: int) -> bool:
@@ -101,6 +107,7 @@ class Poller:
 
     async def _list(self) -> Mapping[str, OrderReport]:
         await self._budget.take()
+        self._lives()
         try:
             async with asyncio.timeout(LONGEST_LOOK):
                 newest = await self._settlement.newest(LIST_SIZE)
@@ -146,6 +153,7 @@ class Poller:
 
     async def _seen(self, order: Order) -> bool:
         """Whether the service has said anything of `order`."""
+        self._lives()
         try:
             async with asyncio.timeout(LONGEST_LOOK):
                 report = await self._settlement.look_up(order.service_id or "")
@@ -157,6 +165,9 @@ class Poller:
             return isinstance(failure, OrderNotFound)
         await self._observer.observe(order.reference, report)
         return True
+
+    def _lives(self, pause: float = 0.0) -> None:
+        self._expected_at = self._clock.now() + timedelta(seconds=pause)
 
     def _longer_rest(self, at_least: float) -> float:
         """Stop hammering: rest longer and longer while it goes on."""

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.actions.ports import News, NewsStatus
+from bot.actions.ports import Backlog, News, NewsStatus
 from bot.domain.order import Phase
 from bot.store import SqlStore
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
@@ -202,3 +202,31 @@ async def test_thousands_of_news_keep_their_order(store: SqlStore) -> None:
     async with store._reader.connect() as connection:
         found = await connection.exec_driver_sql("SELECT kind FROM outbox ORDER BY id")
         assert list(found.scalars()) == [news.kind for news in many]
+
+
+async def test_a_backlog_is_what_could_have_been_told_before_and_was_not(store: SqlStore) -> None:
+    early, late = NOW - SECOND * 90, NOW + SECOND * 90
+    async with store.transaction() as tx:
+        assert await tx.outbox.backlog(NOW) == Backlog()
+        waits = some_news("one", chat_id=1, created_at=early, due_at=early)
+        is_due_later = some_news("two", chat_id=2, created_at=early, due_at=late)
+        was_told = some_news("three", chat_id=3, created_at=early, due_at=early)
+        await tx.outbox.add([waits, is_due_later, was_told])
+        for head in await tx.outbox.heads(NOW):
+            if head.subject == "three":
+                await tx.outbox.start(head.id)
+                await tx.outbox.told(head.id, 1, NOW)
+    async with store.reading() as tx:
+        assert await tx.outbox.backlog(NOW) == Backlog(1, early)
+        assert await tx.outbox.backlog(early - SECOND) == Backlog()
+        assert await tx.outbox.backlog(late) == Backlog(2, early)
+
+
+async def test_news_that_are_tried_again_and_again_have_waited_since_they_were_made(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await tx.outbox.add([some_news("one", created_at=NOW - SECOND * 90, due_at=NOW - SECOND * 90)])
+        (head,) = await tx.outbox.heads(NOW)
+        await tx.outbox.start(head.id)
+        assert await tx.outbox.backlog(NOW) == Backlog(1, NOW - SECOND * 90)
+        await tx.outbox.retry(head.id, NOW + SECOND * 900, maybe_told=False)
+        assert await tx.outbox.backlog(NOW) == Backlog(1, NOW - SECOND * 90)

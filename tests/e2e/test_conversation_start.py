@@ -107,7 +107,7 @@ async def test_send_in_the_middle_of_a_draft_asks_whether_to_continue(town: Worl
 
 async def test_the_command_list_speaks_both_languages(town: World) -> None:
     commands = (await town.telegram.get("/sandbox/state")).json()["commands"]
-    listed = str(commands)
+    listed = str({scope: each for scope, each in commands.items() if not scope.startswith("chat:")})
     for words in ("Send rupiah", "Today's rate", "Kirim rupiah", "Kurs hari ini", "Bahasa Indonesia atau English"):
         assert words in listed
     assert set(re.findall(r"'command': '(\w+)'", listed)) == {

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from bot.actions.alarms import KeyAlarm
+from bot.actions.alarms import Alarms
 from bot.actions.drafts import Drafts
+from bot.actions.health import Health
 from bot.actions.market import Market
 from bot.actions.news import reference_in
 from bot.actions.observe import Observer
@@ -19,12 +20,15 @@ from bot.actions.orders import Orders, Rules
 from bot.actions.outbox import OutboxDelivery
 from bot.actions.ports import News, Settlement, Store, TellLater, Told, Untellable
 from bot.actions.reconcile import Reconciler
+from bot.actions.watched import WatchedSettlement
+from bot.actions.watching import Watching
 from bot.domain.draft import Ask, OrderDraft
 from bot.domain.money import Amount
 from bot.domain.order import Notice, Order
 from bot.store.store import SqlStore
 from bot.workers.budget import Budget
 from bot.workers.poller import Poller
+from bot.workers.watch import Watch
 from tests.keys import VAULT
 from tests.unit.fake_settlement import BCA, FakeSettlement, MovedClock
 
@@ -100,7 +104,8 @@ class House:
         self.database, self.service, self.clock = database, service, service.clock
         self.sql = SqlStore(database, VAULT)
         self.store: Store = wrap(self.sql)
-        self.settlement: Settlement = settlement or service
+        self.health = Health(self.clock, seconds(30))
+        self.settlement: Settlement = WatchedSettlement(settlement or service, self.health)
         self.ears = ears or Ears(self.clock)
         self.ears.store = self.store
         self.market = Market(self.settlement, self.clock)
@@ -111,16 +116,19 @@ class House:
         self.observer = Observer(self.orders)
         self.reconciler = Reconciler(self.orders, self.settlement)
         self.delivery = OutboxDelivery(self.store, self.ears, self.clock)
-        self.alarm = KeyAlarm(self.store, self.clock, frozenset({OSCAR}))
+        self.alarms = Alarms(self.store, self.clock, rules.operator_ids)
+        self.watching = Watching(
+            store=self.store, clock=self.clock, health=self.health, alarms=self.alarms, market=self.market
+        )
         self.poller = Poller(
             store=self.store,
             settlement=self.settlement,
             observer=self.observer,
-            alarm=self.alarm,
             clock=self.clock,
             budget=Budget(1000, clock=lambda: 0.0, sleep=_no_time),
             interval=rules.poll_interval,
         )
+        self.watch = Watch(self.watching, self.poller, self.clock, seconds(60))
 
     async def leave(self) -> None:
         await self.orders.posting.close(0)
@@ -160,7 +168,8 @@ class House:
             return await tx.orders.of_person(person_id, limit=100)
 
     async def tells(self) -> None:
-        """Tell all that is due now, and what that makes room for."""
+        """Tell all that is due now, and what that makes room for; the watch hears of the service at once."""
+        await self.watching.hear()
         while await self.delivery.start_due():
             await self.delivery.settle()
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.actions.alarms import OVER
 from bot.actions.ports import EventNote, KeyRefused
 from bot.domain.order import Notice, Order, OrderReport, Phase
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
@@ -61,7 +62,7 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
 
 @pytest.mark.parametrize(
     ("state", "told", "staff"),
-    [("COMPLETED", [Notice.SENT, Notice.RECEIPT], []), ("FAILED", [Notice.FAILED], [Notice.STAFF_FAILED])],
+    [("COMPLETED", [Notice.SENT, Notice.RECEIPT], [OVER]), ("FAILED", [Notice.FAILED], [Notice.STAFF_FAILED])],
 )
 async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
     house: House, state: str, told: list[Notice], staff: list[Notice]

@@ -52,6 +52,7 @@ from bot.domain.timeline import STEP_OF_STATE, Step
 from bot.domain.zones import INDONESIAN, PRESUMED
 from bot.i18n import Translations, Translator
 from bot.sandbox.bot_api import html, utf16
+from tests.unit.alarm_screens import of_alarms
 
 NOW = datetime(2026, 8, 17, 3, 5, tzinfo=UTC)
 JAKARTA = PRESUMED
@@ -222,6 +223,8 @@ def every_screen(locale: str, method: PayoutMethod = BCA, typed: str = "1.500") 
     yield from _of_news(t, method, typed)
     yield from _of_receipts(t, method, typed)
     yield from _of_settings(t, typed)
+    for name, shown in of_alarms(t, an_order(method), NOW, JAKARTA, typed):
+        yield Seen(name, shown)
 
 
 def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:

@@ -77,9 +77,6 @@ class Town:
         self.looked[int(reference[1:])] += 1
         self.due_at[int(reference[1:])] = LoopClock().now() + INTERVAL
 
-    async def works(self) -> bool:
-        return False
-
 
 async def watch(town: Town, seconds: float) -> None:
     budget = Budget(PER_SECOND, clock=now)
@@ -87,7 +84,6 @@ async def watch(town: Town, seconds: float) -> None:
         store=cast("Any", town),
         settlement=cast("Any", town),
         observer=cast("Any", town),
-        alarm=cast("Any", town),
         clock=LoopClock(),
         budget=budget,
         interval=INTERVAL,

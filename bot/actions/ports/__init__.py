@@ -17,7 +17,17 @@ from bot.actions.ports.figures import Figures, OrderLine
 from bot.actions.ports.forgetting import Forgetting
 from bot.actions.ports.orders import Orders
 from bot.actions.ports.quotes import Quotes, RateAlert, Subscription, Subscriptions
-from bot.actions.ports.records import EventNote, InboxItem, News, NewsStatus, OrderEvent, Person, Receipt, Recipient
+from bot.actions.ports.records import (
+    Backlog,
+    EventNote,
+    InboxItem,
+    News,
+    NewsStatus,
+    OrderEvent,
+    Person,
+    Receipt,
+    Recipient,
+)
 from bot.actions.ports.settlement import (
     DepositRails,
     KeyRefused,
@@ -54,6 +64,7 @@ __all__ = [
     "AlarmKind",
     "Alarms",
     "Audience",
+    "Backlog",
     "Broadcast",
     "BroadcastStatus",
     "Broadcasts",

@@ -44,8 +44,8 @@ class Alarms(Protocol):
         """Raise it; False where it is raised already."""
         ...
 
-    async def save(self, alarm: Alarm) -> None:
-        """Keep its reminder, its clearing and its facts."""
+    async def save(self, alarm: Alarm) -> bool:
+        """Keep its reminder, its clearing and its facts; False where it has been cleared meanwhile, and stays so."""
         ...
 
     async def since(self, moment: datetime) -> tuple[Alarm, ...]:

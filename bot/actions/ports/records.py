@@ -79,6 +79,14 @@ class News:
     failure: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """News that have waited too long: how many, and since when the oldest."""
+
+    count: int = 0
+    since: datetime | None = None
+
+
 class EventNote(StrEnum):
     """What neither phase nor state tells of an event."""
 

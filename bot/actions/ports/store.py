@@ -13,7 +13,7 @@ from bot.actions.ports.figures import Figures
 from bot.actions.ports.forgetting import Forgetting
 from bot.actions.ports.orders import Orders
 from bot.actions.ports.quotes import Quotes, Subscriptions
-from bot.actions.ports.records import InboxItem, News, Person, Receipt, Recipient
+from bot.actions.ports.records import Backlog, InboxItem, News, Person, Receipt, Recipient
 from bot.domain.draft import OrderDraft
 
 
@@ -92,6 +92,10 @@ class Outbox(Protocol):
 
     async def count_due(self, subject_start: str, now: datetime) -> int:
         """How many rows of such subjects are due, or on their way."""
+        ...
+
+    async def backlog(self, before: datetime) -> Backlog:
+        """What is still to tell though it could have been told before that time, but for news of the rate."""
         ...
 
     async def start(self, news_id: int) -> bool:

@@ -1,0 +1,114 @@
+"""What operators are told of alarms: that something is wrong, that it still is, and that it is over."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, tzinfo
+
+from bot.actions.alarms import OF_ORDERS
+from bot.actions.ports import Alarm, AlarmKind
+from bot.chat import data, words
+from bot.chat.screen import Button, Keyboard, Screen
+from bot.chat.screens.status import state_key
+from bot.domain.order import Order
+from bot.i18n import Html, Translator
+
+FACT_SHOWN = 150
+SHOWN = 8
+"""Alarms in one message; how many more there are is said."""
+
+Orders = Mapping[str, Order]
+"""Reference -> order, of the alarms that are about orders."""
+
+
+def raised(t: Translator, alarm: Alarm, orders: Orders, now: datetime, zone: tzinfo) -> Screen:
+    """Something is wrong."""
+    return Screen(f"🚨 {line(t, alarm, orders, now, zone)}", keyboard(t, alarm))
+
+
+def over(t: Translator, alarm: Alarm, orders: Orders, *, by_hand: bool) -> Screen:
+    """It is right again, or another operator has said that it is seen to."""
+    if by_hand:
+        return Screen(t("alarm.settled", line=_about(t, alarm, orders)))
+    lasted = t.duration((alarm.cleared_at or alarm.raised_at) - alarm.raised_at)
+    return Screen(t("alarm.over", line=_about(t, alarm, orders), duration=lasted))
+
+
+def reminder(t: Translator, alarms: Sequence[Alarm], orders: Orders, now: datetime, zone: tzinfo) -> Screen:
+    """Everything that is still wrong."""
+    rows = settling_rows(t, alarms, "list")
+    status = (Button(t.plain("alarm.status"), data=data.for_alarm("status")),)
+    return Screen(f"{t('alarm.still')}\n\n{lines(t, alarms, orders, now, zone)}", (*rows, status))
+
+
+def none_left(t: Translator) -> Screen:
+    """What stands in a reminder's place once all of it has been seen to."""
+    return Screen(t("alarm.none_left"))
+
+
+def lines(t: Translator, alarms: Sequence[Alarm], orders: Orders, now: datetime, zone: tzinfo) -> Html:
+    """The first few alarms, and how many more there are."""
+    told = [f"🚨 {line(t, alarm, orders, now, zone)}" for alarm in alarms[:SHOWN]]
+    if len(alarms) > SHOWN:
+        told.append(t("alarm.more", count=len(alarms) - SHOWN))
+    return Html("\n\n".join(told))
+
+
+def line(t: Translator, alarm: Alarm, orders: Orders, now: datetime, zone: tzinfo) -> Html:
+    """What is wrong and since when, with the order that it is about."""
+    key = "methods_empty" if _is_empty(alarm) else str(alarm.kind)
+    facts = {name: _shown(value) for name, value in alarm.facts.items() if name != "since"}
+    since = words.when(t, _since(alarm), now, zone, up=False)
+    known = {"before": "", "now": "", "count": "", "complaint": "", **facts}
+    return t(f"alarm.{key}", **known, since=since, line=_standing(t, alarm, orders, now))
+
+
+def keyboard(t: Translator, alarm: Alarm) -> Keyboard:
+    """That it is seen to can be said of what doesn't end by itself."""
+    if not can_be_settled(alarm):
+        return ()
+    label = "alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "alarm.seen_to"
+    return ((Button(t.plain(label), data=data.for_alarm("done", alarm.kind, alarm.subject)),),)
+
+
+def settling_rows(t: Translator, alarms: Iterable[Alarm], action: str) -> Keyboard:
+    """A button for each of the first few that can be settled; `action` says where the buttons stand."""
+    settled = [alarm for alarm in alarms if can_be_settled(alarm)][:SHOWN]
+    return tuple((_settling(t, alarm, action),) for alarm in settled)
+
+
+def can_be_settled(alarm: Alarm) -> bool:
+    """Whether an operator's word ends it: of an order, and of a list that is rightly shorter."""
+    return alarm.kind in OF_ORDERS or (alarm.kind is AlarmKind.METHODS_SHRUNK and not _is_empty(alarm))
+
+
+def _settling(t: Translator, alarm: Alarm, action: str) -> Button:
+    of_order = alarm.kind in OF_ORDERS
+    label = t.plain("alarm.seen_to_order", reference=alarm.subject) if of_order else t.plain("alarm.accept")
+    return Button(label, data=data.for_alarm(action, alarm.kind, alarm.subject))
+
+
+def _about(t: Translator, alarm: Alarm, orders: Orders) -> Html:
+    return t(f"alarm.{alarm.kind}_over", line=_order_line(t, alarm, orders))
+
+
+def _standing(t: Translator, alarm: Alarm, orders: Orders, now: datetime) -> Html | str:
+    order, about = orders.get(alarm.subject), _order_line(t, alarm, orders)
+    return Html(f"{about}\n{t(state_key(order, now))}") if order else about
+
+
+def _order_line(t: Translator, alarm: Alarm, orders: Orders) -> Html | str:
+    order = orders.get(alarm.subject)
+    return words.order_line(t, order) if order else alarm.subject
+
+
+def _since(alarm: Alarm) -> datetime:
+    """When it began; it may have been raised later."""
+    began = alarm.facts.get("since")
+    return datetime.fromisoformat(str(began)) if began else alarm.raised_at
+
+
+def _shown(fact: object) -> int | str:
+    return fact if isinstance(fact, int) else words.clipped(str(fact), FACT_SHOWN)
+
+
+def _is_empty(alarm: Alarm) -> bool:
+    return alarm.kind is AlarmKind.METHODS_SHRUNK and alarm.facts.get("now") == 0

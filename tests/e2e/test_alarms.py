@@ -1,0 +1,81 @@
+"""Operators are told what is wrong, once, and that it is over; support and senders have other things to read."""
+
+from functools import partial
+
+import pytest
+
+from tests.e2e.people import Newcomer, bot_knows, newcomer, taps_to_invoice
+from tests.e2e.trouble import until
+from tests.e2e.world import Chatter, Json, World
+
+DOWN = "The service can't be reached, or answers with errors only"
+OVER = "Over after .*: the service answers again"
+FAILED = "An order failed after it was paid"
+
+
+@pytest.fixture
+async def staffed(kirim: World) -> World:
+    for person in (kirim.oscar, kirim.rina):
+        await person.speaks("en")
+        await person.says("/start")
+    return kirim
+
+
+async def test_an_outage_a_failed_order_and_all_of_it_at_a_glance(staffed: World) -> None:
+    emma = await newcomer(staffed)
+    _, order = await taps_to_invoice(staffed, emma)
+    await staffed.oscar.says("/status")
+    await staffed.oscar.sees("✅ Service: answers\n✅ Banks and e-wallets: ")
+    await an_outage_is_told_once_though_the_bot_is_killed_in_it(staffed)
+    failed = await a_paid_order_fails(staffed, order)
+    await one_operator_sees_to_it(staffed, failed)
+    await others_are_not_shown_any_of_it(staffed, emma)
+
+
+async def an_outage_is_told_once_though_the_bot_is_killed_in_it(kirim: World) -> None:
+    await kirim.service.fails_with("503", method="GET", path="/v1")
+    await kirim.oscar.sees(DOWN, within=30)
+    await kirim.kill_bot()
+    await kirim.start_bot()
+    await kirim.oscar.says("/status")
+    await kirim.oscar.sees("🚨 Service: doesn't answer\n")
+    await kirim.service.heals()
+    await kirim.oscar.sees(OVER, within=30)
+    assert (await kirim.oscar.count(f"^🚨 {DOWN}"), await kirim.oscar.count(OVER)) == (1, 1)
+    assert await kirim.rina.count(DOWN) == 0
+
+
+async def a_paid_order_fails(kirim: World, order: Json) -> Json:
+    await kirim.service.pays(order)
+    await bot_knows(kirim, order, is_paid=1)
+    await kirim.service.does("fail", orderId=order["id"])
+    at_support = await kirim.rina.sees(FAILED, anywhere=True)
+    assert "reply_markup" not in at_support
+    return await kirim.oscar.sees(FAILED, anywhere=True)
+
+
+async def one_operator_sees_to_it(kirim: World, failed: Json) -> None:
+    oscar = kirim.oscar
+    await oscar.says("/status")
+    status = await oscar.sees("🚨 Paid orders that failed: 1\n")
+    answer = await oscar.taps("Seen to", message=failed)
+    assert "Noted" in str(answer)
+    await oscar.taps("Refresh", message=status)
+    await oscar.sees("✅ Paid orders that failed: 0\n")
+    assert await oscar.count("An operator has seen to it") == 0
+
+
+async def others_are_not_shown_any_of_it(kirim: World, emma: Newcomer) -> None:
+    await emma.says("/status")
+    shown = await emma.sees("Under way|No orders are under way")
+    await emma.presses(shown, "al:status", force=True)
+    assert await emma.count("At a glance") == 0
+    await until(partial(commands_of_their_own, kirim, kirim.oscar), what="the operator's commands")
+    assert not await commands_of_their_own(kirim, emma)
+
+
+async def commands_of_their_own(kirim: World, person: Chatter) -> bool:
+    token, scope = kirim.environment["TELEGRAM_BOT_TOKEN"], {"type": "chat", "chat_id": person.id}
+    answer = await kirim.telegram.post(f"/bot{token}/getMyCommands", json={"scope": scope, "language_code": "en"})
+    commands = {each["command"] for each in answer.raise_for_status().json()["result"]}
+    return {"broadcast", "stats", "status", "send"} <= commands

@@ -1,0 +1,68 @@
+"""The screens of alarms, with what may come from outside; `every_screen.py` reads them with all others."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta, tzinfo
+
+from bot.actions.alarms import OF_ORDERS
+from bot.actions.ports import Alarm, AlarmKind, Backlog
+from bot.actions.watching import Glance
+from bot.chat.screen import Screen
+from bot.chat.screens import alarms, operator_status
+from bot.domain.order import Order
+from bot.i18n import Translator
+
+
+def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
+    """What an alarm of this kind is raised with."""
+    since = (now - timedelta(minutes=20)).isoformat()
+    known: dict[AlarmKind, dict[str, object]] = {
+        AlarmKind.INVOICE_MISMATCH: {"complaint": typed * 100},
+        AlarmKind.METHODS_SHRUNK: {"before": 1_500, "now": 12},
+        AlarmKind.OUTBOX_BACKLOG: {"count": 10_000, "since": since},
+        AlarmKind.POLLER_SILENT: {"since": since},
+        AlarmKind.SERVICE_DOWN: {"since": since},
+    }
+    return known.get(kind, {})
+
+
+def every_alarm(order: Order, now: datetime, typed: str) -> list[Alarm]:
+    """One of each kind, and the list of destinations empty, too."""
+    raised = [
+        Alarm(
+            kind=kind,
+            subject=order.reference if kind in OF_ORDERS else "",
+            facts=facts_of(kind, now, typed),
+            raised_at=now - timedelta(days=2),
+        )
+        for kind in AlarmKind
+    ]
+    empty = Alarm(kind=AlarmKind.METHODS_SHRUNK, facts={"before": 1_500, "now": 0}, raised_at=now)
+    return [*raised, empty]
+
+
+def a_glance(*raised: Alarm, known: bool = True) -> Glance:
+    return Glance(
+        alarms=raised,
+        key_is_taken=True if known else None,
+        service_answers=True if known else None,
+        methods=1_234 if known else None,
+        backlog=Backlog(3),
+    )
+
+
+def of_alarms(t: Translator, order: Order, now: datetime, zone: tzinfo, typed: str) -> Iterator[tuple[str, Screen]]:
+    """Each alarm raised and over, reminders and the status, with the order there and gone."""
+    raised = every_alarm(order, now, typed)
+    for orders in ({order.reference: order}, {}):
+        for alarm in raised:
+            yield f"alarm: {alarm.kind}", alarms.raised(t, alarm, orders, now, zone)
+            ended = replace(alarm, cleared_at=now)
+            for by_hand in (False, True):
+                yield f"over: {alarm.kind}", alarms.over(t, ended, orders, by_hand=by_hand)
+        for some in (raised[:1], raised, raised * 30):
+            yield "reminder", alarms.reminder(t, some, orders, now, zone)
+            yield "operator's status", operator_status.screen(t, a_glance(*some), orders, now, zone)
+    yield "nothing left", alarms.none_left(t)
+    for known in (True, False):
+        yield "all is well", operator_status.screen(t, a_glance(known=known), {}, now, zone)
