@@ -15,8 +15,8 @@ from bot.actions.broadcast_rules import is_for_later, may_be_called_off, may_be_
 from bot.actions.market import Market
 from bot.actions.ports import Audience, Broadcast, BroadcastStatus, Clock, News, SettlementFailure, Store, Transaction
 from bot.domain.broadcasting import MOST_LATE, PATIENCE, Doubt, doubts_about, time_to_send
+from bot.domain.daily import next_at
 from bot.domain.errors import Rejection
-from bot.domain.moments import next_at
 from bot.domain.quote import Quote
 from bot.domain.zones import PRESUMED
 

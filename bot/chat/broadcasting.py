@@ -19,7 +19,8 @@ from bot.chat.desk import VISIT, Visit
 from bot.chat.flow import PRIVATE, Context, Handler
 from bot.chat.screens import broadcast_compose as screens
 from bot.chat.screens import broadcast_list
-from bot.domain.moments import MINUTES_A_DAY, MOST_DAYS
+from bot.domain.daily import MINUTES
+from bot.domain.moments import MOST_DAYS
 
 Act = Callable[[Visit, Broadcast, str], Awaitable[bool]]
 """What a button does; whether there was such a thing."""
@@ -155,7 +156,7 @@ async def _when(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
 async def _daily(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
     if choice == "other":
         return await ask_daily(visit, broadcast)
-    if not choice.isdecimal() or int(choice) >= MINUTES_A_DAY:
+    if not choice.isdecimal() or int(choice) >= MINUTES:
         return False
     return await keep(visit, replace(broadcast, starts_at=None, daily_minute=int(choice)))
 

@@ -1,33 +1,36 @@
-"""Times that are typed or chosen for something to happen: "18.30", "besok 9:00", "24/12 08:00", every day at 7."""
+"""Days and times that operators type for something to happen: "18.30", "besok 9:00", "24/12 8 pm"."""
 
 import re
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 
+from bot.domain.daily import next_at, read_time
 from bot.domain.errors import Rejection
 from bot.domain.text import plain
 
 FURTHEST: Final = timedelta(days=366)
-MINUTES_A_DAY: Final = 24 * 60
 MOST_DAYS: Final = 365
+LONGEST: Final = 60
 
-_CLOCK: Final = re.compile(r"([01]?\d|2[0-3])(?:[:.]([0-5]\d))?")
+_DAY_AND_TIME: Final = re.compile(
+    r"(?P<day>today|tomorrow|hari ini|besok|lusa|\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[/.-]\d{1,2}(?:[/.-]\d{4})?),? "
+    r"(?P<time>.+)"
+)
 _DAY: Final = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}))?")
 _ISO_DAY: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _NAMED_DAYS: Final = {"today": 0, "tomorrow": 1, "hari ini": 0, "besok": 1, "lusa": 2}
-_FILLERS: Final = re.compile(r"^(?:at|pukul|jam|on|pada)\s+|\s+(?:at|pukul|jam)(?=\s)|\s*(?:wib|wita|wit)$|,")
 
 
 def read_minute(text: str) -> int:
-    """A time of day as minutes since midnight: "7", "07.30", "18:05".
+    """A time of day as minutes since midnight.
 
     Raises:
         Rejection: it isn't one.
     """
-    match = _CLOCK.fullmatch(_said(text))
-    if match is None:
+    minute = read_time(text)
+    if minute is None:
         raise Rejection("broadcast.time_unread")
-    return int(match[1]) * 60 + int(match[2] or 0)
+    return minute
 
 
 def read_moment(text: str, now: datetime, zone: tzinfo) -> datetime:
@@ -38,12 +41,13 @@ def read_moment(text: str, now: datetime, zone: tzinfo) -> datetime:
     Raises:
         Rejection: it isn't a time, it has passed, or it is more than a year away.
     """
-    day, _separator, clock = _said(text).rpartition(" ")
-    minute = read_minute(clock)
-    if not day:
-        return next_at(minute, zone, now)
-    today = now.astimezone(zone).date()
-    moment = _at(_day(day, today), minute, zone)
+    said = plain(text[:LONGEST]).casefold()
+    match = _DAY_AND_TIME.fullmatch(said)
+    minute = read_time(match["time"]) if match else None
+    if match is None or minute is None:
+        return next_at(read_minute(said), zone, now)
+    day = _day(match["day"], now.astimezone(zone).date())
+    moment = datetime.combine(day, time(*divmod(minute, 60)), zone).astimezone(UTC)
     if moment <= now:
         raise Rejection("broadcast.time_passed")
     if moment - now > FURTHEST:
@@ -61,20 +65,6 @@ def read_days(text: str) -> int:
     if match is None or not 1 <= int(match[1]) <= MOST_DAYS:
         raise Rejection("broadcast.days_unread", most=MOST_DAYS)
     return int(match[1])
-
-
-def next_at(minute: int, zone: tzinfo, after: datetime) -> datetime:
-    """The first moment after `after` at which the clock of `zone` shows this minute of the day, in UTC.
-
-    Where the clock is put forward over it, so much later; where it shows it twice, the first time.
-    """
-    today = after.astimezone(zone).date()
-    candidates = (_at(today + timedelta(days=days), minute, zone) for days in range(3))
-    return next(moment for moment in candidates if moment > after)
-
-
-def _said(text: str) -> str:
-    return " ".join(_FILLERS.sub("", plain(text).casefold()).split())
 
 
 def _day(said: str, today: date) -> date:
@@ -95,8 +85,3 @@ def _next_day(day: int, month: int, year: str | None, today: date) -> date:
         return date(int(year), month, day)
     this_year = date(today.year, month, day)
     return this_year if this_year >= today else date(today.year + 1, month, day)
-
-
-def _at(day: date, minute: int, zone: tzinfo) -> datetime:
-    hours, minutes = divmod(minute, 60)
-    return datetime.combine(day, time(hours, minutes), zone).astimezone(UTC)

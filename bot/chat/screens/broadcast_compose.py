@@ -78,7 +78,7 @@ def moments(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) ->
     now_button = _choice(t, broadcast, "broadcast.now", "when:now", at_once)
     daily = [
         Button(
-            _marked(minute_of_day(t, minute), broadcast.daily_minute == minute),
+            _marked(t.time_of_day(minute), broadcast.daily_minute == minute),
             data=data.for_broadcast(broadcast, "daily", str(minute)),
         )
         for minute in DAILY_MINUTES
@@ -116,16 +116,10 @@ def audience(t: Translator, chosen: Audience) -> str:
 def when(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> str:
     """When it is to begin, in words."""
     if broadcast.daily_minute is not None:
-        return t.plain("broadcast.daily_at", time=minute_of_day(t, broadcast.daily_minute))
+        return t.plain("broadcast.daily_at", time=t.time_of_day(broadcast.daily_minute))
     if broadcast.starts_at is not None:
         return words.when(t, broadcast.starts_at, now, zone)
     return t.plain("broadcast.at_once")
-
-
-def minute_of_day(t: Translator, minute: int) -> str:
-    """A time of day: 07:00, 07.00."""
-    hours, minutes = divmod(minute, 60)
-    return f"{hours:02}{'.' if t.locale == 'id' else ':'}{minutes:02}"
 
 
 def size(t: Translator, readers: Mapping[str, int]) -> str:
