@@ -7,6 +7,8 @@ and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` 
 `bc:list:<offset>` is a page of them; `q:<period>` is the rate over that time and `sub:<action>[:<argument>]` about news
 of it; `st:<action>[:<argument>]` is of operators' figures and `al:<action>[:<kind>:<subject>]` acts on their alarms;
 anything else is a word of its own (`new`, `over`, `lang:en`).
+of it; `st:<action>[:<argument>]` is of operators' figures; `bd:<broadcast>:<action>` acts on a
+broadcast that has begun; anything else is a word of its own (`new`, `over`, `lang:en`).
 """
 
 import re
@@ -32,6 +34,7 @@ BROADCAST_PATTERN = re.compile(r"^bc:([0-9a-f]{10}):(\d{1,9}):([a-z]{1,12})(?::(
 BROADCASTS_PATTERN = re.compile(r"^bc:(?:new|list:(\d{1,6}))$")
 SUBSCRIPTION_PATTERN = re.compile(r"^sub:([a-z]{1,12})(?::([0-9a-z:-]{1,48}))?$")
 ALARM_PATTERN = re.compile(r"^al:(status|mine|done|tick|list)(?::([a-z_]{1,20}):([0-9A-Z]{0,16}))?$")
+DELIVERY_PATTERN = re.compile(r"^bd:([0-9a-f]{4,32}):(show|pause|resume|stop|again)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,11 @@ def read_alarm_press(data: str) -> tuple[str, str, str]:
     return (match[1], match[2] or "", match[3] or "") if match else ("", "", "")
 
 
+def for_delivery(broadcast_id: str, action: str) -> str:
+    """The data of a button that acts on a broadcast that has begun."""
+    return f"bd:{broadcast_id}:{action}"
+
+
 def read_draft_press(data: str) -> DraftPress | None:
     """What `for_draft` wrote, or None."""
     match = DRAFT_PATTERN.match(data)
@@ -130,6 +138,11 @@ def read_history_press(data: str) -> str:
     """The reference that `for_history` wrote."""
     match = HISTORY_PATTERN.match(data)
     return match[1] if match else ""
+
+
+def read_delivery_press(data: str) -> tuple[str, str]:
+    """The broadcast's id and the action that `for_delivery` wrote; both empty where it isn't one."""
+    return _read(DELIVERY_PATTERN, data)
 
 
 def read_order_press(data: str) -> OrderPress | None:

@@ -8,6 +8,7 @@ from datetime import datetime, tzinfo
 
 from bot.actions.broadcast_drafts import BroadcastDrafts
 from bot.actions.broadcasts import Broadcasts
+from bot.actions.deliveries import Delivering
 from bot.actions.drafts import Drafts
 from bot.actions.figures import Figures
 from bot.actions.help import Help
@@ -75,6 +76,7 @@ class Desk:
     broadcast_drafts: BroadcastDrafts
     figures: Figures
     watching: Watching
+    delivering: Delivering
     messenger: Messenger
     translations: Translations
     clock: Clock

@@ -1,9 +1,11 @@
 """One dispatcher for all that is sent: whose turn it is, and when.
 
 Calls wait in a queue for each chat and lane. A chat is either ready (its head may go as far as the chat is concerned;
-the heap `_ready` orders these by lane, then by age) or resting (the heap `_resting` orders these by when they may go).
-One timer serves all. Entries of the heaps are never removed from within: what changed meanwhile is noticed when an
+the heaps of the gates order these by lane, then by age) or resting (the heap `_resting` orders these by when they may
+go). One timer serves all. Entries of the heaps are never removed from within: what changed meanwhile is noticed when an
 entry comes up. So each step costs the logarithm of the number of waiting chats, and no chat can hold up another.
+
+There are three gates: messages, edits, and broadcasts, which take what slots the messages leave.
 """
 
 import asyncio
@@ -16,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from bot.chat.failures import Unsent
-from bot.chat.pace import ChatPace, Kind, Limits
+from bot.chat.pace import ChatPace, Kind, Limits, Line
 
 Lane = Literal["money", "talk", "bulk"]
 """What goes before what: news about money, the conversation, broadcasts."""
@@ -24,9 +26,6 @@ Lane = Literal["money", "talk", "bulk"]
 ChatId = int | str
 RANKS: dict[Lane, int] = {lane: rank for rank, lane in enumerate(get_args(Lane))}
 BULK = RANKS["bulk"]
-
-LATENESS = 0.005
-"""Seconds by which a timer may come late without the whole falling behind its pace."""
 
 SWEEP_SECONDS = 60.0
 
@@ -53,6 +52,7 @@ class _Chat:
     queues: tuple[deque[Call], ...] = field(default_factory=lambda: tuple(deque() for _ in RANKS))
     busy: list[bool] = field(default_factory=lambda: [False] * len(RANKS))
     placed: Call | None = None
+    placed_at: float = 0.0
 
     def head(self) -> Call | None:
         """The next call. A lane with one under way waits for its end, or the two could overtake each other."""
@@ -68,15 +68,29 @@ class _Chat:
 _Entry = tuple[float, int, int, _Chat, Call]
 
 
+@dataclass(slots=True, eq=False)
+class _Gate:
+    """Those who are ready, and the lines that each of them has to take a slot of."""
+
+    lines: tuple[Line, ...]
+    ready: list[_Entry] = field(default_factory=list)
+
+    def opens_at(self) -> float:
+        return max(line.opens_at() for line in self.lines)
+
+
 class Dispatcher:
     """Gives turns. Time is the event loop's."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._chats: dict[ChatId, _Chat] = {}
-        self._ready: list[_Entry] = []
         self._resting: list[_Entry] = []
-        self._next_slot = float("-inf")
+        total, bulk = Line(limits.total_per_second), Line(limits.bulk_per_second)
+        self._messages = _Gate((total,))
+        self._edits = _Gate((Line(limits.total_per_second),))
+        self._broadcasts = _Gate((bulk,) if limits.bulk_is_paid else (bulk, total))
+        self._gates = (self._edits, self._messages, self._broadcasts)  # in this order they take what they share
         self._bulk_paused_until = float("-inf")
         self._timer: asyncio.TimerHandle | None = None
         self._numbers = itertools.count(1)
@@ -113,7 +127,8 @@ class Dispatcher:
             if call.granted is not None and not call.granted.done():
                 call.granted.set_exception(Unsent("the bot is shutting down"))
         self._chats.clear()
-        self._ready.clear()
+        for gate in self._gates:
+            gate.ready.clear()
         self._resting.clear()
 
     def _chat(self, chat_id: ChatId) -> _Chat:
@@ -151,12 +166,17 @@ class Dispatcher:
         head = chat.head()
         if head is None or head is chat.placed:
             return
-        chat.placed = head
+        chat.placed, chat.placed_at = head, _now()
         may_go = self._ready_at(chat, head)
-        if may_go <= _now():
-            heapq.heappush(self._ready, (head.rank, head.number, next(self._numbers), chat, head))
+        if may_go <= chat.placed_at:
+            heapq.heappush(self._gate(head).ready, (head.rank, head.number, next(self._numbers), chat, head))
         else:
             heapq.heappush(self._resting, (may_go, head.number, next(self._numbers), chat, head))
+
+    def _gate(self, call: Call) -> _Gate:
+        if call.kind == "edit":
+            return self._edits
+        return self._broadcasts if call.rank == BULK else self._messages
 
     def _ready_at(self, chat: _Chat, call: Call) -> float:
         may_go = chat.pace.ready_at(call.kind)
@@ -167,8 +187,9 @@ class Dispatcher:
         self._sweep(now)
         while self._resting and self._resting[0][0] <= now:
             self._place_anew(heapq.heappop(self._resting))
-        while self._ready and now >= self._next_slot:
-            self._consider(heapq.heappop(self._ready), now)
+        for gate in self._gates:
+            while gate.ready and now >= gate.opens_at():
+                self._consider(heapq.heappop(gate.ready), now)
         self._set_timer()
 
     def _place_anew(self, entry: _Entry) -> None:
@@ -192,20 +213,19 @@ class Dispatcher:
             return
         chat.busy[call.rank] = True
         chat.pace.take(call.kind, now)
-        self._next_slot = max(self._next_slot, now - LATENESS) + self._limits.spacing
+        for line in self._gate(call).lines:
+            line.take(chat.placed_at, now)
         call.granted.set_result(None)
 
     def _set_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._ready:
-            at = self._next_slot
-        elif self._resting:
-            at = self._resting[0][0]
-        else:
-            return
-        self._timer = asyncio.get_running_loop().call_at(at, self._pump)
+        times = [gate.opens_at() for gate in self._gates if gate.ready]
+        if self._resting:
+            times.append(self._resting[0][0])
+        if times:
+            self._timer = asyncio.get_running_loop().call_at(min(times), self._pump)
 
     def _sweep(self, now: float) -> None:
         if now - self._swept_at >= SWEEP_SECONDS:

@@ -26,6 +26,7 @@ from bot.actions.ports import StoreDown
 from bot.chat import (
     alarms,
     alerting,
+    broadcast_presses,
     broadcasting,
     data,
     figures,
@@ -64,6 +65,7 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     subscribing.handlers,
     figures.handlers,
     alarms.handlers,
+    broadcast_presses.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 

@@ -5,6 +5,7 @@ Its own `AIORateLimiter` knows no second of a chat and no lanes, sends 60 in the
 """
 
 from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
 from typing import Any
 
 from telegram.ext import BaseRateLimiter
@@ -13,17 +14,27 @@ from bot.chat.dispatch import RANKS, Call, Dispatcher, Lane
 from bot.chat.failures import SlowDown
 from bot.chat.pace import Limits
 
-__all__ = ["Lane", "Limits", "SendLimiter"]
+__all__ = ["LEAVES", "Lane", "Limits", "SendLimiter"]
 
 Answer = bool | dict[str, Any] | list[dict[str, Any]]
 
-TRIES = 3
+TRIES: dict[Lane, int] = {"money": 3, "talk": 3, "bulk": 1}
+"""What is refused in bulk goes back to its sender at once, who can put it off over a restart."""
+
 PATIENCE_SECONDS = 30.0
 """A longer pause is the caller's to plan: it can remember the message over a restart."""
 
 _READS = ("get", "answer")
 _FREE = frozenset({"sendChatAction"})
 _LIGHT = ("edit", "delete", "pin", "unpin")
+
+
+def _nothing() -> None:
+    """Nobody asks."""
+
+
+LEAVES: ContextVar[Callable[[], None]] = ContextVar("leaves", default=_nothing)
+"""Called when a call has had its wait and is made: one that is cancelled before surely did nothing."""
 
 
 class SendLimiter(BaseRateLimiter[Lane]):
@@ -65,7 +76,7 @@ class SendLimiter(BaseRateLimiter[Lane]):
         if _is_free(endpoint, data):
             return await callback(*args, **kwargs)
         call = Call(data["chat_id"], lane, "edit" if endpoint.startswith(_LIGHT) else "message")
-        for _ in range(TRIES - 1):
+        for _ in range(TRIES[lane] - 1):
             try:
                 return await self._once(call, callback, args, kwargs)
             except SlowDown as refused:
@@ -81,6 +92,7 @@ class SendLimiter(BaseRateLimiter[Lane]):
         kwargs: dict[str, Any],
     ) -> Answer:
         async with self._dispatcher.turn(call):
+            LEAVES.get()()
             try:
                 return await callback(*args, **kwargs)
             except SlowDown as refused:

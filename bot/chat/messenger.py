@@ -194,6 +194,38 @@ class Messenger:
         """Take a message away; `Gone` where it can't be (older than 48 hours, or taken away already)."""
         return await _sent(self._bot.delete_message(chat_id, message_id, rate_limit_args=lane))
 
+    async def broadcast(
+        self, chat_id: int, html: str, keyboard: Keyboard = (), picture: bytes | str | None = None, *, paid: bool
+    ) -> Outcome:
+        """Send what many get, after everything else: text, or a picture (PNG or the id of one) with its caption.
+
+        `paid` lets Telegram charge Stars for it, and take more than 30 a second.
+        """
+        if picture is None:
+            return await _sent(
+                self._bot.send_message(
+                    chat_id,
+                    fit(html),
+                    parse_mode=ParseMode.HTML,
+                    reply_markup=render_keyboard(keyboard),
+                    link_preview_options=_NO_PREVIEW,
+                    allow_paid_broadcast=paid or None,
+                    rate_limit_args="bulk",
+                )
+            )
+        return await _sent(
+            self._bot.send_photo(
+                chat_id,
+                picture,
+                caption=fit(html, CAPTION_UNITS),
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                allow_paid_broadcast=paid or None,
+                filename="picture.png" if isinstance(picture, bytes) else None,
+                rate_limit_args="bulk",
+            )
+        )
+
     async def answer_press(self, query_id: str, text: str | None = None, *, alert: bool = False) -> Outcome:
         """Stop the clock on a pressed button, perhaps with a few words. Coming too late for that is fine."""
         shown = None if text is None else text[:PRESS_ANSWER_CHARACTERS]

@@ -6,6 +6,9 @@ from typing import Literal
 
 Kind = Literal["message", "edit"]
 
+LATENESS = 0.1
+"""Seconds that a line makes good when the program was busy: what the way to Telegram varies by anyway."""
+
 MINUTE = 60.5
 """Seconds; a little over one, since it's their arrival at Telegram that counts and some travel longer."""
 
@@ -15,29 +18,49 @@ class Limits:
     """What is sent at the most. Telegram documents 30 a second in all, 1 in a chat, 20 a minute in a group.
 
     Args:
-        total_per_second: in all, evenly spaced; one less than documented, because arrival counts, not departure.
+        total_per_second: messages in all, evenly spaced; a little less than documented, because arrival counts, not
+            departure. Edits and deletions, which aren't counted as messages, go beside them at the same pace.
         chat_burst: messages that a rested chat takes at once, as Telegram in practice bears.
         chat_gap: seconds a message needs to be made good.
         edit_burst: the same for edits and deletions, which follow a person's quick presses.
         edit_gap: the same for edits and deletions, in seconds.
         group_per_minute: messages and edits in a group (its chat id is negative).
+        bulk_per_second: broadcasts, evenly spaced, within the total.
+        bulk_is_paid: broadcasts are paid for: then they aren't counted in all, and have a pace of their own.
     """
 
-    total_per_second: float = 29.0
+    total_per_second: float = 29.7
     chat_burst: int = 3
     chat_gap: float = 1.0
     edit_burst: int = 5
     edit_gap: float = 0.5
     group_per_minute: int = 20
-
-    @property
-    def spacing(self) -> float:
-        """Seconds between one call and the next."""
-        return 1 / self.total_per_second
+    bulk_per_second: float = 29.7
+    bulk_is_paid: bool = False
 
 
-UNLIMITED = Limits(float("inf"), 1, 0.0, 1, 0.0, 1_000_000_000)
+UNLIMITED = Limits(float("inf"), 1, 0.0, 1, 0.0, 1_000_000_000, float("inf"))
 """For measuring everything but the waiting."""
+
+
+class Line:
+    """Slots at an even pace, shared by all chats. Times are seconds on any one clock."""
+
+    def __init__(self, per_second: float) -> None:
+        self._spacing = 1 / per_second
+        self._next = float("-inf")
+
+    def opens_at(self) -> float:
+        """When the next slot is; in the past where there is one now."""
+        return self._next
+
+    def take(self, waited_since: float, now: float) -> None:
+        """Take the slot that has come, and count from its own time rather than from that of a late timer.
+
+        No more than `LATENESS` is made good, so that no burst follows a standstill.
+        """
+        due = max(self._next, waited_since)
+        self._next = max(due, now - LATENESS) + self._spacing
 
 
 class _Allowance:

@@ -15,9 +15,15 @@ LOCALES: Final = ("en", "id")
 BROADCAST = bindparam("broadcast", type_=deliveries.c.broadcast_id.type)
 LIMIT: Any = bindparam("limit", type_=Integer())
 THESE: Any = bindparam("these", expanding=True)
+BUT: Any = bindparam("but", expanding=True)
 OF_BROADCAST = deliveries.c.broadcast_id == BROADCAST
 
-NEXT = select(deliveries.c.person_id).where(IS_TO_SEND, OF_BROADCAST).order_by(deliveries.c.person_id).limit(LIMIT)
+NEXT = (
+    select(deliveries.c.person_id)
+    .where(IS_TO_SEND, OF_BROADCAST, deliveries.c.person_id.not_in(BUT))
+    .order_by(deliveries.c.person_id)
+    .limit(LIMIT)
+)
 CLAIM = (
     update(deliveries)
     .where(OF_BROADCAST, deliveries.c.person_id.in_(NEXT.scalar_subquery()), IS_TO_SEND)
@@ -83,21 +89,27 @@ class SqlDeliveries:
         )
         return {str(locale): int(count) for locale, count in await self._connection.execute(those)}
 
-    async def claim(self, broadcast_id: str, limit: int, at: datetime) -> tuple[Delivery, ...]:
-        """Waiting -> sending, in the order of the persons' ids."""
-        found = await self._connection.execute(CLAIM, {"broadcast": broadcast_id, "limit": limit, "now": at})
+    async def claim(
+        self, broadcast_id: str, limit: int, at: datetime, but: Collection[int] = ()
+    ) -> tuple[Delivery, ...]:
+        """Waiting -> sending, in the order of the persons' ids, all `but` these."""
+        known = {"broadcast": broadcast_id, "limit": limit, "now": at, "but": tuple(but)}
+        found = await self._connection.execute(CLAIM, known)
         return tuple(sorted(map(_delivery, found.mappings()), key=lambda each: each.person_id))
 
     async def record(self, deliveries: Sequence[Delivery]) -> None:
         """Keep what became of claimed deliveries: their status, time and failure."""
-        for each in deliveries:
-            became = {
+        became = [
+            {
                 "broadcast": each.broadcast_id,
                 "person": each.person_id,
                 "became": each.status,
                 "now": each.at,
                 "why": each.failure,
             }
+            for each in deliveries
+        ]
+        if became:
             await self._connection.execute(RECORD, became)
 
     async def release(self, broadcast_id: str, person_ids: Collection[int]) -> None:

@@ -16,6 +16,7 @@ from bot.store.tables import (
     IS_FAREWELL,
     IS_FINISHED,
     IS_LEAVING,
+    deliveries,
     drafts,
     inbox,
     orders,
@@ -57,6 +58,7 @@ ITS_ORDERS = select(orders.c.reference).where(orders.c.person_id == PERSON)
 FORGET_PERSON: tuple[Delete | Update, ...] = (
     delete(drafts).where(drafts.c.person_id == PERSON),
     delete(recipients).where(recipients.c.person_id == PERSON),
+    delete(deliveries).where(deliveries.c.person_id == PERSON),
     # The hash stays: a receipt that was handed on can still be told from a forged one.
     update(receipts).where(receipts.c.reference.in_(ITS_ORDERS)).values(code=""),
     update(orders).where(orders.c.person_id == PERSON).values(person_id=NOBODY, chat_id=NOBODY, **WITHOUT_RECIPIENT),

@@ -22,6 +22,7 @@ BENCHMARKS = {
     "receipts": "receipts",
     "pages": "wallet_pages",
     "start": "start_and_memory",
+    "broadcast": "broadcast",
 }
 
 

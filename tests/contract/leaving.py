@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.actions.ports import OrderEvent, Person, Receipt, Recipient
+from bot.actions.ports import Broadcast, OrderEvent, Person, Receipt, Recipient, Subscription
 from bot.domain.draft import DraftStatus
 from bot.domain.order import Deposit, Order, Phase
 from bot.store import SqlStore
@@ -42,6 +42,10 @@ async def live(store: SqlStore, person_id: int, n: int = 0) -> Order:
     async with store.transaction() as tx:
         await tx.people.save(a_person(person_id, phrase="MANGO LAUT", locale="id"))
         await tx.recipients.save(a_recipient(f"r{person_id}.{n}", person_id, label="Ibu Kost"))
+        await tx.subscriptions.save(Subscription(person_id=person_id, since=NOW))
+        broadcast = Broadcast(id=f"b{person_id}.{n}", operator_id=2001, created_at=NOW)
+        await tx.broadcasts.add(broadcast)
+        await tx.deliveries.snapshot(broadcast, "en", NOW)
         await tx.orders.add(order)
         await tx.orders.add_event(OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED"))
         await tx.receipts.add(

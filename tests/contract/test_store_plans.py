@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, event
 
-from bot.actions.ports import Transaction
+from bot.actions.ports import Delivery, Transaction
 from bot.domain.order import Phase
 from bot.store import SqlStore
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
 from tests.contract.test_store_figures import line_of
 
+A_DELIVERY = Delivery(broadcast_id="b1", person_id=1001, locale="en", at=NOW)
 ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "due": (lambda tx: tx.orders.due(NOW), "ix_orders_due"),
     "count_due": (lambda tx: tx.orders.count_due(NOW), "ix_orders_due"),
@@ -67,6 +68,12 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "alerts_of": (lambda tx: tx.subscriptions.alerts_of(1001), "ix_rate_alerts_person_id"),
     "awake_alerts": (lambda tx: tx.subscriptions.awake_alerts(NOW), "ix_rate_alerts_expires_at"),
     "forget_alerts": (lambda tx: tx.subscriptions.forget_alerts(NOW), "ix_rate_alerts_expires_at"),
+    "deliveries to send": (lambda tx: tx.deliveries.claim("b1", 9, NOW), "ix_deliveries_to_send"),
+    "deliveries in hand": (lambda tx: tx.deliveries.lost("b1"), "ix_deliveries_claimed"),
+    "deliveries counted": (lambda tx: tx.deliveries.counts("b1"), "sqlite_autoindex_deliveries_1"),
+    "deliveries recorded": (lambda tx: tx.deliveries.record([A_DELIVERY]), "sqlite_autoindex_deliveries_1"),
+    "deliveries again": (lambda tx: tx.deliveries.again("b1"), "sqlite_autoindex_deliveries_1"),
+    "broadcasts under way": (lambda tx: tx.broadcasts.under_way(), "ix_broadcasts_under_way"),
 }
 # SQLite gives a table's own unique constraint a name of its own choice.
 SQLITES_NAME = {"pk_quotes": "sqlite_autoindex_quotes_1", "uq_orders_draft_id_attempt": "sqlite_autoindex_orders_2"}
@@ -89,6 +96,8 @@ def literal(value: object) -> str:
 
 
 async def plan(store: SqlStore, statement: str, parameters: Any) -> str:
+    if isinstance(parameters, list):  # of several executions of one statement
+        parameters = parameters[0]
     async with store._writer.begin() as connection:
         if connection.dialect.name == "sqlite":
             found = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)

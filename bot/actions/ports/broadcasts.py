@@ -128,8 +128,10 @@ class Deliveries(Protocol):
         """How many subscribers the audience has now, by the language they read."""
         ...
 
-    async def claim(self, broadcast_id: str, limit: int, at: datetime) -> tuple[Delivery, ...]:
-        """Waiting -> sending, in the order of the persons' ids."""
+    async def claim(
+        self, broadcast_id: str, limit: int, at: datetime, but: Collection[int] = ()
+    ) -> tuple[Delivery, ...]:
+        """Waiting -> sending, in the order of the persons' ids, all `but` these."""
         ...
 
     async def record(self, deliveries: Sequence[Delivery]) -> None:

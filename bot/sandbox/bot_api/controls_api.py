@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.sandbox.bot_api.crowds import add_crowd
 from bot.sandbox.bot_api.errors import PersonError
 from bot.sandbox.bot_api.people_api import guarded, read_order
 from bot.sandbox.bot_api.settings import Limits
@@ -31,6 +32,7 @@ class ControlsApi:
             Route("/sandbox/limits", guarded(self._limits), methods=["GET", "POST"]),
             Route("/sandbox/calls", guarded(self._calls)),
             Route("/sandbox/clear", guarded(self._clear), methods=["POST"]),
+            Route("/sandbox/crowd", guarded(self._crowd), methods=["POST"]),
         ]
 
     async def _faults(self, request: Request) -> Response:
@@ -48,6 +50,9 @@ class ControlsApi:
                 raise PersonError(400, f"unknown: {', '.join(sorted(unknown))}")
             self._box.limiter.change(**order)
         return JSONResponse(asdict(self._box.limiter.limits))
+
+    async def _crowd(self, request: Request) -> Response:
+        return JSONResponse({"ids": add_crowd(self._box, await read_order(request))}, 201)
 
     async def _calls(self, request: Request) -> Response:
         after = int(request.query_params.get("after") or 0)

@@ -1,0 +1,317 @@
+"""One broadcast on its way: taken in hand a little ahead, sent beside one another, written down in small batches.
+
+A delivery is marked as being sent in a commit of its own before its request, and a few at a time: what a crash leaves
+marked may have arrived, and is listed as unknown. What surely wasn't sent goes back to wait.
+"""
+
+import asyncio
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+import structlog
+
+from bot.actions.mistakes import where
+from bot.actions.ports import (
+    Broadcast,
+    BroadcastStatus,
+    Clock,
+    Delivery,
+    DeliveryStatus,
+    Store,
+    StoreDown,
+    TellLater,
+    Told,
+    Transaction,
+    Untellable,
+)
+
+log = structlog.get_logger(__name__)
+
+AHEAD_SECONDS = 0.4
+"""How far ahead of the limit's pace deliveries are taken in hand: a crash may leave so many unknown."""
+
+TURN_SECONDS = 0.5
+MOST_UNDER_WAY = 128
+"""Requests at once; half of the connections, so that nobody else waits for one."""
+
+SPEED_SECONDS = 15.0
+LONGEST_REST = 60.0
+HOPELESS_AFTER, HOPELESS_ALONE = 3, 12
+"""Refusals of one person while others were reached in between, and in all: nothing waits for them for ever."""
+
+FAILURES_BORNE = 25
+"""Messages refused one after the other for what they are: then it is the broadcast that is wrong, and it pauses."""
+
+Outcome = Told | TellLater | Untellable
+
+
+class Courier(Protocol):
+    """Brings one broadcast to one person."""
+
+    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
+        """One attempt; calls `leaves` when the request is made: cancelled before that, nothing was sent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a broadcast is. `per_second` is what was reached lately; `rests` is whether Telegram asked for that."""
+
+    broadcast: Broadcast
+    counts: Mapping[DeliveryStatus, int]
+    per_second: float = 0.0
+    rests: bool = False
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing will change any more by itself."""
+        return self.broadcast.ended_at is not None
+
+
+@dataclass(slots=True)
+class _Refused:
+    """How often somebody was refused: in all, and while others were reached; how many those were the last time."""
+
+    in_all: int = 0
+    alone: int = 0
+    reached: int = -1
+
+
+class Round:
+    """Delivers what waits of one running broadcast, until nobody is left or it runs no more.
+
+    Args:
+        store: holds the ledger.
+        courier: sends.
+        clock: the time, for what is written down.
+        broadcast: the one to deliver.
+        per_second: the pace that is hoped for; the courier keeps to the limit by itself.
+    """
+
+    def __init__(self, store: Store, courier: Courier, clock: Clock, broadcast: Broadcast, per_second: float) -> None:
+        self._store, self._courier, self._clock = store, courier, clock
+        self._broadcast = broadcast
+        self._ahead = max(2, math.ceil(per_second * AHEAD_SECONDS))
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._queued: set[int] = set()
+        self._ended: list[Delivery] = []
+        self._unsent: set[int] = set()
+        self._counts: Counter[DeliveryStatus] = Counter()
+        self._times: deque[float] = deque()
+        self._refusals: dict[int, _Refused] = {}
+        self._put_off: set[int] = set()
+        self._reached = 0
+        self._rest_until = float("-inf")
+        self._troubles = 0
+        self._failures = 0
+        self._held = False
+        self._unclear = False
+        self._woken = asyncio.Event()
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is, as far as it was written down."""
+        now = _now()
+        while self._times and self._times[0] < now - SPEED_SECONDS:
+            self._times.popleft()
+        span = now - self._times[0] if self._times else 0.0
+        per_second = len(self._times) / span if span >= 1 else 0.0
+        return Progress(self._broadcast, dict(self._counts), per_second, self._rest_until > now)
+
+    def hold(self) -> None:
+        """Take nothing more in hand, and call back what hasn't left."""
+        self._held = True
+        self._woken.set()
+
+    def look(self, broadcast: Broadcast) -> None:
+        """The broadcast was changed: paused, stopped, resumed."""
+        self._broadcast = broadcast
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Deliver. What a former round has left in the middle of a request is unknown from now on."""
+        async with self._store.transaction() as tx:
+            await tx.deliveries.lost(self._broadcast.id)
+            self._counts = Counter(await tx.deliveries.counts(self._broadcast.id))
+        try:
+            while await self._turn():
+                await self._wait()
+        finally:
+            for task in self._tasks.values():
+                task.cancel()
+
+    async def _turn(self) -> bool:
+        """Write down what has ended and take the next in hand, all in one transaction; whether there is more to do."""
+        ended, unsent = self._ended, self._unsent
+        self._ended, self._unsent = [], set()
+        room = self._room()
+        try:
+            async with self._store.transaction() as tx:
+                runs = await self._still_runs(tx)
+                unsent |= await self._strays(tx)
+                await self._write_down(tx, ended, unsent)
+                taken = await self._take(tx, room) if runs and room > 0 else ()
+        except StoreDown as error:
+            log.error("ledger_not_written", broadcast=self._broadcast.id, why=type(error).__name__)  # noqa: TRY400
+            self._ended[:0], self._unsent = ended, self._unsent | unsent
+            self._unclear = True
+            self._rest(1.0)
+            return True
+        self._unclear = False
+        self._count(ended, unsent, taken)
+        for delivery in taken:
+            self._send(delivery)
+        if not runs:
+            self._call_back()
+        return bool(self._tasks or self._ended or self._unsent or (runs and room <= 0))
+
+    async def _still_runs(self, tx: Transaction) -> bool:
+        kept = await tx.broadcasts.get(self._broadcast.id)
+        if kept is not None and kept.status is BroadcastStatus.RUNNING and self._failures >= FAILURES_BORNE:
+            log.error("broadcast_paused", broadcast=kept.id, why="one after the other is refused")
+            self._failures = 0
+            kept = await tx.broadcasts.save(replace(kept, status=BroadcastStatus.PAUSED)) or kept
+        self._broadcast = kept or self._broadcast
+        return not self._held and kept is not None and kept.status is BroadcastStatus.RUNNING
+
+    async def _take(self, tx: Transaction, room: int) -> tuple[Delivery, ...]:
+        """The next; those who were refused lately only when nobody else is left."""
+        now, put_off = self._clock.now(), frozenset(self._put_off)
+        taken = await tx.deliveries.claim(self._broadcast.id, room, now, but=put_off)
+        if taken or not put_off:
+            return taken
+        return await tx.deliveries.claim(self._broadcast.id, room, now)
+
+    async def _strays(self, tx: Transaction) -> set[int]:
+        """Taken in hand by a commit that was believed to have failed, and so never sent."""
+        if not self._unclear:
+            return set()
+        marked = await tx.deliveries.with_status(self._broadcast.id, DeliveryStatus.SENDING, 10 * MOST_UNDER_WAY)
+        in_hand = self._tasks.keys() | {each.person_id for each in self._ended}
+        return {each.person_id for each in marked} - in_hand
+
+    async def _write_down(self, tx: Transaction, ended: list[Delivery], unsent: set[int]) -> None:
+        if ended:
+            await tx.deliveries.record(ended)
+        if unsent:
+            await tx.deliveries.release(self._broadcast.id, unsent)
+        for each in ended:
+            if each.status is DeliveryStatus.BLOCKED:
+                await self._unsubscribe(tx, each.person_id)
+
+    async def _unsubscribe(self, tx: Transaction, person_id: int) -> None:
+        await tx.subscriptions.delete(person_id)
+        person = await tx.people.get(person_id)
+        if person is not None and person.blocked_at is None:
+            await tx.people.save(replace(person, blocked_at=self._clock.now()))
+
+    def _count(self, ended: list[Delivery], unsent: set[int], taken: tuple[Delivery, ...]) -> None:
+        for each in ended:
+            self._counts[each.status] += 1
+        self._counts[DeliveryStatus.WAITING] += len(unsent) - len(taken)
+        self._counts[DeliveryStatus.SENDING] += len(taken) - len(unsent) - len(ended)
+
+    def _room(self) -> int:
+        """How many more may be taken in hand now; after trouble one at a time, until one gets through."""
+        if self._rest_until > _now():
+            return 0
+        if self._troubles:
+            return 1 - len(self._tasks)
+        return min(self._ahead - len(self._queued), MOST_UNDER_WAY - len(self._tasks))
+
+    def _send(self, delivery: Delivery) -> None:
+        person_id = delivery.person_id
+        self._queued.add(person_id)
+        task = asyncio.create_task(self._bring(delivery), name=f"broadcast-{person_id}")
+        self._tasks[person_id] = task
+        task.add_done_callback(partial(self._done, person_id))
+
+    def _leaves(self, person_id: int) -> None:
+        self._queued.discard(person_id)
+        if len(self._queued) <= self._ahead // 2:
+            self._woken.set()
+
+    def _done(self, person_id: int, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(person_id, None)
+        if task.cancelled() and person_id in self._queued:
+            self._unsent.add(person_id)
+        self._queued.discard(person_id)
+        if not self._tasks or self._troubles:
+            self._woken.set()
+
+    async def _bring(self, delivery: Delivery) -> None:
+        leaves = partial(self._leaves, delivery.person_id)
+        try:
+            outcome = await self._courier.bring(self._broadcast, delivery, leaves)
+        except Exception as error:  # noqa: BLE001  one person's message must not end the broadcast
+            why = type(error).__name__
+            log.error("delivery_failed", broadcast=self._broadcast.id, why=why, where=where(error))  # noqa: TRY400
+            may_have_left = delivery.person_id not in self._queued
+            outcome = TellLater(0, maybe_told=True) if may_have_left else Untellable(why)
+        self._settle(delivery, outcome)
+
+    def _settle(self, delivery: Delivery, outcome: Outcome) -> None:
+        match outcome:
+            case Told():
+                self._reached += 1
+                self._troubles = self._failures = 0
+                self._put_off.clear()
+                self._end(delivery, DeliveryStatus.DELIVERED)
+            case Untellable(reason, whole_chat=True):
+                self._end(delivery, DeliveryStatus.BLOCKED, reason)
+            case Untellable(reason):
+                self._failures += 1
+                self._end(delivery, DeliveryStatus.FAILED, reason)
+            case TellLater(after, maybe_told=True):
+                self._end(delivery, DeliveryStatus.UNKNOWN)
+                self._rest(after)
+            case TellLater(after):
+                if self._is_hopeless(delivery.person_id):
+                    self._end(delivery, DeliveryStatus.FAILED, "refused too often")
+                else:
+                    self._unsent.add(delivery.person_id)
+                    self._put_off.add(delivery.person_id)
+                self._rest(after)
+
+    def _end(self, delivery: Delivery, status: DeliveryStatus, failure: str | None = None) -> None:
+        self._times.append(_now())
+        self._ended.append(replace(delivery, status=status, at=self._clock.now(), failure=failure))
+
+    def _is_hopeless(self, person_id: int) -> bool:
+        """Whether it is this chat that Telegram refuses, since others were reached in between."""
+        refused = self._refusals.setdefault(person_id, _Refused())
+        refused.in_all += 1
+        refused.alone += refused.reached != self._reached
+        refused.reached = self._reached
+        return refused.alone >= HOPELESS_AFTER or refused.in_all >= HOPELESS_ALONE
+
+    def _rest(self, seconds: float) -> None:
+        """Leave Telegram alone for a while, the longer the more often in a row; what hasn't left is called back."""
+        now = _now()
+        if now >= self._rest_until:
+            self._troubles += 1
+        pause = max(seconds, min(2.0**self._troubles / 4, LONGEST_REST))
+        self._rest_until = max(self._rest_until, now + pause)
+        self._call_back()
+
+    def _call_back(self) -> None:
+        for person_id in self._queued:
+            self._tasks[person_id].cancel()
+        self._woken.set()
+
+    async def _wait(self) -> None:
+        rest = self._rest_until - _now()
+        try:
+            async with asyncio.timeout(rest if rest > 0 and not self._tasks else TURN_SECONDS):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+        self._woken.clear()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,143 @@
+"""Broadcasts on a real database, with a scripted courier."""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from bot.actions.deliveries import Delivering
+from bot.actions.ports import (
+    Broadcast,
+    BroadcastStatus,
+    Delivery,
+    DeliveryStatus,
+    Person,
+    Subscription,
+    TellLater,
+    Told,
+    Untellable,
+)
+from bot.store.store import SqlStore
+from tests.keys import VAULT
+from tests.unit.fake_settlement import MovedClock
+
+OPERATOR = 2001
+Outcome = Told | TellLater | Untellable
+BLOCKED = Untellable("bot was blocked by the user", whole_chat=True)
+
+
+@dataclass
+class Courier:
+    """Notes whom each message reached. `outcomes` scripts what comes of the next ones to a person."""
+
+    reached: list[int] = field(default_factory=list)
+    outcomes: dict[int, deque[Outcome | Exception]] = field(default_factory=lambda: defaultdict(deque))
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    lets_go: int | None = None
+    """So many leave; the others wait for the gate, as behind a limiter."""
+    left: list[int] = field(default_factory=list)
+    at_once: int = 0
+    most_at_once: int = 0
+
+    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
+        del broadcast
+        if self.lets_go is not None and len(self.left) >= self.lets_go:
+            await self.gate.wait()
+        leaves()
+        self.left.append(delivery.person_id)
+        self.at_once += 1
+        self.most_at_once = max(self.at_once, self.most_at_once)
+        try:
+            await asyncio.sleep(0.001)
+        finally:
+            self.at_once -= 1
+        script = self.outcomes[delivery.person_id]
+        outcome = script.popleft() if script else Told()
+        if isinstance(outcome, Exception):
+            raise outcome
+        if isinstance(outcome, Told):
+            self.reached.append(delivery.person_id)
+        return outcome
+
+    def says(self, persons: Iterable[int], *outcomes: Outcome | Exception) -> None:
+        """What comes of the next messages to each of these."""
+        for person_id in persons:
+            self.outcomes[person_id].extend(outcomes)
+
+
+class Desk:
+    """One process that delivers."""
+
+    def __init__(self, database: str, courier: Courier | None = None) -> None:
+        self.store = SqlStore(database, VAULT)
+        self.clock = MovedClock()
+        self.courier = courier or Courier()
+        self.delivering = Delivering(
+            store=self.store, clock=self.clock, courier=self.courier, default_locale="en", per_second=100
+        )
+
+    async def subscribers(self, count: int) -> range:
+        people = range(1, count + 1)
+        now = self.clock.now()
+        async with self.store.transaction() as tx:
+            for number in people:
+                await tx.people.save(Person(id=number, created_at=now, language_code="en"))
+                await tx.subscriptions.save(Subscription(person_id=number, since=now))
+        return people
+
+    async def confirmed(self, broadcast_id: str = "b1") -> Broadcast:
+        broadcast = a_broadcast(broadcast_id, self.clock.now())
+        async with self.store.transaction() as tx:
+            await tx.broadcasts.add(broadcast)
+        return broadcast
+
+    async def begins(self, broadcast_id: str = "b1") -> Broadcast:
+        begun = await self.delivering.begin(await self.confirmed(broadcast_id))
+        assert begun is not None
+        return begun
+
+    async def broadcast(self, broadcast_id: str = "b1") -> Broadcast:
+        async with self.store.reading() as tx:
+            kept = await tx.broadcasts.get(broadcast_id)
+        assert kept is not None
+        return kept
+
+    async def counts(self, broadcast_id: str = "b1") -> dict[DeliveryStatus, int]:
+        async with self.store.reading() as tx:
+            return dict(await tx.deliveries.counts(broadcast_id))
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(10):
+            while not holds():
+                await asyncio.sleep(0.005)
+
+    async def dies(self) -> None:
+        """Kill -9, as far as the database can tell."""
+        for _, task in self.delivering._rounds.values():
+            task.cancel()
+        for each in asyncio.all_tasks():
+            if each.get_name().startswith("broadcast-"):
+                each.cancel()
+        await asyncio.sleep(0.05)
+        await self.store.close()
+
+    async def leaves(self) -> None:
+        await self.delivering.close(1)
+        await self.store.close()
+
+
+def a_broadcast(broadcast_id: str, now: datetime, **changes: Any) -> Broadcast:
+    known: dict[str, Any] = {
+        "operator_id": OPERATOR,
+        "status": BroadcastStatus.SCHEDULED,
+        "is_rate": False,
+        "texts": {"en": "Hello"},
+        "starts_at": now,
+        "created_at": now,
+        "confirmed_at": now,
+        "confirmed_by": OPERATOR,
+        "chat_id": OPERATOR,
+    }
+    return Broadcast(**{**known, "id": broadcast_id, **changes})

@@ -1,0 +1,273 @@
+"""A broadcast reaches everybody once, whatever comes of single messages, and goes on or ends at an operator's word."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from bot.actions.delivery_round import FAILURES_BORNE
+from bot.actions.ports import BroadcastStatus, DeliveryStatus, TellLater, Untellable
+from tests.integration.delivering import BLOCKED, Courier, Desk
+
+DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN
+
+
+@pytest.fixture
+async def desk(file: str) -> AsyncIterator[Desk]:
+    desk = Desk(file)
+    yield desk
+    await desk.leaves()
+
+
+async def test_everybody_is_told_once_and_the_report_is_kept(desk: Desk) -> None:
+    people = await desk.subscribers(300)
+    await desk.begins()
+    await desk.delivering.settle()
+    assert sorted(desk.courier.reached) == list(people)
+    ended = await desk.broadcast()
+    assert (ended.status, ended.report) == (BroadcastStatus.DONE, {"delivered": 300})
+    assert ended.ended_at is not None
+
+
+async def test_messages_are_sent_beside_one_another(desk: Desk) -> None:
+    await desk.subscribers(100)
+    await desk.begins()
+    await desk.delivering.settle()
+    assert desk.courier.most_at_once > 5
+
+
+async def test_a_broadcast_to_nobody_ends_at_once(desk: Desk) -> None:
+    await desk.begins()
+    await desk.delivering.settle()
+    ended = await desk.broadcast()
+    assert (ended.status, ended.report) == (BroadcastStatus.DONE, {})
+
+
+async def test_one_is_begun_once(desk: Desk) -> None:
+    people = await desk.subscribers(20)
+    confirmed = await desk.confirmed()
+    begun = await asyncio.gather(desk.delivering.begin(confirmed), desk.delivering.begin(confirmed))
+    assert sum(each is not None for each in begun) == 1
+    await desk.delivering.settle()
+    assert sorted(desk.courier.reached) == list(people)
+
+
+async def test_those_who_blocked_the_bot_are_unsubscribed(desk: Desk) -> None:
+    await desk.subscribers(100)
+    blocked = range(20, 101, 20)
+    desk.courier.says(blocked, BLOCKED)
+    await desk.begins()
+    await desk.delivering.settle()
+    assert (await desk.broadcast()).report == {"delivered": 95, "blocked": 5}
+    async with desk.store.reading() as tx:
+        assert await tx.subscriptions.count() == 95
+        people = [await tx.people.get(number) for number in blocked]
+    assert all(person is not None and person.blocked_at is not None for person in people)
+    assert await desk.delivering.begin(await desk.confirmed("b2")) is not None
+    await desk.delivering.settle()
+    assert (await desk.broadcast("b2")).report == {"delivered": 95}
+
+
+async def test_what_telegram_refuses_is_listed_as_failed_and_holds_up_nobody(desk: Desk) -> None:
+    await desk.subscribers(50)
+    desk.courier.says([7, 8], Untellable("wrong"))
+    await desk.begins()
+    await desk.delivering.settle()
+    assert (await desk.broadcast()).report == {"delivered": 48, "failed": 2}
+
+
+async def test_what_may_have_arrived_is_unknown_and_sent_again_only_at_an_operators_word(desk: Desk) -> None:
+    people = await desk.subscribers(50)
+    desk.courier.says([7, 8], TellLater(0, maybe_told=True))
+    await desk.begins()
+    await desk.delivering.settle()
+    assert (await desk.broadcast()).report == {"delivered": 48, "unknown": 2}
+    assert await desk.delivering.again("b1") == 2
+    assert await desk.delivering.again("b1") == 0, "a second press does nothing"
+    await desk.delivering.take_up()
+    await desk.delivering.settle()
+    assert (await desk.broadcast()).report == {"delivered": 50}
+    assert sorted(desk.courier.reached) == list(people)
+
+
+async def test_a_refusal_for_its_frequency_is_no_loss(desk: Desk) -> None:
+    people = await desk.subscribers(60)
+    desk.courier.says(range(10, 60, 10), TellLater(0.05), TellLater(0.05))
+    await desk.begins()
+    await desk.delivering.settle()
+    assert sorted(desk.courier.reached) == list(people)
+    assert (await desk.broadcast()).report == {"delivered": 60}
+
+
+async def test_a_storm_of_refusals_loses_and_doubles_nobody(desk: Desk) -> None:
+    people = await desk.subscribers(40)
+    desk.courier.says(people, TellLater(0.01))
+    await desk.begins()
+    await desk.delivering.settle()
+    assert sorted(desk.courier.reached) == list(people)
+
+
+async def test_one_chat_that_is_always_refused_does_not_hold_up_the_others_for_ever(desk: Desk) -> None:
+    await desk.subscribers(200)
+    desk.courier.says([1], *[TellLater(0.01)] * 50)
+    await desk.begins()
+    await desk.delivering.settle()
+    assert (await desk.broadcast()).report == {"delivered": 199, "failed": 1}
+
+
+async def test_a_failure_of_ours_before_the_request_is_no_unknown(desk: Desk) -> None:
+    await desk.subscribers(10)
+    desk.courier.says([3], RuntimeError("after it left"))
+    await desk.begins()
+    await desk.delivering.settle()
+    assert (await desk.broadcast()).report == {"delivered": 9, "unknown": 1}
+
+
+async def test_a_message_that_everybody_is_refused_pauses_the_broadcast(desk: Desk) -> None:
+    people = await desk.subscribers(500)
+    desk.courier.says(people, Untellable("can't parse entities"))
+    await desk.begins()
+    await desk.delivering.settle()
+    counts = await desk.counts()
+    assert (await desk.broadcast()).status is BroadcastStatus.PAUSED
+    assert FAILURES_BORNE <= counts[DeliveryStatus.FAILED] < 200
+
+
+async def test_a_paused_one_rests_until_it_is_resumed(desk: Desk) -> None:
+    people = await desk.subscribers(200)
+    desk.courier.lets_go = 50
+    await desk.begins()
+    await desk.until(lambda: len(desk.courier.left) >= 50)
+    assert await desk.delivering.pause("b1") is not None
+    assert await desk.delivering.pause("b1") is None, "the second operator sees how it stands"
+    await desk.delivering.settle()
+    counts = await desk.counts()
+    assert counts == {DELIVERED: 50, WAITING: 150}, "what hadn't left is waiting again"
+    desk.courier.lets_go = None
+    await desk.delivering.take_up()
+    assert not desk.delivering.is_busy
+    assert await desk.delivering.resume("b1") is not None
+    await desk.delivering.settle()
+    assert sorted(desk.courier.reached) == list(people)
+
+
+async def test_a_stopped_one_ends_with_its_report(desk: Desk) -> None:
+    await desk.subscribers(200)
+    desk.courier.lets_go = 50
+    await desk.begins()
+    await desk.until(lambda: len(desk.courier.left) >= 50)
+    both = await asyncio.gather(desk.delivering.stop("b1"), desk.delivering.stop("b1"))
+    assert sum(each is not None for each in both) == 1
+    await desk.delivering.settle()
+    stopped = await desk.broadcast()
+    assert (stopped.status, stopped.report) == (BroadcastStatus.STOPPED, {"delivered": 50, "waiting": 150})
+    assert await desk.delivering.resume("b1") is None
+    assert await desk.delivering.again("b1") == 0
+
+
+async def test_a_paused_one_can_be_stopped_too(desk: Desk) -> None:
+    await desk.subscribers(20)
+    desk.courier.lets_go = 5
+    await desk.begins()
+    await desk.until(lambda: len(desk.courier.left) >= 5)
+    await desk.delivering.pause("b1")
+    await desk.delivering.settle()
+    assert await desk.delivering.stop("b1") is not None
+    assert (await desk.broadcast()).report == {"delivered": 5, "waiting": 15}
+
+
+async def test_the_progress_adds_up_all_the_time(desk: Desk) -> None:
+    await desk.subscribers(300)
+    await desk.begins()
+    seen = []
+    while desk.delivering.is_busy:
+        progress = await desk.delivering.progress("b1")
+        assert progress is not None
+        seen.append(progress.counts)
+        await asyncio.sleep(0.01)
+    assert all(sum(counts.values()) in {0, 300} for counts in seen)
+    assert all(count >= 0 for counts in seen for count in counts.values())
+    last = await desk.delivering.progress("b1")
+    assert last is not None
+    assert last.is_final
+    assert last.counts == {DELIVERED: 300}
+
+
+async def test_a_crash_leaves_nobody_out_and_tells_nobody_twice_except_those_listed(file: str) -> None:
+    first = Desk(file)
+    people = await first.subscribers(300)
+    first.courier.lets_go = 120
+    await first.begins()
+    await first.until(lambda: len(first.courier.left) >= 120)
+    await first.dies()
+    second = Desk(file, Courier())
+    await second.delivering.recover()
+    await second.delivering.take_up()
+    await second.delivering.settle()
+    report = dict((await second.broadcast()).report or {})
+    unknown = report.pop("unknown", 0)
+    assert 0 < unknown <= 80, "only what was in hand"
+    assert report == {"delivered": 300 - unknown}
+    told = Counter(first.courier.reached) + Counter(second.courier.reached)
+    assert set(told.values()) == {1}
+    async with second.store.reading() as tx:
+        listed = {each.person_id for each in await tx.deliveries.with_status("b1", UNKNOWN)}
+    assert set(people) - told.keys() <= listed
+    await second.leaves()
+
+
+async def test_a_calm_ending_leaves_nobody_unknown(file: str) -> None:
+    first = Desk(file)
+    people = await first.subscribers(300)
+    first.courier.lets_go = 120
+    await first.begins()
+    await first.until(lambda: len(first.courier.left) >= 120)
+    await first.leaves()
+    second = Desk(file)
+    await second.delivering.recover()
+    await second.delivering.take_up()
+    await second.delivering.settle()
+    assert (await second.broadcast()).report == {"delivered": 300}
+    assert sorted(first.courier.reached + second.courier.reached) == list(people)
+    await second.leaves()
+
+
+async def test_one_stopped_in_the_moment_of_a_crash_gets_its_report(file: str) -> None:
+    first = Desk(file)
+    await first.subscribers(30)
+    first.courier.lets_go = 5
+    await first.begins()
+    await first.until(lambda: len(first.courier.left) >= 5)
+    stopped = replace(await first.broadcast(), status=BroadcastStatus.STOPPED)
+    async with first.store.transaction() as tx:
+        await tx.broadcasts.save(stopped)
+    await first.dies()
+    second = Desk(file)
+    assert await second.delivering.recover() == ("b1",)
+    ended = await second.broadcast()
+    assert ended.ended_at is not None
+    assert sum((ended.report or {}).values()) == 30
+    await second.leaves()
+
+
+async def test_two_broadcasts_run_beside_one_another(desk: Desk) -> None:
+    people = await desk.subscribers(50)
+    await desk.begins("b1")
+    await desk.begins("b2")
+    await desk.delivering.settle()
+    assert Counter(desk.courier.reached) == dict.fromkeys(people, 2)
+
+
+async def test_the_outcome_of_somebody_forgotten_meanwhile_is_nobodys(desk: Desk) -> None:
+    await desk.subscribers(10)
+    desk.courier.lets_go = 0
+    await desk.begins()
+    await asyncio.sleep(0.1)
+    async with desk.store.transaction() as tx:
+        await tx.forgetting.person(3)
+    desk.courier.lets_go = None
+    desk.courier.gate.set()
+    await desk.delivering.settle()
+    assert (await desk.broadcast()).report == {"delivered": 9}
