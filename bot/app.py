@@ -128,6 +128,7 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
     polls = TelegramRequest(connections=1)
     receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, lanes, house.clock)
     await house.delivery.recover()
+    await house.live_show.recover()
     await lanes.replay()
     workers = [asyncio.create_task(loop, name=name) for name, loop in _loops(house, lanes)]
     receiving = asyncio.create_task(receiver.run(), name="receiver")
@@ -180,6 +181,7 @@ async def _wind_up(house: House, lanes: Lanes, tasks: "list[asyncio.Task[Any]]")
         lanes.drain(FINISH_UPDATES),
         house.desk.orders.posting.close(FINISH_POSTS),
         house.delivery.close(FINISH_NEWS),
+        house.desk.delivering.close(FINISH_NEWS),
     )
     log.info("stopped")
 
@@ -215,6 +217,8 @@ def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, No
         ("wishes", leaving.wishes, Nudge()),
         ("retention", leaving.retention, Nudge()),
         ("quotes", recorder.tick, Nudge()),
+        ("broadcasts", house.broadcasting.tick, house.nudge_broadcasts),
+        ("live", house.live_show.tick, house.nudge_live),
         ("commands", partial(_set_commands, house), Nudge()),
     ]
     return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]

@@ -32,6 +32,7 @@ CONTACTS = (
 
 KEY_BYTES = 32
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
+FREE_PER_SECOND = 30
 LARGEST_ID = 2**52
 """Telegram's ids have at most 52 significant bits."""
 
@@ -150,6 +151,12 @@ class Settings(BaseSettings):
     def _something_can_be_ordered(self) -> Self:
         if 0 < self.max_idr_per_day < self.min_order_idr:
             raise ValueError("MAX_IDR_PER_DAY is below MIN_ORDER_IDR: nothing could be ordered (0 means no limit)")
+        return self
+
+    @model_validator(mode="after")
+    def _faster_is_paid_for(self) -> Self:
+        if self.broadcast_messages_per_second > FREE_PER_SECOND and not self.allow_paid_broadcast:
+            raise ValueError("BROADCAST_MESSAGES_PER_SECOND above 30 needs ALLOW_PAID_BROADCAST")
         return self
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ from telegram.ext import Application, ApplicationBuilder
 from bot.actions.alarms import Alarms
 from bot.actions.broadcast_drafts import BroadcastDrafts
 from bot.actions.broadcasts import BroadcastRules, Broadcasts
+from bot.actions.deliveries import Delivering
 from bot.actions.drafts import Drafts
 from bot.actions.figures import Figures
 from bot.actions.health import Health
@@ -28,9 +29,11 @@ from bot.actions.subscribing import Subscribing
 from bot.actions.watched import WatchedSettlement
 from bot.actions.watching import Watching
 from bot.chat.alarm_news import AlarmTeller
+from bot.chat.broadcast_delivery import ChatCourier, LiveMessages
 from bot.chat.broadcast_news import BroadcastNews
 from bot.chat.charts import Charts
 from bot.chat.desk import Desk
+from bot.chat.limits import Limits as Pace
 from bot.chat.limits import SendLimiter
 from bot.chat.messenger import Messenger
 from bot.chat.notices import ChatTeller
@@ -43,6 +46,7 @@ from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.client import SettlementClient
 from bot.store.store import SqlStore
 from bot.store.vault import Vault
+from bot.workers.broadcasting import Broadcasting, LiveShow
 from bot.workers.budget import Budget
 from bot.workers.loop import Nudge
 from bot.workers.poller import Poller
@@ -74,6 +78,9 @@ class House:
     watch: Watch
     nudge_outbox: Nudge
     nudge_broadcasts: Nudge
+    nudge_live: Nudge
+    broadcasting: Broadcasting
+    live_show: LiveShow
     nudge_quotes: Nudge
     nudge_watch: Nudge
     clock: SystemClock
@@ -121,6 +128,15 @@ def build(settings: Settings) -> House:
         on_confirmed=nudge_broadcasts,
         on_news=nudge_outbox,
     )
+    charts, nudge_live = Charts(quotes), Nudge()
+    delivering = Delivering(
+        store=store,
+        clock=clock,
+        courier=ChatCourier(messenger, translations, charts, paid=settings.allow_paid_broadcast),
+        default_locale=settings.default_locale,
+        per_second=settings.broadcast_messages_per_second,
+        on_change=nudge_live,
+    )
     desk = Desk(
         store=store,
         settlement=settlement,
@@ -129,7 +145,7 @@ def build(settings: Settings) -> House:
         history=History(store),
         privacy=Privacy(store, clock, settings.retention_days),
         receipts=receipts,
-        charts=Charts(quotes),
+        charts=charts,
         recipients=KnownRecipients(store, clock),
         subscribing=Subscribing(store, clock),
         orders=orders,
@@ -137,6 +153,7 @@ def build(settings: Settings) -> House:
         help=help_desk,
         broadcasts=broadcasts,
         broadcast_drafts=BroadcastDrafts(store, clock),
+        delivering=delivering,
         figures=Figures(store, settlement, clock),
         messenger=messenger,
         translations=translations,
@@ -171,6 +188,9 @@ def build(settings: Settings) -> House:
         reconciler=Reconciler(orders, settlement),
         quotes=quotes,
         rate_news=RateNews(store, market, clock, nudge_outbox),
+        broadcasting=Broadcasting(broadcasts, delivering),
+        live_show=LiveShow(delivering, LiveMessages(store, messenger, translations, settings.default_locale)),
+        nudge_live=nudge_live,
         nudge_outbox=nudge_outbox,
         nudge_broadcasts=nudge_broadcasts,
         nudge_quotes=nudge_quotes,
@@ -230,6 +250,14 @@ def silence_of(settings: Settings) -> timedelta:
     return timedelta(seconds=12 * min(settings.poll_interval_seconds, 5) + 2 / settings.service_max_requests_per_second)
 
 
+def pace_of(settings: Settings) -> Pace:
+    """How fast Telegram is written to. Broadcasts that aren't paid for share the 30 a second with everything else."""
+    usual, broadcasts = Pace(), settings.broadcast_messages_per_second
+    if settings.allow_paid_broadcast:
+        return Pace(bulk_per_second=broadcasts, bulk_is_paid=True)
+    return Pace(total_per_second=max(usual.total_per_second, broadcasts), bulk_per_second=broadcasts)
+
+
 def telegram_application(settings: Settings) -> Application:  # type: ignore[type-arg]
     """PTB's application with our transport and our limiter, and without its updater: `chat/updates.py` receives."""
     return (
@@ -239,7 +267,7 @@ def telegram_application(settings: Settings) -> Application:  # type: ignore[typ
         .base_file_url(f"{settings.telegram_api_url}/file/bot")
         .request(TelegramRequest())
         .get_updates_request(TelegramRequest(connections=2))
-        .rate_limiter(SendLimiter())
+        .rate_limiter(SendLimiter(pace_of(settings)))
         .updater(None)
         .build()
     )

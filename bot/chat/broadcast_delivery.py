@@ -2,27 +2,26 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from bot.actions.broadcast_rules import chart_of
 from bot.actions.delivery_round import Outcome, Progress
 from bot.actions.ports import Broadcast, Delivery, Person, Store
 from bot.chat import words
+from bot.chat.charts import Charts
 from bot.chat.limits import LEAVES
 from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, TryLater
 from bot.chat.screen import Keyboard
 from bot.chat.screens import broadcast_progress
 from bot.chat.screens.broadcast_text import keyboard_of, text_of
 from bot.chat.telling import kept
+from bot.domain.rate_history import Period
 from bot.domain.zones import PRESUMED
 from bot.i18n import Translations, Translator
 
-PictureOf = Callable[[Broadcast, Translator], Awaitable[bytes | None]]
-"""The picture that is drawn for a broadcast, in a reader's language; None where there is nothing to draw yet."""
-
 MESSAGES_KEPT: Final = 8
-DRAWN: Final = "chart:"
 
 
 @dataclass(slots=True)
@@ -41,14 +40,14 @@ class ChatCourier:
     Args:
         messenger: sends.
         translations: every language.
-        draw: makes the picture of a broadcast that has one drawn.
+        charts: draws the rate, where that is the broadcast's picture.
         paid: pay for each message above Telegram's free pace (`allow_paid_broadcast`).
     """
 
-    def __init__(self, messenger: Messenger, translations: Translations, draw: PictureOf, *, paid: bool) -> None:
+    def __init__(self, messenger: Messenger, translations: Translations, charts: Charts, *, paid: bool) -> None:
         self._messenger = messenger
         self._translations = translations
-        self._draw = draw
+        self._charts = charts
         self._paid = paid
         self._messages: OrderedDict[tuple[str, str], asyncio.Task[_Message]] = OrderedDict()
 
@@ -85,9 +84,13 @@ class ChatCourier:
 
     async def _make(self, broadcast: Broadcast, locale: str) -> _Message:
         t = self._translations.get(locale)
-        drawn = (broadcast.picture or "").startswith(DRAWN)
-        picture = await self._draw(broadcast, t) if drawn else broadcast.picture
-        return _Message(text_of(broadcast, t), keyboard_of(t), picture)
+        return _Message(text_of(broadcast, t), keyboard_of(t), await self._picture(broadcast, t))
+
+    async def _picture(self, broadcast: Broadcast, t: Translator) -> str | bytes | None:
+        period = chart_of(broadcast)
+        if period is None or broadcast.quote is None:
+            return broadcast.picture
+        return (await self._charts.of(t, Period(period), broadcast.quote)).png
 
 
 class LiveMessages:

@@ -5,10 +5,8 @@
 and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings and
 `ph:<action>[:<suggestion>]` of the phrase; `bc:<broadcast>:<revision>:<action>[:<argument>]` drives a broadcast, and
 `bc:list:<offset>` is a page of them; `q:<period>` is the rate over that time and `sub:<action>[:<argument>]` about news
-of it; `st:<action>[:<argument>]` is of operators' figures and `al:<action>[:<kind>:<subject>]` acts on their alarms;
-anything else is a word of its own (`new`, `over`, `lang:en`).
-of it; `st:<action>[:<argument>]` is of operators' figures; `bd:<broadcast>:<action>` acts on a
-broadcast that has begun; anything else is a word of its own (`new`, `over`, `lang:en`).
+of it; `st:<action>[:<argument>]` is of operators' figures, `al:<action>[:<kind>:<subject>]` acts on their alarms and
+`bd:<broadcast>:<action>` on a broadcast that has begun; anything else is a word of its own (`new`, `over`, `lang:en`).
 """
 
 import re

@@ -15,9 +15,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 
+from sqlalchemy import select
+
 from bot.actions.ports import Broadcast, BroadcastStatus, Person, Subscription
 from bot.domain.quote import Quote
 from bot.store.store import SqlStore
+from bot.store.tables import outbox
 from tests.benchmarks import crowd
 from tests.benchmarks.crowd import Followed
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
@@ -145,9 +148,12 @@ async def _collect_once(hall: Stage, found: Findings) -> None:
 async def _told(store: SqlStore, chats: Sequence[int]) -> list[float]:
     """From the commit that has the news to its message's arrival, for all that the paying were told."""
     async with store._reader.connect() as connection:
-        rows = await connection.exec_driver_sql("SELECT chat_id, created_at, told_at FROM outbox WHERE told_at NOT NULL")
-        told = [row for row in rows if row[0] in set(chats)]
-    return [(datetime.fromisoformat(row[2]) - datetime.fromisoformat(row[1])).total_seconds() for row in told]
+        found = await connection.execute(
+            select(outbox.c.created_at, outbox.c.told_at).where(
+                outbox.c.chat_id.in_(chats), outbox.c.told_at.is_not(None)
+            )
+        )
+        return [(told - created).total_seconds() for created, told in found.tuples()]
 
 
 def _rows(readers: Sequence[int], payments: int, found: Findings) -> list[Row]:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bot.chat.dispatch import Lane
 from bot.chat.failures import SlowDown, Unsent
-from bot.chat.limits import SendLimiter
-from bot.chat.pace import Limits
+from bot.chat.limits import LEAVES, SendLimiter
+from bot.chat.pace import Limits, Line
 from tests.virtual_time import VirtualLoop, in_virtual_time, now
 
 GROUP = -100200300
@@ -186,6 +186,74 @@ async def test_a_call_is_repeated_twice_at_the_most() -> None:
 
 
 @in_virtual_time
+async def test_what_is_refused_in_bulk_goes_back_to_its_sender_at_once() -> None:
+    wire = Wire()
+    wire.refusals[1] = [1.0]
+    with pytest.raises(SlowDown):
+        await wire.send(1, "bulk")
+    assert len(wire.times(1)) == 1
+    begin = now()
+    await wire.send(2, "bulk")
+    assert wire.times(2)[0] - begin >= 1.0 - 2 * wire.takes, "and the lane pauses all the same"
+
+
+@in_virtual_time
+async def test_a_broadcast_may_be_slower_than_the_rest() -> None:
+    wire = Wire(Limits(bulk_per_second=5))
+    broadcast = [asyncio.create_task(wire.send(chat, "bulk")) for chat in range(1, 26)]
+    await asyncio.gather(*broadcast, *(wire.send(chat, "talk") for chat in range(100, 150)))
+    assert most_in_any(1.0, wire.times(lane="bulk")) <= 6
+    assert wire.times(lane="talk")[-1] - wire.times()[0] < 2.2
+
+
+@in_virtual_time
+async def test_a_broadcast_that_is_paid_for_has_a_pace_of_its_own() -> None:
+    wire = Wire(Limits(bulk_per_second=100, bulk_is_paid=True))
+    broadcast = [asyncio.create_task(wire.send(chat, "bulk")) for chat in range(1, 401)]
+    await asyncio.gather(*broadcast, *(wire.send(chat, "money") for chat in range(1000, 1030)))
+    took = wire.times(lane="bulk")[-1] - wire.times(lane="bulk")[0]
+    assert took == pytest.approx(4.0, abs=0.1)
+    assert most_in_any(1.0, wire.times(lane="money")) <= 30
+
+
+@in_virtual_time
+async def test_edits_take_no_turn_from_messages() -> None:
+    wire = Wire()
+    edits = [asyncio.create_task(wire.send(chat, endpoint="editMessageText")) for chat in range(100, 160)]
+    await asyncio.gather(*edits, *(wire.send(chat, "bulk") for chat in range(1, 61)))
+    sent = [at for at, chat, _, _ in wire.sent if chat < 100]
+    assert sent[-1] - sent[0] == pytest.approx(59 / 29.7, abs=0.01)
+    assert most_in_any(1.0, [at for at, chat, _, _ in wire.sent if chat >= 100]) <= 30
+
+
+@in_virtual_time
+async def test_who_waits_can_tell_whether_the_call_has_left() -> None:
+    wire, left = Wire(), []
+    LEAVES.set(lambda: left.append(now()))
+    wire.limiter._dispatcher.pause(1, 5.0)
+    waiting = asyncio.create_task(wire.send(1, "bulk"))
+    await asyncio.sleep(1)
+    assert left == []
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await asyncio.sleep(5)
+    await wire.send(1, "bulk")
+    assert left == wire.times(1)
+
+
+def test_a_late_timer_costs_the_line_nothing_but_a_standstill_brings_no_burst() -> None:
+    line = Line(10)
+    line.take(waited_since=0.0, now=0.0)
+    assert line.opens_at() == pytest.approx(0.1)
+    line.take(waited_since=0.0, now=0.16)
+    assert line.opens_at() == pytest.approx(0.2), "counted from the slot, which was missed by 0.06"
+    line.take(waited_since=0.0, now=5.0)
+    assert line.opens_at() == pytest.approx(5.0), "a tenth of a second is made good, and no more"
+    line.take(waited_since=9.0, now=9.0)
+    assert line.opens_at() == pytest.approx(9.1), "nobody waited, so nothing is made good"
+
+
+@in_virtual_time
 async def test_a_long_pause_is_left_to_the_caller() -> None:
     wire = Wire()
     wire.refusals[1] = [300.0]
@@ -239,7 +307,7 @@ async def test_a_cancelled_call_leaves_nothing_behind_and_delays_nobody() -> Non
     await wire.send(2)
     dispatcher = wire.limiter._dispatcher
     assert set(dispatcher._chats) == {2}
-    assert not dispatcher._ready
+    assert not dispatcher._messages.ready
     assert not dispatcher._resting
 
 
@@ -331,7 +399,9 @@ def test_whatever_comes_is_sent_once_in_order_within_its_lane_or_cancelled(
             if cancelled:
                 tasks[-1].cancel()
         results = await asyncio.gather(*tasks, return_exceptions=True)
-        assert all(result is True or isinstance(result, asyncio.CancelledError) for result in results)
+        for (_, lane, *_), result in zip(calls, results, strict=True):
+            went_back = lane == "bulk" and isinstance(result, SlowDown)
+            assert result is True or went_back or isinstance(result, asyncio.CancelledError)
         assert wire.at_once <= 1
         assert not wire.times() or most_in_any(1.0, wire.times()) <= 30
         for key in wire.under_way:

@@ -91,12 +91,14 @@ def _keyboard(t: Translator, progress: Progress, unknown: int) -> Keyboard:
     if actions := ACTIONS.get(broadcast.status, ()):
         rows.append(tuple(_button(t, broadcast.id, action) for action in actions))
     if unknown and broadcast.status in MAY_REPEAT:
-        rows.append((Button(t.plain("delivery.do_again", count=unknown), data=data.for_delivery(broadcast.id, "again")),))
+        rows.append(
+            (Button(t.plain("delivery.do_again", count=unknown), data=data.for_delivery(broadcast.id, "again")),)
+        )
     if actions:
         rows.append((_button(t, broadcast.id, "show"),))
     return tuple(rows)
 
 
 def _button(t: Translator, broadcast_id: str, action: str) -> Button:
-    style = "danger" if action == "stop" else None
-    return Button(t.plain(f"delivery.do_{action}"), data=data.for_delivery(broadcast_id, action), style=style)
+    label, press = t.plain(f"delivery.do_{action}"), data.for_delivery(broadcast_id, action)
+    return Button(label, data=press, style="danger" if action == "stop" else None)
