@@ -24,7 +24,7 @@ def told_rails(rails: wire.DepositRails) -> ports.DepositRails:
 
 
 def _words(name: str, rail: wire.RailText | None) -> ports.Rail | None:
-    return None if rail is None else ports.Rail(name=name, label=rail.label or "", summary=rail.summary or "")
+    return None if rail is None else ports.Rail(name=name, summary=rail.summary or "")
 
 
 def _swap_target(name: str, rail: wire.LightningSwapTarget | None) -> ports.Rail | None:

@@ -91,7 +91,7 @@ async def test_rails_are_told_under_the_services_own_names(service: SandboxServi
     rails = {rail.name: rail for rail in told.rails}
     assert list(rails) == ["bitcoinOnchain", "lightning", "arbitrumUsdt", "baseCbbtc", "bscBtcb"]
     assert (told.is_configured, told.error) == (True, "")
-    assert rails["lightning"].label == "Lightning"
+    assert "BOLT11" in rails["lightning"].summary
     assert (rails["baseCbbtc"].token, rails["baseCbbtc"].chain_id) == ("cbBTC", 8453)
     assert rails["baseCbbtc"].contract.startswith("0x")
     assert rails["baseCbbtc"].address == rails["arbitrumUsdt"].address

@@ -136,7 +136,7 @@ def test_whatever_else_it_tells_is_shown_as_its_kind(key: str, value: object, sa
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("text", [*HOSTILE_NAMES, "🙈" * 4096, "\ufdfa" * 4096, "\ud800", "x" * 1_000_000])
 def test_no_text_of_the_service_breaks_the_message(locale: str, text: str) -> None:
-    rail = Rail(name=text, label=text, summary=text, token=text, chain_id=10**18, contract=text, address=text)
+    rail = Rail(name=text, summary=text, token=text, chain_id=10**18, contract=text, address=text)
     rails = DepositRails(is_configured=False, rails=(rail,) * 5, error=text)
     shown({f"{text} {number}": [text] * 5 for number in range(1000)}, locale, rails)
     shown({f"{number} {text}": {text: text} for number in range(40)}, locale, rails)

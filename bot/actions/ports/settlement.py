@@ -121,7 +121,6 @@ class Rail:
     """One way to deposit (2.3), under the service's own name for it; what it leaves out is empty or None."""
 
     name: str
-    label: str = ""
     summary: str = ""
     token: str = ""
     chain_id: int | None = None

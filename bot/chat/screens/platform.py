@@ -82,14 +82,14 @@ def _rails(t: Translator, rails: DepositRails) -> Html:
 
 def _rail(t: Translator, rail: Rail) -> Html:
     name = t.plain(NAMES[rail.name]) if rail.name in NAMES else cut(named(rail.name), 48)
-    facts = [short(rail.token, 16), _chain(rail), short(rail.summary, 80)]
-    line = t("platform.rail", name=name, facts=" · ".join(filter(None, facts)) or "–")  # noqa: RUF001  meant as a dash
+    facts = [fact for fact in (short(rail.token, 16), _chain(rail), short(rail.summary, 80)) if fact not in name]
+    told_of = t("platform.rail_facts", name=name, facts=" · ".join(facts)) if facts else t("platform.rail", name=name)
     addresses = [
         t(key, address=short(address, 64))
         for key, address in (("platform.contract", rail.contract), ("platform.address", rail.address))
         if address
     ]
-    return Html("\n".join((line, *addresses)))
+    return Html("\n".join((told_of, *addresses)))
 
 
 def _chain(rail: Rail) -> str:
