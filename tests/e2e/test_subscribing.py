@@ -5,11 +5,13 @@ import sqlite3
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from tests.e2e.people import Newcomer, newcomer
-from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of
+from tests.e2e.trouble import calls_of, held, killed_and_restarted
+from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of, world
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -25,6 +27,13 @@ def executed(town: World, statement: str, *values: object) -> list[tuple[object,
 def daily_falls_due(town: World, person: Newcomer, *, ago: timedelta = timedelta()) -> None:
     due = (datetime.now(UTC) - ago).strftime("%Y-%m-%d %H:%M:%S.%f")
     executed(town, "UPDATE subscriptions SET next_daily_at = ? WHERE person_id = ?", due, person.id)
+
+
+def price_comes(town: World, person: Newcomer) -> None:
+    """The bot has recorded the price that this person's alert waits for."""
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    (rate,) = executed(town, "SELECT threshold FROM rate_alerts WHERE person_id = ? AND is_above", person.id)[0]
+    executed(town, "INSERT INTO quotes (fetched_at, btc_idr, source) VALUES (?, ?, 'test')", now, rate)
 
 
 def wishes_of(town: World, person: Newcomer) -> tuple[int, int]:
@@ -51,6 +60,31 @@ async def test_people_hear_of_the_rate_as_they_wish(town: World) -> None:
         forged_buttons_do_nothing(town),
         all_of_it_seen_and_deleted(town),
     )
+
+
+async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path: Path) -> None:
+    async with world(tmp_path) as kirim:
+        emma, sari = await newcomer(kirim), await newcomer(kirim)
+        for person in (emma, sari):
+            await opens(person, "Settings", "Rate news")
+        await emma.taps("Daily quote")
+        await emma.taps("08:00")
+        await emma.sees("each day at 08:00")
+        await sari.taps("Price alert")
+        await sari.taps("+5%")
+        await sari.taps("Once · 30 days")
+        await sari.sees("You will hear when 1 BTC is above")
+        calls = calls_of(kirim, "sendMessage")
+        async with held(calls, emma, "delay_after"):
+            daily_falls_due(kirim, emma)
+        async with held(calls, sari, "delay_after"):
+            price_comes(kirim, sari)
+        await killed_and_restarted(kirim)
+        await sari.sees("1 BTC is above(.|\n)*Repeated, since we can't be sure", anywhere=True)
+        assert [await emma.count("Today's rate"), await sari.count("🔔 1 BTC is above")] == [1, 2]
+        assert wishes_of(kirim, sari) == (1, 0)
+        ((due,),) = executed(kirim, "SELECT next_daily_at FROM subscriptions WHERE person_id = ?", emma.id)
+        assert str(due) > datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 async def daily_by_a_tap_and_by_words(town: World) -> None:
@@ -96,7 +130,7 @@ async def asked_for_under_the_rate(town: World) -> None:
     assert "1 BTC = Rp" in words_of(still)
     assert wishes_of(town, sari) == (1, 0)
     await asyncio.gather(*(sari.presses(picture, stop, force=True) for _ in range(2)))
-    await sari.sees("Tidak ada lagi kabar kurs")
+    await sari.sees("Tidak ada lagi kabar kurs", anywhere=True)
     assert await sari.count("Tidak ada lagi kabar kurs") == 1
     assert wishes_of(town, sari) == (0, 0)
 
@@ -112,16 +146,14 @@ async def alert_set_once_however_often_tapped_and_rung(town: World) -> None:
     shown = await sari.sees("Kabari saat 1 BTC di atas Rp")
     _, once = await sari.button("Sekali · 30 hari")
     await asyncio.gather(*(sari.presses(shown, once, force=True) for _ in range(2)))
-    await sari.sees(r"• ▲ Rp[\d.]+ · Sekali · sampai")
+    await sari.sees(r"• ▲ Rp[\d.]+ · Sekali · sampai", anywhere=True)
     await sari.taps("Alarm harga")
     await sari.taps("−2%")  # noqa: RUF001  a minus
     await sari.sees("di bawah Rp")
     await sari.taps("Tiap 6 jam · 90 hari")
     await sari.sees(r"• ▼ Rp[\d.]+ · Tiap 6 jam")
     assert wishes_of(town, sari) == (1, 2)
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
-    (rate,) = executed(town, "SELECT threshold FROM rate_alerts WHERE person_id = ? AND is_above", sari.id)[0]
-    executed(town, "INSERT INTO quotes (fetched_at, btc_idr, source) VALUES (?, ?, 'test')", now, rate)
+    price_comes(town, sari)
     rung = await sari.sees("🔔 1 BTC di atas Rp(.|\n)*Alarm ini sudah selesai")
     executed(town, "DELETE FROM quotes WHERE source = 'test'")
     assert wishes_of(town, sari) == (1, 1)
@@ -143,7 +175,7 @@ async def stopped_in_one_tap_from_the_news_itself(town: World) -> None:
     _, end = await emma.button("Stop everything")
     for _ in range(2):
         await emma.presses(told, end, force=True)
-    await emma.sees("Stopped. No more news of the rate")
+    await emma.sees("Stopped. No more news of the rate", anywhere=True)
     assert await emma.count("Stopped. No more news") == 1
     assert await emma.count("Today's rate") == 1
     assert wishes_of(town, emma) == (0, 0)
