@@ -17,6 +17,7 @@ PROBE_WHEN_QUIET = timedelta(seconds=60)
 PROBE_WHEN_FAILING = timedelta(seconds=5)
 """After so long without a call of anybody's, the service is asked for its list, to hear whether it answers."""
 
+LATELY = timedelta(days=1)
 LONGEST_REST = timedelta(hours=1)
 
 
@@ -29,6 +30,7 @@ class Glance:
     service_answers: bool | None
     methods: int | None
     backlog: Backlog
+    raised_lately: int
 
 
 class Watching:
@@ -87,8 +89,10 @@ class Watching:
 
     async def glance(self) -> Glance:
         """All at once, for whom asks."""
+        now = self._clock.now()
         async with self._store.reading() as tx:
-            alarms, backlog = await tx.alarms.open(), await tx.outbox.backlog(self._clock.now())
+            alarms, backlog = await tx.alarms.open(), await tx.outbox.backlog(now)
+            lately = await tx.alarms.since(now - LATELY)
         is_down = self._health.is_down
         return Glance(
             alarms=alarms,
@@ -96,6 +100,7 @@ class Watching:
             service_answers=None if is_down is None else not is_down,
             methods=self._health.methods,
             backlog=backlog,
+            raised_lately=len(lately),
         )
 
     async def _of_service(self) -> list[Finding]:

@@ -48,6 +48,7 @@ def a_glance(*raised: Alarm, known: bool = True) -> Glance:
         service_answers=True if known else None,
         methods=1_234 if known else None,
         backlog=Backlog(3),
+        raised_lately=len(raised),
     )
 
 

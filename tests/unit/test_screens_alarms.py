@@ -21,7 +21,7 @@ SHRUNK = Alarm(kind=AlarmKind.METHODS_SHRUNK, facts={"before": 1_500, "now": 12}
 
 def test_all_is_well_in_one_line_each() -> None:
     seen = Seen("", operator_status.screen(EN, a_glance(), {}, NOW, JAKARTA))
-    head, table = seen.text.split("\n\n")
+    head, table, lately = seen.text.split("\n\n")
     assert head == "At a glance, 10:05 WIB"
     assert table.split("\n") == [
         "✅ API key: taken",
@@ -33,6 +33,7 @@ def test_all_is_well_in_one_line_each() -> None:
         "✅ News waiting to be told: 3",
         "✅ Looking after orders: at work",
     ]
+    assert lately == "Alarms in the last 24 hours: 0"
     assert [button.label for button in seen.buttons] == ["Refresh", "Your own orders", "Send rupiah"]
 
 

@@ -16,7 +16,11 @@ FINE, WRONG, UNKNOWN = "✅", "🚨", "❔"
 
 def screen(t: Translator, glance: Glance, orders: told.Orders, now: datetime, zone: tzinfo) -> Screen:
     """One line for each thing, then what is wrong in full, with a button for each alarm that can be settled."""
-    parts = [t("alarm.glance", time=words.moment(t, now, zone)), _table(t, glance)]
+    parts = [
+        t("alarm.glance", time=words.moment(t, now, zone)),
+        _table(t, glance),
+        t("alarm.lately", count=glance.raised_lately),
+    ]
     if glance.alarms:
         parts.append(told.lines(t, glance.alarms, orders, now, zone))
     rows = (

@@ -1,0 +1,127 @@
+"""How alarms read when they reach a chat: in its reader's language, and with buttons for operators alone."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import pytest
+
+from bot.actions.news import staff_news
+from bot.actions.ports import AlarmKind, News, Person, Told
+from bot.chat.alarm_news import AlarmTeller
+from bot.chat.messenger import Delivered, Messenger
+from bot.chat.screen import Keyboard
+from bot.chat.words import translator_for
+from bot.domain.order import Notice
+from bot.i18n import Translations
+from tests.integration.order_world import OSCAR, House, rules
+from tests.unit.fake_settlement import FakeSettlement
+
+RINA, OLGA = 3001, 2002
+TRANSLATIONS = Translations.load(strict=True)
+
+
+@dataclass
+class Chats:
+    """What stands in them."""
+
+    texts: dict[int, list[str]] = field(default_factory=dict)
+    keyboards: dict[int, list[Keyboard]] = field(default_factory=dict)
+
+    async def send_text(self, chat_id: int, text: str, keyboard: Keyboard, **_: Any) -> Delivered:
+        self.texts.setdefault(chat_id, []).append(text)
+        self.keyboards.setdefault(chat_id, []).append(keyboard)
+        return Delivered(1)
+
+    def labels(self, chat_id: int) -> list[str]:
+        return [button.label for row in self.keyboards[chat_id][-1] for button in row]
+
+
+@pytest.fixture
+def chats(house: House) -> Chats:
+    """The house tells its alarms into these; Oscar reads English, Olga Indonesian."""
+    chats = Chats()
+    operators = frozenset({OSCAR, OLGA})
+    tellers = AlarmTeller(house.store, cast("Messenger", chats), house.clock, operators).tellers()
+    write_down = house.ears.tell
+
+    async def tell(news: News) -> Any:
+        reader = Person(id=news.chat_id, created_at=news.created_at, locale="id" if news.chat_id == OLGA else "en")
+        teller = tellers.get(news.kind)
+        t = translator_for(TRANSLATIONS, reader, "en")
+        return await (teller(news, reader, t) if teller else write_down(news))
+
+    house.ears.tell = tell  # type: ignore[method-assign]
+    return chats
+
+
+@pytest.fixture
+def house(file: str, service: FakeSettlement) -> House:
+    return House(file, service, rules=rules(operator_ids=frozenset({OSCAR, OLGA}), support_ids=frozenset({RINA})))
+
+
+@pytest.fixture(autouse=True)
+async def _leaves(house: House) -> Any:
+    yield
+    await house.leave()
+
+
+async def fails_after_payment(house: House) -> str:
+    order = await house.place()
+    for state in ("LN_INVOICE_PAID", "FAILED"):
+        house.service.becomes("svc-1", state)
+        await house.polls()
+    return order.reference
+
+
+async def test_an_order_that_failed_reaches_support_too_but_only_operators_can_end_the_alarm(
+    house: House, chats: Chats
+) -> None:
+    reference = await fails_after_payment(house)
+    assert reference in chats.texts[RINA][0]
+    assert (chats.labels(OSCAR), chats.labels(OLGA), chats.labels(RINA)) == (["Seen to"], ["Sudah ditangani"], [])
+
+
+async def test_the_other_operator_hears_that_it_is_seen_to_and_which_order_it_was(house: House, chats: Chats) -> None:
+    reference = await fails_after_payment(house)
+    await house.watching.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
+    await house.tells()
+    assert len(chats.texts[OSCAR]) == len(chats.texts[RINA]) == 1
+    assert "Sudah ditangani oleh operator" in chats.texts[OLGA][-1]
+    assert reference in chats.texts[OLGA][-1]
+
+
+async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(house: House, chats: Chats) -> None:
+    reference = await fails_after_payment(house)
+    house.health.refused()
+    await house.tells()
+    await house.alarms.remind()
+    house.clock.passes(hours=2)
+    assert await house.alarms.remind()
+    await house.tells()
+    assert "Still wrong" in chats.texts[OSCAR][-1]
+    assert reference in chats.texts[OSCAR][-1]
+    assert "refuses our API key" in chats.texts[OSCAR][-1]
+    assert chats.labels(OSCAR) == [f"Seen to: {reference}", "All at a glance"]
+    assert len(chats.texts[RINA]) == 1
+
+
+async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sound(house: House, chats: Chats) -> None:
+    reference = await fails_after_payment(house)
+    await house.alarms.remind()
+    house.clock.passes(hours=2)
+    assert await house.alarms.remind()
+    await house.watching.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
+    await house.tells()
+    assert len(chats.texts[OSCAR]) == 1
+    async with house.store.reading() as tx:
+        assert await tx.outbox.next_due() is None
+
+
+async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(house: House, chats: Chats) -> None:
+    reference = await fails_after_payment(house)
+    tellers = AlarmTeller(house.store, cast("Messenger", chats), house.clock, frozenset({OSCAR})).tellers()
+    now = house.clock.now()
+    (piece,) = staff_news([OSCAR], Notice.STAFF_FAILED, f"order:{reference}", now, reference=reference)
+    english = TRANSLATIONS.get("en")
+    assert isinstance(await tellers[piece.kind](replace(piece, maybe_told=True), None, english), Told)
+    assert english("news.again") in chats.texts[OSCAR][-1]
