@@ -8,10 +8,30 @@ import csv
 import io
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from bot.actions.ports import OrderLine
 from bot.domain.text import plain
+
+FORMULAS: Final = ("=", "+", "-", "@")
+"""What a cell must not begin with: spreadsheets would calculate it."""
+
+CELL: Final = 200
+"""Characters of a text from outside."""
+
+
+# Names and states come again and again: without remembering them they are half of a file's time.
+@lru_cache(maxsize=1024)
+def _safe(text: str | None) -> str:
+    """A text from outside on one line, without anything hidden; one that looks like a formula begins with a '."""
+    shown = plain((text or "")[:CELL])[:CELL]
+    return f"'{shown}" if shown.startswith(FORMULAS) else shown
+
+
+def _time(moment: datetime | None) -> str:
+    return "" if moment is None else moment.isoformat(timespec="seconds")
+
 
 COLUMNS: Final[dict[str, Callable[[OrderLine], object]]] = {
     "reference": lambda line: _safe(line.reference),
@@ -31,12 +51,6 @@ COLUMNS: Final[dict[str, Callable[[OrderLine], object]]] = {
 }
 """The columns, from the left. The README says what each holds."""
 
-FORMULAS: Final = ("=", "+", "-", "@")
-"""What a cell must not begin with: spreadsheets would calculate it."""
-
-CELL: Final = 200
-"""Characters of a text from outside."""
-
 
 def header() -> bytes:
     """The first row."""
@@ -52,13 +66,3 @@ def _rows(cells: Iterable[Iterable[object]]) -> bytes:
     text = io.StringIO(newline="")
     csv.writer(text).writerows(cells)
     return text.getvalue().encode()
-
-
-def _safe(text: str | None) -> str:
-    """A text from outside on one line, without anything hidden; one that looks like a formula begins with a '."""
-    shown = plain(text or "")[:CELL]
-    return f"'{shown}" if shown.startswith(FORMULAS) else shown
-
-
-def _time(moment: datetime | None) -> str:
-    return "" if moment is None else moment.isoformat(timespec="seconds")

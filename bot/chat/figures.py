@@ -16,7 +16,8 @@ from bot.chat.desk import VISIT, Visit
 from bot.chat.flow import PRIVATE, Context, Handler
 from bot.chat.messenger import Delivered
 from bot.chat.screen import Screen
-from bot.chat.screens import export, figures, platform
+from bot.chat.screens import export, figures, platform, start
+from bot.chat.screens.parts import with_way_back
 from bot.domain import spans
 from bot.domain.spans import Period, Span
 from bot.pictures.chart import render_bars_off_loop
@@ -77,7 +78,7 @@ async def time_typed(visit: Visit, _: str, text: str) -> None:
     """The time whose orders are wanted; asked again as long as it can't be read."""
     if not visit.is_operator:
         await _forget_question(visit)
-        await way_on(visit, "stale.button")
+        await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
         return
     span = spans.typed(text, _today(visit), visit.zone)
     if span is None:

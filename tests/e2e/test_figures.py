@@ -10,7 +10,7 @@ from tests.e2e.people import Newcomer, bot_knows, completes, newcomer, taps_to_i
 from tests.e2e.steps import reaches_invoice
 from tests.e2e.world import Json, World, words_of
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+in_town = pytest.mark.asyncio(loop_scope="session")
 
 
 async def table_of(person: Newcomer, message: Json) -> tuple[str, list[dict[str, str]]]:
@@ -34,6 +34,7 @@ async def asks_for_figures(oscar: Newcomer) -> tuple[Json, Json]:
     return picture, await oscar.sees("The settlement service")
 
 
+@in_town
 async def test_an_operator_sees_what_was_ordered_paid_and_sent_and_takes_it_along(town: World) -> None:
     oscar, emma = Newcomer(town.telegram, town.oscar.id), await newcomer(town)
     await oscar.speaks("en")
@@ -70,6 +71,7 @@ async def test_an_operator_sees_what_was_ordered_paid_and_sent_and_takes_it_alon
     assert await oscar.count("It holds no numbers") == asked[0], "a second tap sends no second file"
 
 
+@in_town
 async def test_a_time_is_typed_and_the_service_may_be_away(town: World) -> None:
     oscar, emma = Newcomer(town.telegram, town.oscar.id), await newcomer(town)
     await oscar.speaks("id")
@@ -99,6 +101,7 @@ async def test_a_time_is_typed_and_the_service_may_be_away(town: World) -> None:
     await oscar.speaks("en")
 
 
+@in_town
 async def test_whoever_is_no_operator_meets_an_unknown_command_and_an_old_button(town: World) -> None:
     emma, oscar = await newcomer(town), Newcomer(town.telegram, town.oscar.id)
     await emma.says("/start")
@@ -115,3 +118,14 @@ async def test_whoever_is_no_operator_meets_an_unknown_command_and_an_old_button
     asking = await oscar.sees("Of which time")
     for button in ("st:csv:century", "st:show:year", "st:csv"):
         assert (await oscar.presses(asking, button, force=True))["text"]
+
+
+async def test_whoever_was_an_operator_when_a_question_was_asked_isnt_one_when_it_is_answered(kirim: World) -> None:
+    await kirim.oscar.speaks("en")
+    await kirim.oscar.says("/export")
+    await kirim.oscar.sees("Of which time")
+    await kirim.stop_bot()
+    await kirim.start_bot(OPERATOR_IDS="2999")
+    await kirim.oscar.says("3 days")
+    await kirim.oscar.sees("Kirim sends rupiah from this chat")
+    assert await kirim.oscar.count("No orders were placed") == 0
