@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from bot.actions.broadcast_rules import chart_of
 from bot.actions.delivery_round import Outcome, Progress
 from bot.actions.ports import Broadcast, Delivery, Person, Store
 from bot.chat import words
+from bot.chat.broadcast_message import picture_of
 from bot.chat.charts import Charts
 from bot.chat.limits import LEAVES
 from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, TryLater
@@ -17,9 +17,8 @@ from bot.chat.screen import Keyboard
 from bot.chat.screens import broadcast_progress
 from bot.chat.screens.broadcast_text import keyboard_of, text_of
 from bot.chat.telling import kept
-from bot.domain.rate_history import Period
 from bot.domain.zones import PRESUMED
-from bot.i18n import Translations, Translator
+from bot.i18n import Translations
 
 MESSAGES_KEPT: Final = 8
 
@@ -84,13 +83,7 @@ class ChatCourier:
 
     async def _make(self, broadcast: Broadcast, locale: str) -> _Message:
         t = self._translations.get(locale)
-        return _Message(text_of(broadcast, t), keyboard_of(t), await self._picture(broadcast, t))
-
-    async def _picture(self, broadcast: Broadcast, t: Translator) -> str | bytes | None:
-        period = chart_of(broadcast)
-        if period is None or broadcast.quote is None:
-            return broadcast.picture
-        return (await self._charts.of(t, Period(period), broadcast.quote)).png
+        return _Message(text_of(broadcast, t), keyboard_of(t), await picture_of(broadcast, t, self._charts))
 
 
 class LiveMessages:

@@ -10,18 +10,12 @@ from bot.domain.rate_history import Period
 from bot.i18n import Translator
 
 
-class BroadcastPictures:
-    """Draws the pictures of broadcasts that have one drawn."""
-
-    def __init__(self, charts: Charts) -> None:
-        self._charts = charts
-
-    async def draw(self, broadcast: Broadcast, t: Translator) -> bytes | None:
-        """The rate's chart up to the broadcast's quote, in the readers' language; None where it has none."""
-        period = chart_of(broadcast)
-        if period is None or broadcast.quote is None:
-            return None
-        return (await self._charts.of(t, Period(period), broadcast.quote)).png
+async def picture_of(broadcast: Broadcast, t: Translator, charts: Charts) -> bytes | str | None:
+    """Its picture: a PNG of the rate up to its quote, in the readers' language, or a photo's id; None without one."""
+    period = chart_of(broadcast)
+    if period is None or broadcast.quote is None:
+        return broadcast.picture
+    return (await charts.of(t, Period(period), broadcast.quote)).png
 
 
 async def send_broadcast(
@@ -29,8 +23,7 @@ async def send_broadcast(
 ) -> Outcome:
     """Send it to one chat in the language of `t`."""
     text, keyboard = text_of(broadcast, t), keyboard_of(t)
-    is_drawn = chart_of(broadcast) is not None
-    picture = await BroadcastPictures(desk.charts).draw(broadcast, t) if is_drawn else broadcast.picture
+    picture = await picture_of(broadcast, t, desk.charts)
     if picture is None:
         return await desk.messenger.send_text(chat_id, text, keyboard, lane=lane, silent=silent)
     return await desk.messenger.send_photo(chat_id, picture, text, keyboard, lane=lane, silent=silent)

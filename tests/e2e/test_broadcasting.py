@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.e2e.world import Chatter, Json, World, words_of, world
@@ -165,3 +166,71 @@ async def has_a_picture_under_which_less_fits(town: World) -> None:
     assert preview["photo"][-1]["file_id"] == photo
     await oscar.taps("Discard")
     await oscar.sees("The draft is gone")
+
+
+async def test_a_rate_that_jumped_asks_every_operator_and_one_word_counts(tmp_path: Path) -> None:
+    async with world(tmp_path, OPERATOR_IDS="2001,1002") as town:
+        for person in (town.emma, town.sari):
+            await person.says("/start")
+            await person.sees("Kirim")
+        subscribe(town, town.emma)
+        await is_told_to_the_subscriber(town)
+        await town.service.does("quote", btcIdr=1_000_000_000)
+        await is_scheduled_with_the_new_rate_in_sight(town)
+        come_true(town)
+        await waits_for_one_of_both(town)
+
+
+async def is_told_to_the_subscriber(town: World) -> None:
+    oscar = town.oscar
+    await oscar.says("/broadcast")
+    await oscar.sees("A broadcast")
+    await oscar.taps("See it as they get it")
+    await oscar.sees("This is what they get")
+    await oscar.taps("Send to 1 person")
+    await oscar.sees("Confirmed")
+    await town.emma.sees("Today's rate")
+
+
+async def is_scheduled_with_the_new_rate_in_sight(town: World) -> None:
+    oscar = town.oscar
+    await oscar.says("/broadcast")
+    await oscar.sees("A broadcast")
+    await oscar.taps("When")
+    await oscar.sees("Your clock shows")
+    await oscar.says("tomorrow 12:00")
+    await oscar.sees("12:00 WIB")
+    await oscar.taps("See it as they get it")
+    # The bot asks for the rate once for all who look within some seconds.
+    while not (await oscar.sees("The rate is taken when it begins") and await oscar.count("= Rp1,000,000,000")):
+        await oscar.taps("Change")
+        await oscar.sees("A broadcast")
+        await oscar.taps("See it as they get it")
+    await oscar.taps("Schedule it")
+    await oscar.sees("Confirmed. It goes")
+
+
+async def waits_for_one_of_both(town: World) -> None:
+    oscar, sari = town.oscar, town.sari
+    waiting = await oscar.sees("has moved a lot since the last broadcast", anywhere=True)
+    await sari.sees("Kurs bergerak jauh sejak siaran terakhir", anywhere=True)
+    await sari.taps("Lihat seperti penerima")
+    await sari.sees("Inilah yang mereka terima")
+    await sari.taps("Kirim ke 1 orang")
+    await sari.sees(r"Kurs 3[0-9,]+% lebih rendah daripada di siaran terakhir: waktu itu Rp1\.[56]")
+    await oscar.presses(waiting, data_of(waiting, "See it as they get it"), force=True)
+    await oscar.sees("waits for your word")
+    await sari.taps("Tetap kirim ke 1 orang")
+    await sari.sees("Dikonfirmasi")
+    await town.emma.sees("= Rp1,000,000,000", anywhere=True)
+    await oscar.presses(waiting, data_of(waiting, "Call it off"), force=True)
+    await oscar.sees("confirmed by 1002")
+    assert await town.emma.count("Today's rate") == 2
+
+
+def come_true(town: World) -> None:
+    """As if the time of what is scheduled had come."""
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
+        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+        database.execute("UPDATE broadcasts SET starts_at = ? WHERE status = 'scheduled'", (now,))
+        database.commit()

@@ -58,6 +58,8 @@ def page(t: Translator, broadcast: Broadcast, counts: Mapping[str, int], now: da
         rows = waiting_rows(t, broadcast)
     elif may_be_called_off(broadcast):
         rows = (call_off_row(t, broadcast),)
+    elif broadcast.started_at is not None and (broadcast.ended_at is None or counts.get(DeliveryStatus.UNKNOWN)):
+        rows = ((Button(t.plain("broadcast.progress"), data=data.for_delivery(broadcast.id, "show")),),)
     see = Button(t.plain("broadcast.see"), data=data.for_broadcast(broadcast, "see"))
     like = Button(t.plain("broadcast.like"), data=data.for_broadcast(broadcast, "like"))
     listed = Button(t.plain("broadcast.list"), data=data.for_broadcasts())
