@@ -39,7 +39,7 @@ MOST_UNDER_WAY = 128
 """Requests at once; half of the connections, so that nobody else waits for one."""
 
 SPEED_SECONDS = 15.0
-LONGEST_REST = 60.0
+SHORTEST_REST, LONGEST_REST = 0.5, 60.0
 HOPELESS_AFTER, HOPELESS_ALONE = 3, 12
 """Refusals of one person while others were reached in between, and in all: nothing waits for them for ever."""
 
@@ -268,7 +268,7 @@ class Round:
                 self._end(delivery, DeliveryStatus.FAILED, reason)
             case TellLater(after, maybe_told=True):
                 self._end(delivery, DeliveryStatus.UNKNOWN)
-                self._rest(after)
+                self._rest(after, costly=True)
             case TellLater(after):
                 if self._is_hopeless(delivery.person_id):
                     self._end(delivery, DeliveryStatus.FAILED, "refused too often")
@@ -289,12 +289,15 @@ class Round:
         refused.reached = self._reached
         return refused.alone >= HOPELESS_AFTER or refused.in_all >= HOPELESS_ALONE
 
-    def _rest(self, seconds: float) -> None:
-        """Leave Telegram alone for a while, the longer the more often in a row; what hasn't left is called back."""
+    def _rest(self, seconds: float, *, costly: bool = False) -> None:
+        """Leave Telegram alone for so long; what hasn't left is called back.
+
+        A `costly` failure leaves somebody unknown: then the longer, the more often in a row.
+        """
         now = _now()
         if now >= self._rest_until:
             self._troubles += 1
-        pause = max(seconds, min(2.0**self._troubles / 4, LONGEST_REST))
+        pause = max(seconds, min(2.0**self._troubles, LONGEST_REST)) if costly else max(seconds, SHORTEST_REST)
         self._rest_until = max(self._rest_until, now + pause)
         self._call_back()
 

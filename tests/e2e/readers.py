@@ -1,0 +1,107 @@
+"""Subscribers by the hundred, a confirmed broadcast to them, and what became of it."""
+
+import asyncio
+import secrets
+import time
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from bot.actions.ports import Broadcast, BroadcastStatus, DeliveryStatus, Person, Subscription
+from bot.store.store import SqlStore
+from tests.e2e.world import LOOK_EVERY, World
+from tests.keys import VAULT
+
+PATIENCE = 60.0
+OPERATOR = 2001
+
+
+async def subscribers(world: World, count: int, *, blocked: int = 0) -> list[int]:
+    """People who have subscribed, of whom the first have blocked the bot since; their ids."""
+    order = {"count": count, "blocked": blocked, "languages": ["en", "id"]}
+    answer = await world.telegram.post("/sandbox/crowd", json=order)
+    ids: list[int] = answer.raise_for_status().json()["ids"]
+    now = datetime.now(UTC)
+    store = opened(world)
+    async with store.transaction() as tx:
+        for number, person_id in enumerate(ids):
+            await tx.people.save(Person(id=person_id, language_code=("en", "id")[number % 2], created_at=now))
+            await tx.subscriptions.save(Subscription(person_id=person_id, since=now))
+    await store.close()
+    return ids
+
+
+async def confirms(world: World, text: str = "Rates are up today", operator: int = OPERATOR) -> Broadcast:
+    """A broadcast as an operator's confirmation leaves it."""
+    now = datetime.now(UTC)
+    broadcast = Broadcast(
+        id=secrets.token_hex(5),
+        operator_id=operator,
+        status=BroadcastStatus.SCHEDULED,
+        is_rate=False,
+        texts={"en": text, "id": f"{text} (id)"},
+        starts_at=now,
+        created_at=now,
+        confirmed_at=now,
+        confirmed_by=operator,
+        chat_id=operator,
+    )
+    store = opened(world)
+    async with store.transaction() as tx:
+        await tx.broadcasts.add(broadcast)
+    await store.close()
+    return broadcast
+
+
+async def reached(world: World, readers: Sequence[int]) -> Counter[int]:
+    """How many messages each of them has got."""
+    audience = set(readers)
+    sent = (call for call in await world.calls() if call["method"] == "sendMessage" and call["ok"])
+    return Counter(call["chat_id"] for call in sent if call["chat_id"] in audience)
+
+
+async def until_reached(world: World, readers: Sequence[int], count: int) -> None:
+    """Wait until so many of them have got their message."""
+    deadline = time.monotonic() + PATIENCE
+    while len(await reached(world, readers)) < count:
+        assert time.monotonic() < deadline, f"{len(await reached(world, readers))} of {count}"
+        await asyncio.sleep(LOOK_EVERY)
+
+
+async def report(world: World, broadcast: Broadcast) -> dict[str, int]:
+    """Wait for its end; how many deliveries ended how."""
+    store = opened(world)
+    deadline = time.monotonic() + PATIENCE
+    try:
+        while True:
+            async with store.reading() as tx:
+                kept = await tx.broadcasts.get(broadcast.id)
+            if kept is not None and kept.report is not None:
+                return dict(kept.report)
+            assert time.monotonic() < deadline, kept
+            await asyncio.sleep(LOOK_EVERY)
+    finally:
+        await store.close()
+
+
+async def listed(world: World, broadcast: Broadcast, status: DeliveryStatus) -> set[int]:
+    """Those in the ledger of whom this is written."""
+    store = opened(world)
+    async with store.reading() as tx:
+        found = await tx.deliveries.with_status(broadcast.id, status, 1_000)
+    await store.close()
+    return {each.person_id for each in found}
+
+
+async def still_subscribed(world: World) -> int:
+    """How many are subscribed."""
+    store = opened(world)
+    async with store.reading() as tx:
+        count = await tx.subscriptions.count()
+    await store.close()
+    return count
+
+
+def opened(world: World) -> SqlStore:
+    """The bot's own database, beside it."""
+    return SqlStore(f"sqlite:///{world.state / 'kirim.db'}", VAULT)

@@ -1,0 +1,70 @@
+"""Broadcasts under way: killed in the middle, through blocked people and refusals, and with two operators at it."""
+
+from pathlib import Path
+
+from bot.actions.ports import DeliveryStatus
+from tests.e2e.people import Newcomer, completes, taps_to_invoice
+from tests.e2e.readers import confirms, listed, reached, report, still_subscribed, subscribers, until_reached
+from tests.e2e.world import world
+
+READERS, BLOCKED = 160, 8
+FINISHED, UNDER_WAY = "The broadcast is finished", "The broadcast is under way"
+
+
+async def test_killed_in_the_middle_it_goes_on_by_itself_and_tells_nobody_twice_without_a_word(tmp_path: Path) -> None:
+    async with world(tmp_path) as kirim:
+        await kirim.oscar.says("/start")
+        readers = await subscribers(kirim, READERS, blocked=BLOCKED)
+        broadcast = await confirms(kirim)
+        await until_reached(kirim, readers, READERS // 3)
+        await kirim.oscar.sees(UNDER_WAY)
+        await kirim.kill_bot()
+        await kirim.start_bot()
+        ended = await report(kirim, broadcast)
+        told, unknown = await reached(kirim, readers), await listed(kirim, broadcast, DeliveryStatus.UNKNOWN)
+        assert set(told.values()) == {1}
+        blocked = set(readers[:BLOCKED])
+        assert set(readers) - told.keys() - blocked <= unknown, "nobody is left out but who is listed"
+        assert ended["delivered"] + ended["blocked"] + len(unknown) == READERS
+        assert ended["blocked"] == BLOCKED == READERS - await still_subscribed(kirim)
+        live = await kirim.oscar.sees(FINISHED)
+        assert await kirim.oscar.count("broadcast") == 1, "one live message, before and after the crash"
+        if unknown:
+            await kirim.oscar.taps(f"Send to the {len(unknown)} not known", message=live)
+            await kirim.oscar.sees(f"Delivered: {READERS - BLOCKED}")
+            assert {*await reached(kirim, readers)} == set(readers) - blocked
+
+
+async def test_a_storm_of_refusals_slows_the_broadcast_alone_and_operators_decide_once(tmp_path: Path) -> None:
+    async with world(tmp_path, OPERATOR_IDS="2001,3001") as kirim:
+        oscar, rina = kirim.oscar, kirim.rina
+        emma = Newcomer(kirim.telegram, 1001)
+        await oscar.says("/start")
+        await rina.says("/start")
+        _, order = await taps_to_invoice(kirim, emma)
+        readers = await subscribers(kirim, READERS)
+        broadcast = await confirms(kirim)
+        await until_reached(kirim, readers, 20)
+        # Two operators at once: one has done it, and the other sees how it stands.
+        live = await oscar.sees(UNDER_WAY)
+        pause = f"bd:{broadcast.id}:pause"
+        await oscar.presses(live, pause)
+        await oscar.sees("The broadcast is paused")
+        answer = await oscar.presses(live, pause, force=True)
+        assert "decided already" in str(answer)
+        halted = len(await reached(kirim, readers))
+        for reader in readers[-3:]:
+            await kirim.telegram_fails("429", "sendMessage", chat_id=reader, retry_after=1, times=2)
+        await oscar.taps("Resume")
+        await oscar.sees(UNDER_WAY)
+        assert halted < READERS
+        await kirim.service.pays(order)
+        await emma.sees("Payment received at", within=4)
+        await completes(kirim, order)
+        await emma.sees("They usually show in the account", within=4)
+        assert await report(kirim, broadcast) == {"delivered": READERS}
+        assert set((await reached(kirim, readers)).values()) == {1}
+        await oscar.sees(FINISHED)
+        # Whoever is no operator gets nothing out of its buttons.
+        stranger = await emma.presses((await emma.messages())[-1], f"bd:{broadcast.id}:show", force=True)
+        assert "isn't current" in str(stranger) or "older" in str(stranger)
