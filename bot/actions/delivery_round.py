@@ -182,9 +182,10 @@ class Round:
         """The next; those who were refused lately only when nobody else is left."""
         now, put_off = self._clock.now(), frozenset(self._put_off)
         taken = await tx.deliveries.claim(self._broadcast.id, room, now, but=put_off)
-        if taken or not put_off:
-            return taken
-        return await tx.deliveries.claim(self._broadcast.id, room, now)
+        if not taken and put_off:
+            taken = await tx.deliveries.claim(self._broadcast.id, room, now)
+        quiet = await tx.subscriptions.quiet([each.person_id for each in taken], now)
+        return tuple(replace(each, silent=each.person_id in quiet) for each in taken)
 
     async def _strays(self, tx: Transaction) -> set[int]:
         """Taken in hand by a commit that was believed to have failed, and so never sent."""

@@ -55,16 +55,21 @@ class ChatCourier:
         message = await self._message(broadcast, delivery.locale)
         LEAVES.set(leaves)  # in this delivery's own task
         if not isinstance(message.picture, bytes):
-            return await self._send(delivery.person_id, message)
+            return await self._send(delivery, message)
         # The first one takes the picture to Telegram, and the others wait for its id.
         async with message.uploading:
             if isinstance(message.picture, bytes):
-                return await self._send(delivery.person_id, message)
-        return await self._send(delivery.person_id, message)
+                return await self._send(delivery, message)
+        return await self._send(delivery, message)
 
-    async def _send(self, person_id: int, message: _Message) -> Outcome:
+    async def _send(self, delivery: Delivery, message: _Message) -> Outcome:
         sent = await self._messenger.broadcast(
-            person_id, message.text, message.keyboard, message.picture, paid=self._paid
+            delivery.person_id,
+            message.text,
+            message.keyboard,
+            message.picture,
+            paid=self._paid,
+            silent=delivery.silent,
         )
         if isinstance(sent, Delivered) and sent.photo_id:
             message.picture = sent.photo_id

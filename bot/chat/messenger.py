@@ -195,7 +195,14 @@ class Messenger:
         return await _sent(self._bot.delete_message(chat_id, message_id, rate_limit_args=lane))
 
     async def broadcast(
-        self, chat_id: int, html: str, keyboard: Keyboard = (), picture: bytes | str | None = None, *, paid: bool
+        self,
+        chat_id: int,
+        html: str,
+        keyboard: Keyboard = (),
+        picture: bytes | str | None = None,
+        *,
+        paid: bool,
+        silent: bool = False,
     ) -> Outcome:
         """Send what many get, after everything else: text, or a picture (PNG or the id of one) with its caption.
 
@@ -209,6 +216,7 @@ class Messenger:
                     parse_mode=ParseMode.HTML,
                     reply_markup=render_keyboard(keyboard),
                     link_preview_options=_NO_PREVIEW,
+                    disable_notification=silent,
                     allow_paid_broadcast=paid or None,
                     rate_limit_args="bulk",
                 )
@@ -220,6 +228,7 @@ class Messenger:
                 caption=fit(html, CAPTION_UNITS),
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
+                disable_notification=silent,
                 allow_paid_broadcast=paid or None,
                 filename="picture.png" if isinstance(picture, bytes) else None,
                 rate_limit_args="bulk",

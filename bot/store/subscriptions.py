@@ -1,5 +1,6 @@
 """Who wishes to hear of the rate, and at what price."""
 
+from collections.abc import Collection
 from dataclasses import asdict
 from datetime import datetime
 
@@ -7,13 +8,23 @@ from sqlalchemy import Integer, bindparam, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import RateAlert, Subscription
+from bot.domain.daily import is_quiet
+from bot.domain.zones import zone_of
 from bot.store import writing
-from bot.store.tables import HAS_DAILY, rate_alerts, subscriptions
+from bot.store.tables import HAS_DAILY, people, rate_alerts, subscriptions
 
 PERSON = bindparam("person", type_=subscriptions.c.person_id.type)
 NOW = bindparam("now", type_=rate_alerts.c.expires_at.type)
 ONE = select(subscriptions).where(subscriptions.c.person_id == PERSON)
 COUNT = select(func.count()).select_from(subscriptions)
+QUIET = (
+    select(subscriptions.c.person_id, people.c.time_zone, subscriptions.c.quiet_from, subscriptions.c.quiet_until)
+    .join_from(subscriptions, people, people.c.id == subscriptions.c.person_id)
+    .where(
+        subscriptions.c.quiet_from.is_not(None),
+        subscriptions.c.person_id.in_(bindparam("these", expanding=True)),
+    )
+)
 DUE = (
     select(subscriptions)
     .where(HAS_DAILY, subscriptions.c.next_daily_at <= NOW)
@@ -63,6 +74,15 @@ class SqlSubscriptions:
     async def count(self) -> int:
         """How many persons are subscribed."""
         return int((await self._connection.execute(COUNT)).scalar_one())
+
+    async def quiet(self, person_ids: Collection[int], now: datetime) -> frozenset[int]:
+        """Those of these persons who have it quiet at this moment, by their own clocks."""
+        quiet = set[int]()
+        for these in writing.batches(person_ids):
+            for person_id, zone, start, end in await self._connection.execute(QUIET, {"these": these}):
+                if is_quiet(now, zone_of(zone), start, end):
+                    quiet.add(person_id)
+        return frozenset(quiet)
 
     async def due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
         """Those whose daily quote is due, the longest waiting first."""

@@ -230,3 +230,24 @@ async def test_news_that_are_tried_again_and_again_have_waited_since_they_were_m
         assert await tx.outbox.backlog(NOW) == Backlog(1, NOW - SECOND * 90)
         await tx.outbox.retry(head.id, NOW + SECOND * 900, maybe_told=False)
         assert await tx.outbox.backlog(NOW) == Backlog(1, NOW - SECOND * 90)
+
+
+async def test_news_of_the_rate_are_a_queue_beside_all_others(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await tx.outbox.add([some_news("rate:daily:x", kind="daily"), some_news(kind="paid", due_at=LATER)])
+        await tx.outbox.add([some_news("rate:alert:y", kind="alert"), some_news("order:R2", kind="sent")])
+        assert await tx.outbox.next_due() == NOW
+        assert await tx.outbox.count_due("rate:", NOW) == 2
+        (daily,) = await tx.outbox.heads(NOW, of_rate=True)
+        assert daily.kind == "daily"
+        assert await tx.outbox.start(daily.id)
+        assert await tx.outbox.heads(NOW, of_rate=True) == ()
+        assert await tx.outbox.heads(NOW) == ()
+        assert await tx.outbox.next_due() == LATER
+        assert [news.kind for news in await tx.outbox.heads(LATER)] == ["paid"]
+        assert await tx.outbox.count_due("rate:", NOW) == 2, "what is on its way counts"
+        await tx.outbox.told(daily.id, 1, NOW)
+        assert [news.kind for news in await tx.outbox.heads(NOW, of_rate=True)] == ["alert"]
+        await tx.outbox.start(daily.id + 2)
+        await tx.outbox.retry(daily.id + 2, LATER, maybe_told=False)
+        assert [await tx.outbox.count_due("rate:", at) for at in (NOW, LATER)] == [0, 1]

@@ -109,6 +109,20 @@ async def test_only_an_alert_that_is_awake_is_laid_to_rest(peopled: SqlStore) ->
         assert not await tx.subscriptions.rest("a2", NOW, NOW + HOUR)
 
 
+async def test_it_is_quiet_by_each_persons_own_clock(store: SqlStore) -> None:
+    zones = {1: "Asia/Tokyo", 2: "", 3: "Asia/Tokyo", 4: "Asia/Tokyo"}
+    async with store.transaction() as tx:
+        for person_id, zone in zones.items():
+            await tx.people.save(a_person(person_id, time_zone=zone))
+        # 18:30 in Tokyo, 16:30 in Jakarta
+        for person_id, hours in {1: (18, 19), 2: (18, 19), 3: (None, None)}.items():
+            start, end = (None if hour is None else hour * 60 for hour in hours)
+            await tx.subscriptions.save(wished(person_id, quiet_from=start, quiet_until=end))
+        assert await tx.subscriptions.quiet([1, 2, 3, 4, 5], NOW) == {1}
+        assert await tx.subscriptions.quiet([2, 3], NOW) == frozenset()
+        assert await tx.subscriptions.quiet([], NOW) == frozenset()
+
+
 async def test_stopping_ends_all_of_one_person_alone(peopled: SqlStore) -> None:
     async with peopled.transaction() as tx:
         for person_id in (EMMA, SARI):

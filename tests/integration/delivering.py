@@ -38,6 +38,7 @@ class Courier:
     lets_go: int | None = None
     """So many leave; the others wait for the gate, as behind a limiter."""
     left: list[int] = field(default_factory=list)
+    silently: set[int] = field(default_factory=set)
     at_once: int = 0
     most_at_once: int = 0
 
@@ -47,6 +48,7 @@ class Courier:
             await self.gate.wait()
         leaves()
         self.left.append(delivery.person_id)
+        self.silently |= {delivery.person_id} if delivery.silent else set()
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
         try:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.actions.delivery_round import FAILURES_BORNE
-from bot.actions.ports import BroadcastStatus, DeliveryStatus, TellLater, Untellable
+from bot.actions.ports import BroadcastStatus, DeliveryStatus, Subscription, TellLater, Untellable
 from tests.integration.delivering import BLOCKED, Courier, Desk
 
 DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN
@@ -29,6 +29,18 @@ async def test_everybody_is_told_once_and_the_report_is_kept(desk: Desk) -> None
     ended = await desk.broadcast()
     assert (ended.status, ended.report) == (BroadcastStatus.DONE, {"delivered": 300})
     assert ended.ended_at is not None
+
+
+async def test_where_it_is_quiet_it_comes_without_a_sound(desk: Desk) -> None:
+    people = await desk.subscribers(30)
+    night = replace(Subscription(person_id=7, since=desk.clock.now()), quiet_from=16 * 60, quiet_until=17 * 60)
+    async with desk.store.transaction() as tx:
+        await tx.subscriptions.save(night)  # it is four in the afternoon in Jakarta
+        await tx.subscriptions.save(replace(night, person_id=8, quiet_from=17 * 60, quiet_until=16 * 60))
+    await desk.begins()
+    await desk.delivering.settle()
+    assert sorted(desk.courier.reached) == list(people)
+    assert desk.courier.silently == {7}
 
 
 async def test_messages_are_sent_beside_one_another(desk: Desk) -> None:

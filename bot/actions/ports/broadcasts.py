@@ -77,7 +77,7 @@ class Broadcast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One row of the ledger: unique by (broadcast, person)."""
+    """One row of the ledger: unique by (broadcast, person). `silent`, which isn't kept: it is quiet there just now."""
 
     broadcast_id: str
     person_id: int
@@ -85,6 +85,7 @@ class Delivery:
     status: DeliveryStatus = DeliveryStatus.WAITING
     at: datetime | None = None
     failure: str | None = None
+    silent: bool = False
 
 
 class Broadcasts(Protocol):

@@ -2,6 +2,7 @@
 
 # ruff: noqa: D102  names and types say it; the other methods have a docstring
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -75,6 +76,10 @@ class Subscriptions(Protocol):
         ...
 
     async def count(self) -> int: ...
+    async def quiet(self, person_ids: Collection[int], now: datetime) -> frozenset[int]:
+        """Those of these persons who have it quiet at this moment, by their own clocks."""
+        ...
+
     async def due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
         """Those whose daily quote is due, the longest waiting first."""
         ...
