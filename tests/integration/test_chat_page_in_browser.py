@@ -22,7 +22,7 @@ from bot.invoices.bolt11 import decode
 from bot.invoices.qr import invoice_qr_payload, render_png
 from bot.sandbox import page, settlement, telegram
 from bot.sandbox.wire import server_config
-from tests.contract.telegram_sandbox import EMMA, new_bot, serving
+from tests.contract.telegram_sandbox import EMMA, OSCAR, new_bot, serving
 from tests.integration.chromium import chromium
 
 if TYPE_CHECKING:
@@ -245,3 +245,22 @@ READ_QR = """async (bytes) => {
   context.drawImage(image, 0, 0);
   return readQr(context.getImageData(0, 0, image.width, image.height));
 }"""
+
+
+async def test_an_operator_writes_with_formatting_and_sends_a_picture_with_words_under_it(desk: Desk) -> None:
+    oscar = desk.page.get_by_test_id(f"pane-{OSCAR}")
+    await desk.page.get_by_test_id(f"show-{OSCAR}").click()
+    await oscar.get_by_test_id("start").click()
+    await oscar.get_by_test_id("composer").fill("**now** {sats_100k} & __more__")
+    await oscar.get_by_test_id("send").click()
+    await expect(oscar.get_by_test_id("message").last.locator("strong")).to_have_text("now")
+    await oscar.get_by_test_id("composer").fill("`look`")
+    picture = render_png("a picture")
+    await oscar.get_by_test_id("picture").set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": picture})
+    await expect(oscar.get_by_test_id("photo")).to_be_visible()
+    heard = [update.message for update in await desk.bot.get_updates(timeout=0)][-2:]
+    assert [each.text_html if each.text else each.caption_html for each in heard if each] == [
+        "<b>now</b> {sats_100k} &amp; <i>more</i>",
+        "<code>look</code>",
+    ]
+    await expect(desk.emma.get_by_test_id("picture")).to_have_count(0)

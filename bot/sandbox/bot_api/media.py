@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image, ImageOps
 
 from bot.sandbox.bot_api.errors import BadRequest
+from bot.sandbox.bot_api.forms import Upload
 from bot.sandbox.bot_api.model import StoredFile
 
 if TYPE_CHECKING:
-    from bot.sandbox.bot_api.forms import Upload
     from bot.sandbox.bot_api.model import JsonObject
     from bot.sandbox.bot_api.params import Params
     from bot.sandbox.bot_api.world import World
@@ -51,6 +51,16 @@ async def read_media(world: World, params: Params, kind: str, value: str) -> Any
     if value.lower().startswith(("http://", "https://")):
         raise BadRequest("failed to get HTTP URL content")
     return _known(world, kind, value)
+
+
+async def take_photo(world: World, content: bytes) -> str:
+    """Keep a photo that a person sends; its file id.
+
+    Raises:
+        BadRequest: it is none.
+    """
+    sizes: list[JsonObject] = await _store(world, "photo", Upload("", "", content))
+    return str(sizes[-1]["file_id"])
 
 
 def _known(world: World, kind: str, file_id: str) -> Any:  # noqa: ANN401  Bot API JSON

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from bot.sandbox.bot_api import acting, groups
-from bot.sandbox.bot_api.errors import PersonError
+from bot.sandbox.bot_api.errors import BadRequest, PersonError
+from bot.sandbox.bot_api.media import take_photo
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -113,8 +115,18 @@ class PeopleApi:
         return JSONResponse({"messages": views, "seq": self._box.events.seq})
 
     async def _send(self, request: Request) -> Response:
-        message = acting.send(self._box, _number(request, "chat_id"), await read_order(request))
+        order = await read_order(request)
+        if order.get("picture"):
+            order["photo"] = await self._pictured(str(order["picture"]))
+        message = acting.send(self._box, _number(request, "chat_id"), order)
         return JSONResponse({"message": message.as_person_sees_it()})
+
+    async def _pictured(self, content: str) -> str:
+        """The file id of a picture that is sent along in base64."""
+        try:
+            return await take_photo(self._box.world, base64.b64decode(content, validate=True))
+        except BadRequest as error:
+            raise PersonError(400, str(error)) from error
 
     async def _edit(self, request: Request) -> Response:
         message = acting.edit(self._box, _number(request, "chat_id"), await read_order(request))

@@ -7,8 +7,8 @@ import { plainText, senderName } from "./message.js";
 const TALLEST_PX = 132;
 
 export class Composer {
-  // onSend(text, replyToId) sends; commands() lists what the menu offers now.
-  constructor({ name, words, commands, onSend }) {
+  // onSend(text, replyToId, picture) sends; commands() lists what the menu offers now.
+  constructor({ name, words, commands, mayAttach, onSend }) {
     this.words = words;
     this.commands = commands;
     this.onSend = onSend;
@@ -24,24 +24,39 @@ export class Composer {
     this.replyBar = el("div", { class: "reply-bar", hidden: true });
     this.keys = el("div", { class: "keys", hidden: true });
     const send = iconButton("send", `Send as ${name}`, { class: "send-button", type: "submit", "data-testid": "send" });
-    const form = el("form", { class: "composer-line", onsubmit: (event) => this.submit(event) }, this.menuButton, this.input, this.keysButton, send);
+    const form = el("form", { class: "composer-line", onsubmit: (event) => this.submit(event) }, this.menuButton, this.input, this.keysButton, ...(mayAttach ? this.attaching(name) : []), send);
     this.node = el("div", { class: "composer" }, this.menu, this.replyBar, form, this.keys);
+  }
+
+  // A picture goes with what has been written so far as its caption.
+  attaching(name) {
+    const file = el("input", { type: "file", accept: "image/*", hidden: true, "data-testid": "picture", "aria-label": `Picture from ${name}` });
+    file.addEventListener("change", () => {
+      const [picture] = file.files;
+      if (picture) this.send(this.taken(), picture);
+      file.value = "";
+    });
+    return [file, iconButton("clip", `Send a picture as ${name}`, { onclick: () => file.click() })];
+  }
+
+  taken() {
+    const text = this.input.value.trim();
+    this.input.value = "";
+    this.typed();
+    return text;
   }
 
   submit(event) {
     event?.preventDefault();
-    const text = this.input.value.trim();
-    if (!text) return;
-    this.input.value = "";
-    this.typed();
-    this.send(text);
+    const text = this.taken();
+    if (text) this.send(text);
   }
 
-  send(text) {
+  send(text, picture) {
     const replyTo = this.replyTo?.message_id;
     this.setReply(null);
     this.showMenu([]);
-    this.onSend(text, replyTo);
+    this.onSend(text, replyTo, picture);
   }
 
   key(event) {

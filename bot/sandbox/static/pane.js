@@ -4,6 +4,7 @@ import { telegram } from "./api.js";
 import { Composer, oneButtonComposer } from "./composer.js";
 import { copyText, el, icon, replaceChildren } from "./dom.js";
 import { showAlert } from "./dialogs.js";
+import { inBase64, written } from "./formatting.js";
 import { currentReplyKeyboard } from "./keyboards.js";
 import { MessageLog } from "./log.js";
 import { commandsFor } from "./commands.js";
@@ -25,7 +26,7 @@ export class Pane {
     this.toast = el("div", { class: "toast", role: "status", "aria-live": "polite", "data-testid": "toast" });
     this.view = { viewerId: speaker.id, isGroup: this.isGroup, words: this.words, actions: this.actions() };
     this.log = new MessageLog({ label: this.isGroup ? `Messages in ${chat.title}` : `Messages of ${speaker.first_name} with ${this.title}`, chatId: chat.id, view: this.view });
-    this.composer = new Composer({ name: speaker.first_name, words: this.words, commands: () => commandsFor(store.commands, speaker, chat), onSend: (text, replyTo) => this.send(text, replyTo) });
+    this.composer = new Composer({ name: speaker.first_name, words: this.words, commands: () => commandsFor(store.commands, speaker, chat), mayAttach: speaker.role === "operator", onSend: (...said) => this.send(...said) });
     this.log.node.append(this.toast);
     this.foot = el("div", { class: "foot" });
     this.node = el("div", { class: "phone" }, this.header(), topics?.node, this.log.node, this.foot);
@@ -81,8 +82,9 @@ export class Pane {
     return el("div", { class: "empty" }, el("span", { class: "avatar bot large" }, icon("bolt")), el("strong", {}, this.title), el("p", {}, this.words.empty));
   }
 
-  async send(text, replyTo) {
-    const message = { from: this.speaker.id, text, reply_to: replyTo };
+  async send(text, replyTo, picture) {
+    const message = { from: this.speaker.id, ...written(text), reply_to: replyTo };
+    if (picture) message.picture = await inBase64(picture);
     if (this.topics?.current) message.thread_id = this.topics.current;
     await this.attempt(() => telegram.send(this.chat.id, message));
   }
