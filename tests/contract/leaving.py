@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
-from bot.actions.ports import Broadcast, OrderEvent, Person, Receipt, Recipient, Subscription
+from bot.actions.ports import Broadcast, OrderEvent, Person, RateAlert, Receipt, Recipient, Subscription
 from bot.domain.draft import DraftStatus
 from bot.domain.order import Deposit, Order, Phase
 from bot.store import SqlStore
@@ -43,6 +44,16 @@ async def live(store: SqlStore, person_id: int, n: int = 0) -> Order:
         await tx.people.save(a_person(person_id, phrase="MANGO LAUT", locale="id"))
         await tx.recipients.save(a_recipient(f"r{person_id}.{n}", person_id, label="Ibu Kost"))
         await tx.subscriptions.save(Subscription(person_id=person_id, since=NOW))
+        await tx.subscriptions.save_alert(
+            RateAlert(
+                id=f"alert {person_id}.{n}",
+                person_id=person_id,
+                is_above=True,
+                threshold=Decimal(10**9),
+                created_at=NOW,
+                expires_at=NOW + DAY,
+            )
+        )
         broadcast = Broadcast(id=f"b{person_id}.{n}", operator_id=2001, created_at=NOW)
         await tx.broadcasts.add(broadcast)
         await tx.deliveries.snapshot(broadcast, "en", NOW)

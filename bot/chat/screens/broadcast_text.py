@@ -6,7 +6,7 @@ from bot.actions.broadcast_rules import languages_of
 from bot.actions.ports import Broadcast
 from bot.chat import words
 from bot.chat.fit import CAPTION_UNITS, TEXT_UNITS, visible_units
-from bot.chat.screen import Button, Keyboard
+from bot.chat.screen import Keyboard
 from bot.chat.screens import subscription
 from bot.chat.screens.parts import new_row
 from bot.domain.broadcasting import SUMS, WIDEST, fill, has_variables
@@ -36,8 +36,8 @@ def text_of(broadcast: Broadcast, t: Translator) -> str:
 
 
 def keyboard_of(t: Translator) -> Keyboard:
-    """What stands under each broadcast: the way to send, and the way to what one is told of the rate."""
-    return (new_row(t), (Button(t.plain("subscription.mine"), data=subscription.OPEN),))
+    """What stands under each broadcast: the way to send, and to change what one is told of the rate, or to end it."""
+    return (new_row(t), *subscription.news_rows(t))
 
 
 def default_text(t: Translator, quote: Quote) -> Html:
