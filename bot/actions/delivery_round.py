@@ -31,7 +31,7 @@ from bot.actions.ports import (
 
 log = structlog.get_logger(__name__)
 
-AHEAD_SECONDS = 0.4
+AHEAD_SECONDS = 0.6
 """How far ahead of the limit's pace deliveries are taken in hand: a crash may leave so many unknown."""
 
 TURN_SECONDS = 0.5

@@ -17,7 +17,8 @@ from decimal import Decimal
 
 from sqlalchemy import select
 
-from bot.actions.ports import Broadcast, BroadcastStatus, Person, Subscription
+from bot.actions.ports import Broadcast, BroadcastStatus, News, Person, Subscription
+from bot.domain.order import Notice
 from bot.domain.quote import Quote
 from bot.store.store import SqlStore
 from bot.store.tables import outbox
@@ -61,6 +62,7 @@ async def run(*, quick: bool) -> list[Row]:
         await _subscribe(store, readers)
         async with hall.bot():
             await asyncio.sleep(3.0)  # the greetings have been answered by then
+            await _show_cards(hall, store, paying)
             found = await _watch(hall, store, readers, paying)
         await store.close()
     return _rows(readers, payments, found)
@@ -69,6 +71,20 @@ async def run(*, quick: bool) -> list[Row]:
 async def _payments(hall: Stage, count: int) -> list[Followed]:
     ids = await crowd.make(hall, count)
     return await crowd.follow(hall, ids, watched=ids)
+
+
+async def _show_cards(hall: Stage, store: SqlStore, paying: Sequence[Followed]) -> None:
+    """Each order has its live card, as if its person had confirmed it here: the answer to their greeting becomes it."""
+    now = datetime.now(UTC)
+    async with store.transaction() as tx:
+        for order in paying:
+            subject = f"order:{order.service_id[-12:]}"
+            card = News(chat_id=order.chat_id, subject=subject, kind=Notice.CARD, due_at=now, created_at=now)
+            await tx.outbox.add([card])
+        shown = {order.chat_id: hall.sights.seen[order.chat_id][-1].message["message_id"] for order in paying}
+        for news in await tx.outbox.heads(now, limit=2 * len(paying)):
+            if news.chat_id in shown and news.kind == Notice.CARD:
+                await tx.outbox.told(news.id, shown[news.chat_id], now)
 
 
 async def _subscribe(store: SqlStore, readers: Sequence[int]) -> None:
@@ -153,7 +169,8 @@ async def _told(store: SqlStore, chats: Sequence[int]) -> list[float]:
                 outbox.c.chat_id.in_(chats), outbox.c.told_at.is_not(None)
             )
         )
-        return [(told - created).total_seconds() for created, told in found.tuples()]
+        delays = [(told - created).total_seconds() for created, told in found.tuples()]
+    return [delay for delay in delays if delay > 0]  # the cards were written down as told
 
 
 def _rows(readers: Sequence[int], payments: int, found: Findings) -> list[Row]:

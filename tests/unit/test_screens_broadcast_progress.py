@@ -1,0 +1,92 @@
+"""A broadcast's live message: what it says adds up, and offers only what may be done."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bot.actions.delivery_round import Progress
+from bot.actions.ports import Broadcast, BroadcastStatus, DeliveryStatus
+from bot.chat.screen import Screen
+from bot.chat.screens.broadcast_progress import EMPTY, FULL, WIDTH, bar, screen
+from bot.domain.zones import PRESUMED
+from bot.i18n import Translations
+from bot.sandbox.bot_api import html
+
+NOW = datetime(2026, 8, 17, 3, 5, tzinfo=UTC)
+TRANSLATIONS = Translations.load(strict=True)
+DELIVERED, BLOCKED = DeliveryStatus.DELIVERED, DeliveryStatus.BLOCKED
+UNKNOWN, WAITING = DeliveryStatus.UNKNOWN, DeliveryStatus.WAITING
+MIDDLE = {DELIVERED: 5_900, BLOCKED: 90, UNKNOWN: 10, WAITING: 4_000}
+
+
+def shown(
+    status: BroadcastStatus = BroadcastStatus.RUNNING, counts: dict[DeliveryStatus, int] | None = None, **more: Any
+) -> Screen:
+    ended = NOW + timedelta(minutes=6) if status in {BroadcastStatus.DONE, BroadcastStatus.STOPPED} else None
+    broadcast = Broadcast(id="b" * 32, operator_id=2001, status=status, created_at=NOW, started_at=NOW, ended_at=ended)
+    locale = more.pop("locale", "en")
+    counts = MIDDLE if counts is None else counts
+    return screen(TRANSLATIONS.get(locale), Progress(broadcast, counts, **more), PRESUMED)
+
+
+def actions(seen: Screen) -> list[str]:
+    return [str(button.data).rpartition(":")[2] for row in seen.keyboard for button in row]
+
+
+def test_it_says_how_far_it_is_how_fast_and_how_long_it_takes_yet() -> None:
+    text = shown(per_second=29.64).text
+    assert "60%" in text
+    assert "6,000 of 10,000" in text
+    assert "29.6 a second" in text
+    assert "2 minutes left" in text
+    assert "Delivered: 5,900" in text
+    assert "Blocked the bot: 90" in text
+
+
+def test_without_a_pace_it_promises_no_time() -> None:
+    assert "left" not in shown().text
+    assert "left" not in shown(BroadcastStatus.PAUSED, per_second=29.0).text
+
+
+def test_what_telegram_asked_for_is_said() -> None:
+    assert "slow down" in shown(rests=True).text
+    assert "slow down" not in shown(BroadcastStatus.PAUSED, rests=True).text
+
+
+@pytest.mark.parametrize(
+    ("status", "may_be_done"),
+    [
+        (BroadcastStatus.RUNNING, ["pause", "stop", "again", "show"]),
+        (BroadcastStatus.PAUSED, ["resume", "stop", "again", "show"]),
+        (BroadcastStatus.DONE, ["again"]),
+        (BroadcastStatus.STOPPED, []),
+    ],
+)
+def test_it_offers_what_may_be_done(status: BroadcastStatus, may_be_done: list[str]) -> None:
+    assert actions(shown(status)) == may_be_done
+
+
+def test_nobody_unknown_is_nobody_to_send_to_again() -> None:
+    seen = shown(BroadcastStatus.DONE, {DELIVERED: 10})
+    assert actions(seen) == []
+    assert "Not known" not in seen.text
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize(
+    "status",
+    [BroadcastStatus.RUNNING, BroadcastStatus.PAUSED, BroadcastStatus.STOPPED, BroadcastStatus.DONE],
+)
+@pytest.mark.parametrize("counts", [{}, MIDDLE, dict.fromkeys(DeliveryStatus, 10**9)])
+def test_telegram_can_read_it_in_every_state(
+    status: BroadcastStatus, locale: str, counts: dict[DeliveryStatus, int]
+) -> None:
+    seen = shown(status, counts, per_second=1000.0, locale=locale)
+    assert html.parse(seen.text, lambda _: None)[0]
+
+
+def test_the_bar_is_full_only_in_the_end() -> None:
+    assert bar(0, 10_000) == EMPTY * WIDTH
+    assert bar(9_999, 10_000).endswith(EMPTY)
+    assert bar(10_000, 10_000) == FULL * WIDTH
