@@ -254,7 +254,7 @@ def pace_of(settings: Settings) -> Pace:
     """How fast Telegram is written to. Broadcasts that aren't paid for share the 30 a second with everything else."""
     usual, broadcasts = Pace(), settings.broadcast_messages_per_second
     if settings.allow_paid_broadcast:
-        return Pace(bulk_per_second=broadcasts, bulk_is_paid=True)
+        return Pace(bulk_per_second=broadcasts)
     return Pace(total_per_second=max(usual.total_per_second, broadcasts), bulk_per_second=broadcasts)
 
 

@@ -5,7 +5,8 @@ the heaps of the gates order these by lane, then by age) or resting (the heap `_
 go). One timer serves all. Entries of the heaps are never removed from within: what changed meanwhile is noticed when an
 entry comes up. So each step costs the logarithm of the number of waiting chats, and no chat can hold up another.
 
-There are three gates: messages, edits, and broadcasts, which take what slots the messages leave.
+The gates are those of edits, of messages, of broadcasts, which take what slots the messages leave, and of broadcasts
+that are paid for.
 """
 
 import asyncio
@@ -37,6 +38,7 @@ class Call:
     chat_id: ChatId
     lane: Lane
     kind: Kind = "message"
+    is_paid: bool = False
     number: int = 0
     granted: asyncio.Future[None] | None = None
 
@@ -89,8 +91,10 @@ class Dispatcher:
         total, bulk = Line(limits.total_per_second), Line(limits.bulk_per_second)
         self._messages = _Gate((total,))
         self._edits = _Gate((Line(limits.total_per_second),))
-        self._broadcasts = _Gate((bulk,) if limits.bulk_is_paid else (bulk, total))
-        self._gates = (self._edits, self._messages, self._broadcasts)  # in this order they take what they share
+        self._broadcasts = _Gate((bulk, total))
+        self._paid = _Gate((bulk,))
+        # In this order they take what they share.
+        self._gates = (self._edits, self._messages, self._broadcasts, self._paid)
         self._bulk_paused_until = float("-inf")
         self._timer: asyncio.TimerHandle | None = None
         self._numbers = itertools.count(1)
@@ -176,7 +180,9 @@ class Dispatcher:
     def _gate(self, call: Call) -> _Gate:
         if call.kind == "edit":
             return self._edits
-        return self._broadcasts if call.rank == BULK else self._messages
+        if call.rank != BULK:
+            return self._messages
+        return self._paid if call.is_paid else self._broadcasts
 
     def _ready_at(self, chat: _Chat, call: Call) -> float:
         may_go = chat.pace.ready_at(call.kind)

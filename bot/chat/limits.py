@@ -12,7 +12,7 @@ from telegram.ext import BaseRateLimiter
 
 from bot.chat.dispatch import RANKS, Call, Dispatcher, Lane
 from bot.chat.failures import SlowDown
-from bot.chat.pace import Limits
+from bot.chat.pace import Kind, Limits
 
 __all__ = ["LEAVES", "Lane", "Limits", "SendLimiter"]
 
@@ -75,7 +75,8 @@ class SendLimiter(BaseRateLimiter[Lane]):
             raise ValueError(f"no such lane: {lane!r}")
         if _is_free(endpoint, data):
             return await callback(*args, **kwargs)
-        call = Call(data["chat_id"], lane, "edit" if endpoint.startswith(_LIGHT) else "message")
+        kind: Kind = "edit" if endpoint.startswith(_LIGHT) else "message"
+        call = Call(data["chat_id"], lane, kind, is_paid=bool(data.get("allow_paid_broadcast")))
         for _ in range(TRIES[lane] - 1):
             try:
                 return await self._once(call, callback, args, kwargs)

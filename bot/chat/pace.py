@@ -25,8 +25,7 @@ class Limits:
         edit_burst: the same for edits and deletions, which follow a person's quick presses.
         edit_gap: the same for edits and deletions, in seconds.
         group_per_minute: messages and edits in a group (its chat id is negative).
-        bulk_per_second: broadcasts, evenly spaced, within the total.
-        bulk_is_paid: broadcasts are paid for: then they aren't counted in all, and have a pace of their own.
+        bulk_per_second: broadcasts, evenly spaced, within the total; those paid for aren't counted in that.
     """
 
     total_per_second: float = 29.7
@@ -36,7 +35,6 @@ class Limits:
     edit_gap: float = 0.5
     group_per_minute: int = 20
     bulk_per_second: float = 29.7
-    bulk_is_paid: bool = False
 
 
 UNLIMITED = Limits(float("inf"), 1, 0.0, 1, 0.0, 1_000_000_000, float("inf"))
