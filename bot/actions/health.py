@@ -17,28 +17,57 @@ FAILURES = 3
 REMEMBERED = timedelta(days=1)
 """A list is compared with the longest of the last day: one that shrinks in two steps has shrunk as well."""
 
+SAYS_SOMETHING = timedelta(hours=1)
+"""Nobody may wish to order for long: what became of the last orders tells nothing of the service after that."""
+
+
+class Answers:
+    """How calls of one sort end. They may fail for as long as `patience` before that means anything."""
+
+    def __init__(self, clock: Clock, patience: timedelta) -> None:
+        self.failing_since: datetime | None = None
+        self.heard_at = clock.now()
+        self._clock = clock
+        self._patience = patience
+        self._failures = 0
+        self._has_come = False
+
+    @property
+    def are_lacking(self) -> bool | None:
+        """Whether calls have failed again and again for too long; None as long as that can't be said."""
+        if self.failing_since is None:
+            return False if self._has_come else None
+        lasts = self.heard_at - self.failing_since >= self._patience
+        return True if lasts and self._failures >= FAILURES else None
+
+    def came(self) -> None:
+        """One came."""
+        self.heard_at = self._clock.now()
+        self.failing_since, self._failures, self._has_come = None, 0, True
+
+    def failed(self) -> None:
+        """None came that could be used."""
+        self.heard_at = self._clock.now()
+        self.failing_since = self.failing_since or self.heard_at
+        self._failures += 1
+
 
 class Health:
     """`patience` is how long calls may fail before that means anything. `on_change` hears of the key at once."""
 
     def __init__(self, clock: Clock, patience: timedelta, on_change: Callable[[], None] = lambda: None) -> None:
         self.key_is_taken: bool | None = None
-        self.failing_since: datetime | None = None
-        self.heard_at = clock.now()
+        self.answers = Answers(clock, patience)
+        self._of_orders = Answers(clock, patience)
         self._clock = clock
-        self._patience = patience
         self._on_change = on_change
-        self._failures = 0
-        self._has_answered = False
         self._lists: deque[tuple[datetime, int]] = deque()
 
     @property
-    def is_down(self) -> bool | None:
-        """Whether calls have failed again and again for too long; None as long as that can't be said."""
-        if self.failing_since is None:
-            return False if self._has_answered else None
-        lasts = self.heard_at - self.failing_since >= self._patience
-        return True if lasts and self._failures >= FAILURES else None
+    def no_orders_since(self) -> datetime | None:
+        """Since when no order could be made, though several were wished for and other questions may be answered."""
+        lately = self._clock.now() - self._of_orders.heard_at < SAYS_SOMETHING
+        return self._of_orders.failing_since if lately and self._of_orders.are_lacking else None
 
     @property
     def methods(self) -> int | None:
@@ -50,21 +79,21 @@ class Health:
         """How many there were at the most, within a day."""
         return max((count for _, count in self._lists), default=0)
 
-    def answered(self) -> None:
-        """A call brought an answer that shows the key taken."""
-        self._reached()
+    def answered(self, *, placing: bool = False) -> None:
+        """A call, perhaps the one that makes an order, brought an answer that shows the key taken."""
+        self._reached(placing=placing)
         self._hear_of_key(is_taken=True)
 
     def refused(self) -> None:
-        """The service answers, and what it says is that it doesn't know our key."""
-        self._reached()
+        """The service answers, and what it says is that it doesn't know our key: trouble of another kind."""
+        self._reached(placing=True)
         self._hear_of_key(is_taken=False)
 
-    def failed(self) -> None:
+    def failed(self, *, placing: bool = False) -> None:
         """A call brought nothing that could be used."""
-        self.heard_at = self._clock.now()
-        self.failing_since = self.failing_since or self.heard_at
-        self._failures += 1
+        self.answers.failed()
+        if placing:
+            self._of_orders.failed()
 
     def listed(self, count: int) -> None:
         """A list of so many payout methods came."""
@@ -78,9 +107,10 @@ class Health:
         while len(self._lists) > 1:
             self._lists.popleft()
 
-    def _reached(self) -> None:
-        self.heard_at = self._clock.now()
-        self.failing_since, self._failures, self._has_answered = None, 0, True
+    def _reached(self, *, placing: bool) -> None:
+        self.answers.came()
+        if placing:
+            self._of_orders.came()
 
     def _hear_of_key(self, *, is_taken: bool) -> None:
         before, self.key_is_taken = self.key_is_taken, is_taken

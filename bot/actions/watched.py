@@ -60,7 +60,7 @@ class WatchedSettlement:
 
     async def place(self, wish: Wish) -> Placed:
         """Create an order (4.5): exactly one request."""
-        return await self._heard(self._settlement.place(wish))
+        return await self._heard(self._settlement.place(wish), placing=True)
 
     async def look_up(self, service_id: str) -> OrderReport:
         """One order (4.6)."""
@@ -70,18 +70,18 @@ class WatchedSettlement:
         """The newest orders (4.7)."""
         return await self._heard(self._settlement.newest(limit))
 
-    async def _heard(self, call: Awaitable[T]) -> T:
+    async def _heard(self, call: Awaitable[T], *, placing: bool = False) -> T:
         try:
             answer = await call
         except KeyRefused:
             self._health.refused()
             raise
         except (OrderNotFound, Refused):
-            self._health.answered()
+            self._health.answered(placing=placing)
             raise
         except (ServiceDown, OutcomeUnknown, OutOfReach):
             # A request to call less often (SlowDown) is neither: somebody answers, but not to the question.
-            self._health.failed()
+            self._health.failed(placing=placing)
             raise
-        self._health.answered()
+        self._health.answered(placing=placing)
         return answer

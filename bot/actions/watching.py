@@ -1,6 +1,6 @@
 """Looking after the bot and the service it lives by: what is wrong becomes an alarm, what is right again ends it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -69,8 +69,9 @@ class Watching:
     async def probe(self) -> None:
         """Ask the service for something, where nobody else has asked it for a while."""
         now = self._clock.now()
-        pause = PROBE_WHEN_FAILING if self._health.failing_since else PROBE_WHEN_QUIET
-        if now < max(self._health.heard_at + pause, self._rests_until):
+        answers = self._health.answers
+        pause = PROBE_WHEN_FAILING if answers.failing_since else PROBE_WHEN_QUIET
+        if now < max(answers.heard_at + pause, self._rests_until):
             return
         try:
             await self._market.methods(fresh=True)
@@ -93,7 +94,7 @@ class Watching:
         async with self._store.reading() as tx:
             alarms, backlog = await tx.alarms.open(), await tx.outbox.backlog(now)
             lately = await tx.alarms.since(now - LATELY)
-        is_down = self._health.is_down
+        is_down = self._health.answers.are_lacking
         return Glance(
             alarms=alarms,
             key_is_taken=self._health.key_is_taken,
@@ -107,11 +108,18 @@ class Watching:
         found = []
         if (is_taken := self._health.key_is_taken) is not None:
             found.append(Finding(AlarmKind.KEY_REFUSED, not is_taken))
-        if self._health.is_down is not None:
-            found.append(_since(AlarmKind.SERVICE_DOWN, self._health.failing_since))
+        if (is_down := self._health.answers.are_lacking) is not None:
+            found.append(self._of_answers(is_down=is_down))
         if (methods := self._health.methods) is not None:
             found.append(await self._of_methods(methods))
         return found
+
+    def _of_answers(self, *, is_down: bool) -> Finding:
+        """Either nothing is answered, or all but what people came for."""
+        if is_down:
+            return _since(AlarmKind.SERVICE_DOWN, self._health.answers.failing_since)
+        found = _since(AlarmKind.SERVICE_DOWN, self._health.no_orders_since)
+        return replace(found, facts={**found.facts, "orders": True}) if found.is_wrong else found
 
     async def _of_methods(self, now: int) -> Finding:
         """A list that has shrunk stays so, after a restart and after a day, until it grows or is accepted."""
@@ -124,7 +132,7 @@ class Watching:
         async with self._store.reading() as tx:
             backlog = await tx.outbox.backlog(self._clock.now() - self._backlog_after)
         found = _since(AlarmKind.OUTBOX_BACKLOG, backlog.since)
-        return Finding(found.kind, found.is_wrong, {**found.facts, "count": backlog.count}) if backlog.since else found
+        return replace(found, facts={**found.facts, "count": backlog.count}) if found.is_wrong else found
 
 
 def _since(kind: AlarmKind, since: datetime | None) -> Finding:

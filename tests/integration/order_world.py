@@ -18,7 +18,7 @@ from bot.actions.news import reference_in
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders, Rules
 from bot.actions.outbox import OutboxDelivery
-from bot.actions.ports import News, Settlement, Store, TellLater, Told, Untellable
+from bot.actions.ports import News, Settlement, Store, TellLater, Told, Untellable, Wish
 from bot.actions.reconcile import Reconciler
 from bot.actions.watched import WatchedSettlement
 from bot.actions.watching import Watching
@@ -34,6 +34,7 @@ from tests.unit.fake_settlement import BCA, FakeSettlement, MovedClock
 
 EMMA, SARI, OSCAR = 1001, 1002, 2001
 NUMBER = "8620123456"
+WISH = Wish(method=BCA, number="1234567890", holder=None, given=Amount("IDR", 50_000), channel="lightning")
 RULES = Rules(network="bcrt", operator_ids=frozenset({OSCAR}))
 
 

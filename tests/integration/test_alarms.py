@@ -17,15 +17,12 @@ from bot.actions.ports import (
     ServiceDown,
     SlowDown,
     StoreDown,
-    Wish,
 )
 from bot.actions.watched import WatchedSettlement
-from bot.domain.money import Amount
 from bot.domain.order import Notice
-from tests.integration.order_world import OSCAR, House
-from tests.unit.fake_settlement import BCA, FakeSettlement
+from tests.integration.order_world import OSCAR, WISH, House
+from tests.unit.fake_settlement import FakeSettlement
 
-WISH = Wish(method=BCA, number="1234567890", holder=None, given=Amount("IDR", 50_000), channel="lightning")
 CALLS: list[Callable[[WatchedSettlement], Awaitable[object]]] = [
     lambda service: service.quote(),
     lambda service: service.payout_methods(),

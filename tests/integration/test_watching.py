@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from bot.actions.alarms import OVER, RAISED, REMINDER, next_reminder
-from bot.actions.ports import Alarm, AlarmKind, ServiceDown, SlowDown, TellLater, Told
+from bot.actions.ports import Alarm, AlarmKind, OutcomeUnknown, ServiceDown, SlowDown, TellLater, Told
 from bot.domain.order import Notice, Order
 from bot.domain.payout import PayoutMethod
-from tests.integration.order_world import EMMA, OSCAR, House
+from tests.integration.order_world import EMMA, OSCAR, WISH, House
 from tests.unit.fake_settlement import BCA, FakeSettlement, failing
 
 MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for number in range(100))
@@ -56,6 +56,35 @@ async def test_one_failure_and_a_burst_of_them_are_no_outage(house: House, servi
     with pytest.raises(ServiceDown):
         await house.settlement.quote()
     assert await looks(house, after=120) == []
+
+
+async def wishes_in_vain(house: House, times: int, *, every: float = 20) -> None:
+    """Somebody confirms again and again, and nobody knows what came of it; other questions are answered."""
+    house.service.places.extend(failing(OutcomeUnknown, times))
+    for _ in range(times):
+        house.clock.passes(seconds=every)
+        with pytest.raises(OutcomeUnknown):
+            await house.settlement.place(WISH)
+        await house.settlement.quote()
+
+
+async def test_a_service_that_answers_all_but_orders_is_told_and_when_it_makes_one(house: House) -> None:
+    await wishes_in_vain(house, 2)
+    assert await looks(house) == []
+    await wishes_in_vain(house, 3)
+    assert await looks(house) == [RAISED]
+    (alarm,) = await house.alarms.open()
+    assert (alarm.kind, alarm.facts["orders"]) == (AlarmKind.SERVICE_DOWN, True)
+    await house.settlement.quote()
+    assert await looks(house) == [RAISED]
+    await house.settlement.place(WISH)
+    assert await looks(house) == [RAISED, OVER]
+
+
+async def test_what_became_of_orders_long_ago_says_nothing_of_the_service_now(house: House) -> None:
+    await wishes_in_vain(house, 5)
+    assert await looks(house) == [RAISED]
+    assert await looks(house, after=3600) == [RAISED, OVER]
 
 
 async def test_a_service_that_is_asked_anyway_is_not_asked_by_the_watch(house: House, service: FakeSettlement) -> None:

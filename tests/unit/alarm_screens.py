@@ -38,7 +38,8 @@ def every_alarm(order: Order, now: datetime, typed: str) -> list[Alarm]:
         for kind in AlarmKind
     ]
     empty = Alarm(kind=AlarmKind.METHODS_SHRUNK, facts={"before": 1_500, "now": 0}, raised_at=now)
-    return [*raised, empty]
+    no_orders = Alarm(kind=AlarmKind.SERVICE_DOWN, facts={"since": now.isoformat(), "orders": True}, raised_at=now)
+    return [*raised, empty, no_orders]
 
 
 def a_glance(*raised: Alarm, known: bool = True) -> Glance:

@@ -54,11 +54,16 @@ def lines(t: Translator, alarms: Sequence[Alarm], orders: Orders, now: datetime,
 
 def line(t: Translator, alarm: Alarm, orders: Orders, now: datetime, zone: tzinfo) -> Html:
     """What is wrong and since when, with the order that it is about."""
-    key = "methods_empty" if _is_empty(alarm) else str(alarm.kind)
-    facts = {name: _shown(value) for name, value in alarm.facts.items() if name != "since"}
+    facts = {fact: _shown(value) for fact, value in alarm.facts.items() if fact != "since"}
     since = words.when(t, _since(alarm), now, zone, up=False)
     known = {"before": "", "now": "", "count": "", "complaint": "", **facts}
+    key = "methods_empty" if _is_empty(alarm) else name(alarm)
     return t(f"alarm.{key}", **known, since=since, line=_standing(t, alarm, orders, now))
+
+
+def name(alarm: Alarm) -> str:
+    """What its sentences are named after: its kind, but a service that only makes no orders is told apart."""
+    return "orders_refused" if alarm.facts.get("orders") else str(alarm.kind)
 
 
 def keyboard(t: Translator, alarm: Alarm) -> Keyboard:
@@ -87,7 +92,7 @@ def _settling(t: Translator, alarm: Alarm, action: str) -> Button:
 
 
 def _about(t: Translator, alarm: Alarm, orders: Orders) -> Html:
-    return t(f"alarm.{alarm.kind}_over", line=_order_line(t, alarm, orders))
+    return t(f"alarm.{name(alarm)}_over", line=_order_line(t, alarm, orders))
 
 
 def _standing(t: Translator, alarm: Alarm, orders: Orders, now: datetime) -> Html | str:

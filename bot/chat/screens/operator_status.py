@@ -56,7 +56,7 @@ def _state(t: Translator, kind: AlarmKind, raised: list[Alarm], glance: Glance) 
         return t("alarm.unknown")
     if kind in OF_ORDERS:
         return t.number(len(raised))
-    return t(f"alarm.{kind}_wrong") if raised else t(f"alarm.{kind}_fine")
+    return t(f"alarm.{told.name(raised[0])}_wrong") if raised else t(f"alarm.{kind}_fine")
 
 
 def _is_unknown(kind: AlarmKind, glance: Glance) -> bool:
