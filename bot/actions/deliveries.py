@@ -57,6 +57,7 @@ class Delivering:
         self._per_second = per_second
         self._on_change = on_change
         self._rounds: dict[str, tuple[Round, asyncio.Task[None]]] = {}
+        self._to_show: set[str] = set()
         self._closing = False
 
     @property
@@ -119,6 +120,12 @@ class Delivering:
             counts = {DeliveryStatus(name): count for name, count in broadcast.report.items()}
         return Progress(broadcast, counts)
 
+    async def to_show(self) -> frozenset[str]:
+        """The ids of those that have begun and not come to their end, or have done both since this was asked last."""
+        found = frozenset(self._to_show).union(each.id for each in await self.unended())
+        self._to_show -= found
+        return found
+
     async def unended(self) -> tuple[Broadcast, ...]:
         """Those that have begun and not come to their end."""
         async with self._store.reading() as tx:
@@ -172,6 +179,7 @@ class Delivering:
     def _start(self, broadcast: Broadcast) -> None:
         if self._closing or broadcast.id in self._rounds:
             return
+        self._to_show.add(broadcast.id)
         made = Round(self._store, self._courier, self._clock, broadcast, self._per_second)
         task = asyncio.create_task(self._carry_out(broadcast.id, made), name=f"broadcast-{broadcast.id}")
         self._rounds[broadcast.id] = made, task

@@ -65,7 +65,7 @@ class LiveShow:
 
     async def tick(self) -> float:
         """Show what has changed; in how many seconds to look again."""
-        self._to_show.update(each.id for each in await self._delivering.unended())
+        self._to_show.update(await self._delivering.to_show())
         for broadcast_id in sorted(self._to_show):
             progress = await self._delivering.progress(broadcast_id)
             if progress is None or (self._is_due(progress) and await self._show(progress) and progress.is_final):

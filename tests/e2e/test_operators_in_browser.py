@@ -69,8 +69,8 @@ OPERATORS = [
 async def test_an_operator_finds_everything_on_a_phone(who: Operator, tmp_path: Path) -> None:
     async with world(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim, opened(kirim, who) as page:
         readers = [await newcomer(kirim), await newcomer(kirim, "id")]
-        for reader, daily in zip(readers, ("Daily quote", "Kurs harian"), strict=True):
-            await subscribes(reader, daily)
+        for reader, daily, at in zip(readers, ("Daily quote", "Kurs harian"), ("06:00", "06.00"), strict=True):
+            await subscribes(reader, daily, at)
         await kirim.oscar.speaks(who.locale)
         await page.get_by_test_id(f"show-{OSCAR}").click()
         pane = page.get_by_test_id(f"pane-{OSCAR}")
@@ -82,11 +82,11 @@ async def test_an_operator_finds_everything_on_a_phone(who: Operator, tmp_path: 
         await hears_of_trouble(kirim, page, pane, who)
 
 
-async def subscribes(reader: Newcomer, daily: str) -> None:
+async def subscribes(reader: Newcomer, daily: str, at: str) -> None:
     await reader.says("/rate")
     await reader.taps(daily)
-    await reader.taps("06:00")
-    await reader.sees("06:00")
+    await reader.taps(at)
+    await reader.sees(at)
 
 
 async def looks_at_the_rate(page: Page, pane: Locator, who: Operator) -> None:
