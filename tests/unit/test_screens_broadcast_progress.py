@@ -41,7 +41,7 @@ def test_it_says_how_far_it_is_how_fast_and_how_long_it_takes_yet() -> None:
     assert "29.6 a second" in text
     assert "2 minutes left" in text
     assert "Delivered: 5,900" in text
-    assert "Blocked the bot: 90" in text
+    assert "so no longer subscribed: 90" in text
 
 
 def test_without_a_pace_it_promises_no_time() -> None:
