@@ -190,6 +190,7 @@ async def is_told_to_the_subscriber(town: World) -> None:
     await oscar.taps("Send to 1 person")
     await oscar.sees("Confirmed")
     await town.emma.sees("Today's rate")
+    await oscar.sees("The broadcast is finished")
 
 
 async def is_scheduled_with_the_new_rate_in_sight(town: World) -> None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.actions.delivery_round import FAILURES_BORNE
+from bot.actions.delivery_round import FAILURES_BORNE, Progress
 from bot.actions.ports import BroadcastStatus, DeliveryStatus, Subscription, TellLater, Untellable
+from bot.workers.broadcasting import LiveShow
 from tests.integration.delivering import BLOCKED, Courier, Desk
 
 DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN
@@ -55,6 +56,26 @@ async def test_a_broadcast_to_nobody_ends_at_once(desk: Desk) -> None:
     await desk.delivering.settle()
     ended = await desk.broadcast()
     assert (ended.status, ended.report) == (BroadcastStatus.DONE, {})
+
+
+async def test_one_that_ends_before_anybody_has_looked_is_shown_all_the_same(desk: Desk) -> None:
+    class Window:
+        def __init__(self) -> None:
+            self.shown: list[Progress] = []
+
+        async def show(self, progress: Progress) -> int | None:
+            self.shown.append(progress)
+            return None if len(self.shown) == 1 else 7
+
+    await desk.subscribers(3)
+    await desk.begins()
+    await desk.delivering.settle()
+    window = Window()
+    live = LiveShow(desk.delivering, window)
+    for _ in range(3):
+        await live.tick()
+    assert [(each.is_final, each.counts) for each in window.shown] == [(True, {DELIVERED: 3})] * 2
+    assert (await desk.broadcast()).message_id == 7
 
 
 async def test_one_is_begun_once(desk: Desk) -> None:
