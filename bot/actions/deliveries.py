@@ -104,6 +104,7 @@ class Delivering:
                 if await tx.broadcasts.save(reopened) is None:
                     return 0
             count = await tx.deliveries.again(broadcast_id)
+        self._to_show.add(broadcast_id)
         self._on_change()
         return count
 
