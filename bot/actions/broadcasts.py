@@ -104,8 +104,12 @@ class Broadcasts:
             if set(preview.doubts) - despite:
                 return preview
             scheduled = _scheduled(broadcast, now, zone) if is_for_later(broadcast) else _for_now(preview, now)
+            # A draft may have lain for days; its place in the list is where it became a broadcast.
+            created_at = now if broadcast.confirmed_at is None else broadcast.created_at
             confirmed = await tx.broadcasts.save(
-                replace(scheduled, confirmed_at=now, confirmed_by=operator_id, chat_id=operator_id)
+                replace(
+                    scheduled, created_at=created_at, confirmed_at=now, confirmed_by=operator_id, chat_id=operator_id
+                )
             )
         self._on_confirmed()
         return confirmed
@@ -130,11 +134,6 @@ class Broadcasts:
                 if daily.daily_minute is not None:
                     await _beget(tx, daily, daily.daily_minute, now)
             return tuple([each for each in await _come(tx, now) if each.daily_minute is None])
-
-    async def next_start(self) -> datetime | None:
-        """When the next one is to begin; None where none is scheduled."""
-        async with self._store.reading() as tx:
-            return min((each.starts_at for each in await _waiting(tx) if each.starts_at), default=None)
 
     async def begin_checks(self, broadcast: Broadcast) -> Broadcast | None:
         """What may begin now: the broadcast (not saved) with its quote fixed.
@@ -214,12 +213,9 @@ def _for_now(preview: Preview, now: datetime) -> Broadcast:
     return replace(broadcast, status=BroadcastStatus.SCHEDULED, starts_at=now)
 
 
-async def _waiting(tx: Transaction) -> list[Broadcast]:
-    return [each for each in await tx.broadcasts.under_way() if each.status is BroadcastStatus.SCHEDULED]
-
-
 async def _come(tx: Transaction, now: datetime) -> tuple[Broadcast, ...]:
-    return tuple([each for each in await _waiting(tx) if (each.starts_at or now) <= now])
+    scheduled = [each for each in await tx.broadcasts.under_way() if each.status is BroadcastStatus.SCHEDULED]
+    return tuple(each for each in scheduled if (each.starts_at or now) <= now)
 
 
 async def _beget(tx: Transaction, daily: Broadcast, minute: int, now: datetime) -> None:

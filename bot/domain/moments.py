@@ -18,6 +18,9 @@ _DAY_AND_TIME: Final = re.compile(
 )
 _DAY: Final = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}))?")
 _ISO_DAY: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_CLOCKS: Final = {"Asia/Jakarta": "wib", "Asia/Pontianak": "wib", "Asia/Makassar": "wita", "Asia/Jayapura": "wit"}
+"""What people add to the times of their own clocks; of another one it isn't read."""
+
 _NAMED_DAYS: Final = {"today": 0, "tomorrow": 1, "hari ini": 0, "besok": 1, "lusa": 2}
 
 
@@ -41,7 +44,7 @@ def read_moment(text: str, now: datetime, zone: tzinfo) -> datetime:
     Raises:
         Rejection: it isn't a time, it has passed, or it is more than a year away.
     """
-    said = plain(text[:LONGEST]).casefold()
+    said = _without_clock(plain(text[:LONGEST]).casefold(), zone)
     match = _DAY_AND_TIME.fullmatch(said)
     minute = read_time(match["time"]) if match else None
     if match is None or minute is None:
@@ -65,6 +68,11 @@ def read_days(text: str) -> int:
     if match is None or not 1 <= int(match[1]) <= MOST_DAYS:
         raise Rejection("broadcast.days_unread", most=MOST_DAYS)
     return int(match[1])
+
+
+def _without_clock(said: str, zone: tzinfo) -> str:
+    own = _CLOCKS.get(getattr(zone, "key", ""))
+    return said.removesuffix(f" {own}") if own else said
 
 
 def _day(said: str, today: date) -> date:

@@ -214,7 +214,6 @@ async def test_one_for_later_takes_the_rate_of_its_own_time(office: Office) -> N
     confirmed = await office.confirmed(starts_at=at)
     assert (confirmed.starts_at, confirmed.quote) == (at, None)
     assert await office.broadcasts.due() == ()
-    assert await office.broadcasts.next_start() == at
     office.clock.passes(hours=3)
     office.service.rate = RATE + 1
     (due,) = await office.broadcasts.due()
@@ -327,6 +326,18 @@ async def test_what_is_called_off_does_not_begin_and_what_has_begun_is_not_calle
     second = await office.begins(await office.confirmed())
     assert second is not None
     assert await office.broadcasts.call_off(second) is None
+
+
+async def test_a_draft_that_lay_for_days_is_listed_by_when_it_was_confirmed(office: Office) -> None:
+    await office.drafts.open(OSCAR)
+    office.clock.passes(days=3)
+    other = await office.drafts.open(OLGA)
+    preview = await office.broadcasts.preview(other)
+    assert preview is not None
+    assert isinstance(await office.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA), Broadcast)
+    office.clock.passes(minutes=1)
+    last = await office.confirmed()
+    assert [each.id for each in (await office.drafts.page()).broadcasts] == [last.id, other.id]
 
 
 async def test_one_like_another_says_the_same_and_is_a_new_draft(office: Office) -> None:

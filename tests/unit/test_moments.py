@@ -16,6 +16,8 @@ JAKARTA = ZoneInfo("Asia/Jakarta")
     ("typed", "moment"),
     [
         ("18:30", (2026, 11, 21, 18, 30)),
+        ("18.30 WIB", (2026, 11, 21, 18, 30)),
+        ("besok 9.00 wib", (2026, 11, 22, 9, 0)),
         ("8 malam", (2026, 11, 21, 20, 0)),
         ("24.12 8 pm", (2026, 12, 24, 20, 0)),
         ("6.30 pm", (2026, 11, 21, 18, 30)),
@@ -35,7 +37,10 @@ def test_a_time_is_read_by_the_readers_own_clock(typed: str, moment: tuple[int, 
     assert read_moment(typed, NOW, JAKARTA) == datetime(*moment, tzinfo=JAKARTA)  # type: ignore[arg-type,misc]
 
 
-@pytest.mark.parametrize("typed", ["", "soon", "25:00", "18:60", "31/2 8:00", "24/12", "1e3", "tomorrow", "9:00 9:00"])
+@pytest.mark.parametrize(
+    "typed",
+    ["", "soon", "25:00", "18:60", "31/2 8:00", "24/12", "1e3", "tomorrow", "9:00 9:00", "18.30 WITA"],
+)
 def test_what_is_no_time_is_refused(typed: str) -> None:
     with pytest.raises(Rejection, match=r"broadcast\.time_unread"):
         read_moment(typed, NOW, JAKARTA)
