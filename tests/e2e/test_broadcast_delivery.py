@@ -5,7 +5,7 @@ from pathlib import Path
 from bot.actions.ports import DeliveryStatus
 from tests.e2e.people import Newcomer, completes, taps_to_invoice
 from tests.e2e.readers import confirms, listed, reached, report, still_subscribed, subscribers, until_reached
-from tests.e2e.world import world
+from tests.e2e.world import words_of, world
 
 READERS, BLOCKED = 160, 8
 FINISHED, UNDER_WAY = "The broadcast is finished", "The broadcast is under way"
@@ -68,3 +68,24 @@ async def test_a_storm_of_refusals_slows_the_broadcast_alone_and_operators_decid
         # Whoever is no operator gets nothing out of its buttons.
         stranger = await emma.presses((await emma.messages())[-1], f"bd:{broadcast.id}:show", force=True)
         assert "isn't current" in str(stranger) or "older" in str(stranger)
+
+
+async def test_what_was_previewed_arrives_with_its_picture_uploaded_once_for_each_language(tmp_path: Path) -> None:
+    async with world(tmp_path) as kirim:
+        oscar = kirim.oscar
+        await oscar.says("/start")
+        readers = await subscribers(kirim, 12)
+        await oscar.says("/broadcast")
+        await oscar.sees("no picture")
+        await oscar.taps("Picture")
+        await oscar.taps("Week")
+        await oscar.sees("the chart of the last week")
+        await oscar.taps("See it as they get it")
+        question = await oscar.sees("This is what they get")
+        previews = [each for each in await oscar.messages() if "photo" in each]
+        await oscar.taps("Send to 12 people", message=question)
+        await oscar.sees(FINISHED)
+        got = [(await Newcomer(kirim.telegram, reader).messages())[-1] for reader in readers]
+        seen = {(words_of(each), each["photo"][-1]["file_id"]) for each in got}
+        assert len(seen) == 2, "one text and one picture for each language"
+        assert {text for text, _ in seen} == {words_of(each) for each in previews}

@@ -117,12 +117,10 @@ class Desk:
 
     async def dies(self) -> None:
         """Kill -9, as far as the database can tell."""
-        for _, task in self.delivering._rounds.values():
+        tasks = [each for each in asyncio.all_tasks() if each.get_name().startswith("broadcast-")]
+        for task in tasks:
             task.cancel()
-        for each in asyncio.all_tasks():
-            if each.get_name().startswith("broadcast-"):
-                each.cancel()
-        await asyncio.sleep(0.05)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self.store.close()
 
     async def leaves(self) -> None:
