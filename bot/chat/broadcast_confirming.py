@@ -6,7 +6,7 @@ from bot.actions.ports import Broadcast, BroadcastStatus
 from bot.chat.broadcast_message import send_broadcast
 from bot.chat.broadcast_typing import compose
 from bot.chat.desk import Visit
-from bot.chat.messenger import Delivered
+from bot.chat.messenger import Delivered, Invalid, Outcome
 from bot.chat.screen import Screen
 from bot.chat.screens import broadcast_confirm as screens
 from bot.domain.broadcasting import Doubt
@@ -22,10 +22,11 @@ async def preview(visit: Visit, broadcast: Broadcast) -> bool:
         return await _refuse(visit, broadcast, rejection)
     if found is None:
         return False
-    if await _send_previews(visit, found):
+    sent = await _send_previews(visit, found)
+    if isinstance(sent, Delivered):
         await visit.say(screens.screen(visit.t, found, visit.desk.clock.now(), visit.zone))
     else:
-        await visit.say(Screen(visit.t("broadcast.refused_by_telegram"), screens.ways_out(visit.t, found.broadcast)))
+        await visit.say(screens.not_shown(visit.t, found.broadcast, is_refused=isinstance(sent, Invalid)))
     return True
 
 
@@ -61,15 +62,16 @@ async def confirm(visit: Visit, broadcast: Broadcast, despite: str) -> bool:
     return True
 
 
-async def _send_previews(visit: Visit, found: Preview) -> bool:
-    """Whether Telegram took all of them."""
+async def _send_previews(visit: Visit, found: Preview) -> Outcome:
+    """What became of the last one; the others were sent."""
+    sent: Outcome = Delivered()
     for locale in languages_of(found.broadcast):
         t = visit.desk.translations.get(locale)
         await visit.post(screens.heading(visit.t, locale, found.readers.get(locale, 0)))
         sent = await send_broadcast(visit.desk, visit.chat_id, found.broadcast, t, lane="talk", silent=True)
         if not isinstance(sent, Delivered):
-            return False
-    return True
+            break
+    return sent
 
 
 async def _refuse(visit: Visit, broadcast: Broadcast, rejection: Rejection) -> bool:

@@ -78,6 +78,8 @@ def _of(t: Translator, broadcast: Broadcast) -> Iterator[Seen]:
         preview = Preview(broadcast, {"en": 12, "id": 10**6}, duration, (Doubt.STALE, Doubt.JUMPED), WIDEST)
         yield Seen("confirm", broadcast_confirm.screen(t, preview, NOW, JAKARTA), (t.number(1_000_012),))
         yield Seen("sure", broadcast_confirm.doubtful(t, preview, NOW, JAKARTA))
+    for refused in (True, False):
+        yield Seen("not shown", broadcast_confirm.not_shown(t, broadcast, is_refused=refused))
     yield Seen("heading", broadcast_confirm.heading(t, "en", 12))
     yield Seen("confirmed", broadcast_confirm.confirmed(t, broadcast, NOW, JAKARTA))
     yield Seen("waits", broadcast_confirm.waits(t, broadcast, "sjln", NOW, JAKARTA))

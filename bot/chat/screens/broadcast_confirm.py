@@ -38,6 +38,14 @@ def screen(t: Translator, preview: Preview, now: datetime, zone: tzinfo) -> Scre
     return Screen("\n\n".join(parts), ((yes,), *ways_out(t, broadcast)))
 
 
+def not_shown(t: Translator, broadcast: Broadcast, *, is_refused: bool) -> Screen:
+    """What couldn't be shown can't be confirmed: Telegram refuses it, or couldn't be reached just now."""
+    if is_refused:
+        return Screen(t("broadcast.refused_by_telegram"), ways_out(t, broadcast))
+    again = Button(t.plain("broadcast.preview"), data=data.for_broadcast(broadcast, "preview"), style="primary")
+    return Screen(t("broadcast.not_shown"), ((again,), *ways_out(t, broadcast)))
+
+
 def doubtful(t: Translator, preview: Preview, now: datetime, zone: tzinfo) -> Screen:
     """The second question: why to look twice, and another button."""
     broadcast = preview.broadcast
