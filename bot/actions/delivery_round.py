@@ -7,27 +7,17 @@ marked may have arrived, and is listed as unknown. What surely wasn't sent goes 
 import asyncio
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
 import structlog
 
+from bot.actions.delivery_ledger import Ledger, Page, Wish
+from bot.actions.delivery_refusals import Refusals
 from bot.actions.mistakes import where
-from bot.actions.ports import (
-    Broadcast,
-    BroadcastStatus,
-    Clock,
-    Delivery,
-    DeliveryStatus,
-    Store,
-    StoreDown,
-    TellLater,
-    Told,
-    Transaction,
-    Untellable,
-)
+from bot.actions.ports import Broadcast, Clock, Delivery, DeliveryStatus, Store, StoreDown, TellLater, Told, Untellable
 
 log = structlog.get_logger(__name__)
 
@@ -40,9 +30,6 @@ MOST_UNDER_WAY = 128
 
 SPEED_SECONDS = 15.0
 SHORTEST_REST, LONGEST_REST = 0.5, 60.0
-HOPELESS_AFTER, HOPELESS_ALONE = 3, 12
-"""Refusals of one person while others were reached in between, and in all: nothing waits for them for ever."""
-
 FAILURES_BORNE = 25
 """Messages refused one after the other for what they are: then it is the broadcast that is wrong, and it pauses."""
 
@@ -72,15 +59,6 @@ class Progress:
         return self.broadcast.ended_at is not None
 
 
-@dataclass(slots=True)
-class _Refused:
-    """How often somebody was refused: in all, and while others were reached; how many those were the last time."""
-
-    in_all: int = 0
-    alone: int = 0
-    reached: int = -1
-
-
 class Round:
     """Delivers what waits of one running broadcast, until nobody is left or it runs no more.
 
@@ -93,7 +71,8 @@ class Round:
     """
 
     def __init__(self, store: Store, courier: Courier, clock: Clock, broadcast: Broadcast, per_second: float) -> None:
-        self._store, self._courier, self._clock = store, courier, clock
+        self._ledger = Ledger(store, clock, broadcast.id)
+        self._courier, self._clock = courier, clock
         self._broadcast = broadcast
         self._ahead = max(2, math.ceil(per_second * AHEAD_SECONDS))
         self._tasks: dict[int, asyncio.Task[None]] = {}
@@ -102,9 +81,7 @@ class Round:
         self._unsent: set[int] = set()
         self._counts: Counter[DeliveryStatus] = Counter()
         self._times: deque[float] = deque()
-        self._refusals: dict[int, _Refused] = {}
-        self._put_off: set[int] = set()
-        self._reached = 0
+        self._refusals = Refusals()
         self._rest_until = float("-inf")
         self._troubles = 0
         self._failures = 0
@@ -134,9 +111,7 @@ class Round:
 
     async def run(self) -> None:
         """Deliver. What a former round has left in the middle of a request is unknown from now on."""
-        async with self._store.transaction() as tx:
-            await tx.deliveries.lost(self._broadcast.id)
-            self._counts = Counter(await tx.deliveries.counts(self._broadcast.id))
+        self._counts = await self._ledger.open()
         try:
             while await self._turn():
                 await self._wait()
@@ -145,76 +120,44 @@ class Round:
                 task.cancel()
 
     async def _turn(self) -> bool:
-        """Write down what has ended and take the next in hand, all in one transaction; whether there is more to do."""
-        ended, unsent = self._ended, self._unsent
+        """Write down what has ended and take the next in hand; whether there is more to do."""
+        wish = self._wish()
         self._ended, self._unsent = [], set()
-        room = self._room()
         try:
-            async with self._store.transaction() as tx:
-                runs = await self._still_runs(tx)
-                unsent |= await self._strays(tx)
-                await self._write_down(tx, ended, unsent)
-                taken = await self._take(tx, room) if runs and room > 0 else ()
+            page = await self._ledger.turn(wish)
         except StoreDown as error:
             log.error("ledger_not_written", broadcast=self._broadcast.id, why=type(error).__name__)  # noqa: TRY400
-            self._ended[:0], self._unsent = ended, self._unsent | unsent
+            self._ended[:0], self._unsent = wish.ended, self._unsent.union(wish.unsent)
             self._unclear = True
             self._rest(1.0)
             return True
         self._unclear = False
-        self._count(ended, unsent, taken)
-        for delivery in taken:
+        self._failures = 0 if wish.gives_up else self._failures
+        self._broadcast = page.broadcast or self._broadcast
+        self._count(wish.ended, page)
+        for delivery in page.taken:
             self._send(delivery)
-        if not runs:
+        if not page.runs:
             self._call_back()
-        return bool(self._tasks or self._ended or self._unsent or (runs and room <= 0))
+        return bool(self._tasks or self._ended or self._unsent or (page.runs and wish.room <= 0))
 
-    async def _still_runs(self, tx: Transaction) -> bool:
-        kept = await tx.broadcasts.get(self._broadcast.id)
-        if kept is not None and kept.status is BroadcastStatus.RUNNING and self._failures >= FAILURES_BORNE:
-            log.error("broadcast_paused", broadcast=kept.id, why="one after the other is refused")
-            self._failures = 0
-            kept = await tx.broadcasts.save(replace(kept, status=BroadcastStatus.PAUSED)) or kept
-        self._broadcast = kept or self._broadcast
-        return not self._held and kept is not None and kept.status is BroadcastStatus.RUNNING
-
-    async def _take(self, tx: Transaction, room: int) -> tuple[Delivery, ...]:
-        """The next; those who were refused lately only when nobody else is left."""
-        now, put_off = self._clock.now(), frozenset(self._put_off)
-        taken = await tx.deliveries.claim(self._broadcast.id, room, now, but=put_off)
-        if not taken and put_off:
-            taken = await tx.deliveries.claim(self._broadcast.id, room, now)
-        quiet = await tx.subscriptions.quiet([each.person_id for each in taken], now)
-        return tuple(replace(each, silent=each.person_id in quiet) for each in taken)
-
-    async def _strays(self, tx: Transaction) -> set[int]:
-        """Taken in hand by a commit that was believed to have failed, and so never sent."""
-        if not self._unclear:
-            return set()
-        marked = await tx.deliveries.with_status(self._broadcast.id, DeliveryStatus.SENDING, 10 * MOST_UNDER_WAY)
+    def _wish(self) -> Wish:
         in_hand = self._tasks.keys() | {each.person_id for each in self._ended}
-        return {each.person_id for each in marked} - in_hand
+        return Wish(
+            room=self._room(),
+            ended=self._ended,
+            unsent=self._unsent,
+            put_off=self._refusals.put_off,
+            in_hand=in_hand if self._unclear else None,
+            is_held=self._held,
+            gives_up=self._failures >= FAILURES_BORNE,
+        )
 
-    async def _write_down(self, tx: Transaction, ended: list[Delivery], unsent: set[int]) -> None:
-        if ended:
-            await tx.deliveries.record(ended)
-        if unsent:
-            await tx.deliveries.release(self._broadcast.id, unsent)
-        for each in ended:
-            if each.status is DeliveryStatus.BLOCKED:
-                await self._unsubscribe(tx, each.person_id)
-
-    async def _unsubscribe(self, tx: Transaction, person_id: int) -> None:
-        await tx.subscriptions.delete(person_id)
-        person = await tx.people.get(person_id)
-        if person is not None and person.blocked_at is None:
-            await tx.people.save(replace(person, blocked_at=self._clock.now()))
-
-    def _count(self, ended: list[Delivery], unsent: set[int], taken: tuple[Delivery, ...]) -> None:
+    def _count(self, ended: Sequence[Delivery], page: Page) -> None:
         for each in ended:
             self._counts[each.status] += 1
-        self._counts[DeliveryStatus.WAITING] += len(unsent) - len(taken)
-        self._counts[DeliveryStatus.SENDING] += len(taken) - len(unsent) - len(ended)
+        self._counts[DeliveryStatus.WAITING] += len(page.unsent) - len(page.taken)
+        self._counts[DeliveryStatus.SENDING] += len(page.taken) - len(page.unsent) - len(ended)
 
     def _room(self) -> int:
         """How many more may be taken in hand now; after trouble one at a time, until one gets through."""
@@ -258,9 +201,8 @@ class Round:
     def _settle(self, delivery: Delivery, outcome: Outcome) -> None:
         match outcome:
             case Told():
-                self._reached += 1
                 self._troubles = self._failures = 0
-                self._put_off.clear()
+                self._refusals.reached()
                 self._end(delivery, DeliveryStatus.DELIVERED)
             case Untellable(reason, whole_chat=True):
                 self._end(delivery, DeliveryStatus.BLOCKED, reason)
@@ -271,24 +213,15 @@ class Round:
                 self._end(delivery, DeliveryStatus.UNKNOWN)
                 self._rest(after, costly=True)
             case TellLater(after):
-                if self._is_hopeless(delivery.person_id):
+                if self._refusals.refused(delivery.person_id):
                     self._end(delivery, DeliveryStatus.FAILED, "refused too often")
                 else:
                     self._unsent.add(delivery.person_id)
-                    self._put_off.add(delivery.person_id)
                 self._rest(after)
 
     def _end(self, delivery: Delivery, status: DeliveryStatus, failure: str | None = None) -> None:
         self._times.append(_now())
         self._ended.append(replace(delivery, status=status, at=self._clock.now(), failure=failure))
-
-    def _is_hopeless(self, person_id: int) -> bool:
-        """Whether it is this chat that Telegram refuses, since others were reached in between."""
-        refused = self._refusals.setdefault(person_id, _Refused())
-        refused.in_all += 1
-        refused.alone += refused.reached != self._reached
-        refused.reached = self._reached
-        return refused.alone >= HOPELESS_AFTER or refused.in_all >= HOPELESS_ALONE
 
     def _rest(self, seconds: float, *, costly: bool = False) -> None:
         """Leave Telegram alone for so long; what hasn't left is called back.

@@ -36,6 +36,9 @@ KEEP_NEWS = timedelta(days=30)
 KEEP_CLOSED_DRAFTS = timedelta(hours=48)
 """So long a draft that was put away may be taken up again, and its buttons still know what became of it."""
 
+KEEP_LEDGERS = timedelta(days=30)
+"""Who was sent which broadcast; after that its report tells how many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Held:

@@ -1,11 +1,11 @@
-"""What deletes itself: recipients that were not used for the settable time, and drafts that nobody will take up."""
+"""What deletes itself: recipients not used for the settable time, drafts put away, and broadcasts' old ledgers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from bot.actions.ports import Clock, Store, Transaction
-from bot.actions.privacy import KEEP_CLOSED_DRAFTS
+from bot.actions.privacy import KEEP_CLOSED_DRAFTS, KEEP_LEDGERS
 
 AT_ONCE = 500
 """Rows in one transaction, and then a breath: whoever waits to write comes in between."""
@@ -29,6 +29,8 @@ class Retention:
         now = self._clock.now()
         closed_before = now - min(KEEP_CLOSED_DRAFTS, self._kept or KEEP_CLOSED_DRAFTS)
         forgotten = await self._in_batches(lambda tx: tx.forgetting.closed_drafts(closed_before, AT_ONCE))
+        ended_before = now - min(KEEP_LEDGERS, self._kept or KEEP_LEDGERS)
+        forgotten += await self._in_batches(lambda tx: tx.forgetting.deliveries(ended_before, AT_ONCE))
         if self._kept is not None:
             before = now - self._kept
             forgotten += await self._in_batches(lambda tx: tx.forgetting.recipients_of_orders(before, AT_ONCE))

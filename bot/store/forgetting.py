@@ -3,7 +3,20 @@
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import BindParameter, Delete, Integer, Update, bindparam, delete, exists, null, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    Delete,
+    Integer,
+    Update,
+    bindparam,
+    delete,
+    exists,
+    null,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import NewsStatus
@@ -16,6 +29,7 @@ from bot.store.tables import (
     IS_FAREWELL,
     IS_FINISHED,
     IS_LEAVING,
+    broadcasts,
     deliveries,
     drafts,
     inbox,
@@ -85,6 +99,15 @@ BLANK_ORDERS = update(orders).where(orders.c.reference.in_(THESE)).values(**WITH
 
 CLOSED = select(drafts.c.id).where(IS_CLOSED_DRAFT, drafts.c.expires_at < BEFORE).order_by(drafts.c.expires_at)
 FORGET_CLOSED = delete(drafts).where(IS_CLOSED_DRAFT, drafts.c.id.in_(CLOSED.limit(LIMIT)))
+A_DELIVERY = tuple_(deliveries.c.broadcast_id, deliveries.c.person_id)
+ENDED_BEFORE = bindparam("before", type_=broadcasts.c.ended_at.type)
+OLD_DELIVERIES = (
+    select(deliveries.c.broadcast_id, deliveries.c.person_id)
+    .join(broadcasts, broadcasts.c.id == deliveries.c.broadcast_id)
+    .where(broadcasts.c.ended_at < ENDED_BEFORE)
+    .limit(LIMIT)
+)
+FORGET_DELIVERIES = delete(deliveries).where(A_DELIVERY.in_(OLD_DELIVERIES))
 IS_OVER = outbox.c.status.in_([constant(NewsStatus.TOLD), constant(NewsStatus.UNDELIVERABLE)])
 FORGET_FAREWELLS = delete(outbox).where(IS_FAREWELL, IS_OVER)
 
@@ -124,6 +147,11 @@ class SqlForgetting:
     async def closed_drafts(self, before: datetime, limit: int) -> int:
         """Delete drafts that were closed and would have lapsed before; how many they were."""
         return (await self._connection.execute(FORGET_CLOSED, {"before": before, "limit": limit})).rowcount
+
+    async def deliveries(self, ended_before: datetime, limit: int) -> int:
+        """Delete the ledgers of broadcasts that ended before; how many rows. Their reports stay."""
+        known = {"before": ended_before, "limit": limit}
+        return (await self._connection.execute(FORGET_DELIVERIES, known)).rowcount
 
     async def farewells(self) -> int:
         """Delete farewells that were told or can't be; how many they were."""

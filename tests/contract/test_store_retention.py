@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.ports import Receipt
+from bot.actions.ports import Broadcast, Receipt, Subscription
 from bot.actions.privacy import Privacy
 from bot.actions.retention import AT_ONCE, Retention
 from bot.domain.draft import DraftStatus
@@ -82,6 +82,23 @@ async def test_closed_drafts_are_kept_two_days_at_the_most(store: SqlStore, days
     await retention(store, days)
     async with store.reading() as tx:
         assert {draft.id for draft in await tx.drafts.of_person(EMMA)} == left
+
+
+async def test_who_was_sent_a_broadcast_is_forgotten_after_thirty_days_and_the_report_stays(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await tx.people.save(a_person(EMMA))
+        await tx.subscriptions.save(Subscription(person_id=EMMA, since=NOW))
+        for name, ended_at in (("old", NOW - DAY * 31), ("young", NOW - DAY * 29), ("open", None)):
+            ended = Broadcast(id=name, operator_id=2001, created_at=NOW, ended_at=ended_at, report={"delivered": 1})
+            await tx.broadcasts.add(ended)
+            await tx.deliveries.snapshot(ended, "en", NOW)
+    assert await retention(store, 0) == 1
+    async with store.reading() as tx:
+        left = {name: await tx.deliveries.counts(name) for name in ("old", "young", "open")}
+        kept = await tx.broadcasts.get("old")
+    assert {name for name, counts in left.items() if counts} == {"young", "open"}
+    assert kept is not None
+    assert kept.report == {"delivered": 1}
 
 
 async def test_many_are_forgotten_in_small_transactions(store: SqlStore) -> None:

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -14,9 +15,11 @@ from bot.actions.ports import (
     Delivery,
     DeliveryStatus,
     Person,
+    StoreDown,
     Subscription,
     TellLater,
     Told,
+    Transaction,
     Untellable,
 )
 from bot.store.store import SqlStore
@@ -69,6 +72,31 @@ class Courier:
             self.outcomes[person_id].extend(outcomes)
 
 
+class Moody:
+    """A store that fails when it is told to: before a commit, or after it, when nobody knows whether it was one."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+        self.fails_before = self.fails_after = 0
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        if self.fails_before:
+            self.fails_before -= 1
+            raise StoreDown
+        async with self._store.transaction() as tx:
+            yield tx
+        if self.fails_after:
+            self.fails_after -= 1
+            raise StoreDown
+
+    def reading(self) -> AbstractAsyncContextManager[Transaction]:
+        return self._store.reading()
+
+    async def erase(self) -> bool:
+        return await self._store.erase()
+
+
 class Desk:
     """One process that delivers."""
 
@@ -76,8 +104,9 @@ class Desk:
         self.store = SqlStore(database, VAULT)
         self.clock = MovedClock()
         self.courier = courier or Courier()
+        self.moody = Moody(self.store)
         self.delivering = Delivering(
-            store=self.store, clock=self.clock, courier=self.courier, default_locale="en", per_second=100
+            store=self.moody, clock=self.clock, courier=self.courier, default_locale="en", per_second=100
         )
 
     async def subscribers(self, count: int) -> range:

@@ -304,3 +304,17 @@ async def test_the_outcome_of_somebody_forgotten_meanwhile_is_nobodys(desk: Desk
     desk.courier.gate.set()
     await desk.delivering.settle()
     assert (await desk.broadcast()).report == {"delivered": 9}
+
+
+@pytest.mark.parametrize("when", ["fails_before", "fails_after"])
+async def test_a_database_that_is_away_for_a_moment_loses_and_doubles_nobody(desk: Desk, when: str) -> None:
+    people = await desk.subscribers(200)
+    await desk.begins()
+    await desk.until(lambda: len(desk.courier.reached) >= 40)
+    setattr(desk.moody, when, 1)
+    await desk.until(lambda: getattr(desk.moody, when) == 0)
+    await desk.until(lambda: len(desk.courier.reached) >= 100)
+    setattr(desk.moody, when, 1)
+    await desk.delivering.settle()
+    assert sorted(desk.courier.reached) == list(people)
+    assert (await desk.broadcast()).report == {"delivered": 200}

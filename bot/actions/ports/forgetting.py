@@ -30,6 +30,10 @@ class Forgetting(Protocol):
         """Delete drafts that were closed and would have lapsed before; how many they were."""
         ...
 
+    async def deliveries(self, ended_before: datetime, limit: int) -> int:
+        """Delete the ledgers of broadcasts that ended before; how many rows. Their reports stay."""
+        ...
+
     async def farewells(self) -> int:
         """Delete farewells that were told or can't be; how many they were."""
         ...
