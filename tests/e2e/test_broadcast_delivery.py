@@ -55,13 +55,14 @@ async def test_a_storm_of_refusals_slows_the_broadcast_alone_and_operators_decid
         halted = len(await reached(kirim, readers))
         for reader in readers[-3:]:
             await kirim.telegram_fails("429", "sendMessage", chat_id=reader, retry_after=1, times=2)
+        await kirim.telegram_fails("429", "sendMessage", retry_after=1, times=4)
         await oscar.taps("Resume")
         await oscar.sees(UNDER_WAY)
         assert halted < READERS
         await kirim.service.pays(order)
-        await emma.sees("Payment received at", within=4)
+        await emma.sees("Payment received at", within=6)
         await completes(kirim, order)
-        await emma.sees("They usually show in the account", within=4)
+        await emma.sees("They usually show in the account", within=6)
         assert await report(kirim, broadcast) == {"delivered": READERS}
         assert set((await reached(kirim, readers)).values()) == {1}
         await oscar.sees(FINISHED)
