@@ -11,8 +11,8 @@ from functools import partial
 
 import structlog
 
-from bot.actions.delivery_round import Courier, Progress, Round
-from bot.actions.ports import Broadcast, BroadcastStatus, Clock, DeliveryStatus, Store
+from bot.actions.delivery_round import Progress, Round
+from bot.actions.ports import Broadcast, BroadcastStatus, Clock, Courier, DeliveryStatus, Store
 
 log = structlog.get_logger(__name__)
 

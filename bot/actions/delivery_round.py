@@ -7,17 +7,28 @@ marked may have arrived, and is listed as unknown. What surely wasn't sent goes 
 import asyncio
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 import structlog
 
 from bot.actions.delivery_ledger import Ledger, Page, Wish
 from bot.actions.delivery_refusals import Refusals
 from bot.actions.mistakes import where
-from bot.actions.ports import Broadcast, Clock, Delivery, DeliveryStatus, Store, StoreDown, TellLater, Told, Untellable
+from bot.actions.ports import (
+    Broadcast,
+    Clock,
+    Courier,
+    Delivery,
+    DeliveryStatus,
+    Outcome,
+    Store,
+    StoreDown,
+    TellLater,
+    Told,
+    Untellable,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -32,16 +43,6 @@ SPEED_SECONDS = 15.0
 SHORTEST_REST, LONGEST_REST = 0.5, 60.0
 FAILURES_BORNE = 25
 """Messages refused one after the other for what they are: then it is the broadcast that is wrong, and it pauses."""
-
-Outcome = Told | TellLater | Untellable
-
-
-class Courier(Protocol):
-    """Brings one broadcast to one person."""
-
-    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
-        """One attempt; calls `leaves` when the request is made: cancelled before that, nothing was sent."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,7 @@ class Progress:
 class Round:
     """Delivers what waits of one running broadcast, until nobody is left or it runs no more.
 
-    Args:
-        store: holds the ledger.
-        courier: sends.
-        clock: the time, for what is written down.
-        broadcast: the one to deliver.
-        per_second: the pace that is hoped for; the courier keeps to the limit by itself.
+    `per_second` is the pace that is hoped for; the courier keeps to the limit by itself.
     """
 
     def __init__(self, store: Store, courier: Courier, clock: Clock, broadcast: Broadcast, per_second: float) -> None:

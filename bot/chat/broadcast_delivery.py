@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from bot.actions.delivery_round import Outcome, Progress
-from bot.actions.ports import Broadcast, Delivery, Person, Store
+from bot.actions.delivery_round import Progress
+from bot.actions.ports import Broadcast, Delivery, Outcome, Person, Store
 from bot.chat import words
 from bot.chat.broadcast_message import picture_of
 from bot.chat.charts import Charts

@@ -106,7 +106,7 @@ class Desk:
         self.courier = courier or Courier()
         self.moody = Moody(self.store)
         self.delivering = Delivering(
-            store=self.moody, clock=self.clock, courier=self.courier, default_locale="en", per_second=100
+            store=self.moody, clock=self.clock, courier=self.courier, default_locale="en", per_second=40
         )
 
     async def subscribers(self, count: int) -> range:

@@ -1,9 +1,7 @@
 """The limiter, in virtual time: who goes first, how fast, and whom a refusal holds up."""
 
 import asyncio
-from collections import Counter, defaultdict
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,51 +9,11 @@ from hypothesis import strategies as st
 
 from bot.chat.dispatch import Lane
 from bot.chat.failures import SlowDown, Unsent
-from bot.chat.limits import LEAVES, SendLimiter
-from bot.chat.pace import Limits, Line
+from bot.chat.limits import SendLimiter
+from tests.unit.wire import Wire, most_in_any
 from tests.virtual_time import VirtualLoop, in_virtual_time, now
 
 GROUP = -100200300
-
-
-class Wire:
-    """Stands where Telegram would: notes when each call comes, and refuses what it is told to refuse."""
-
-    def __init__(self, limits: Limits | None = None, *, takes: float = 0.03) -> None:
-        self.limiter = SendLimiter(limits)
-        self.takes = takes
-        self.sent: list[tuple[float, int, Lane, str]] = []
-        self.refusals: dict[int, list[float]] = defaultdict(list)
-        self.under_way: Counter[tuple[int, Lane]] = Counter()
-        self.at_once = 0
-
-    async def send(
-        self, chat: int, lane: Lane = "talk", text: str = "", endpoint: str = "sendMessage", *, paid: bool = False
-    ) -> Any:
-        data = {"chat_id": chat, "text": text} | ({"allow_paid_broadcast": True} if paid else {})
-        return await self.limiter.process_request(self._call, (chat, lane, text), {}, endpoint, data, lane)
-
-    async def _call(self, chat: int, lane: Lane, text: str) -> bool:
-        self.under_way[chat, lane] += 1
-        self.at_once = max(self.at_once, self.under_way[chat, lane])
-        self.sent.append((now(), chat, lane, text))
-        try:
-            await asyncio.sleep(self.takes)
-            if self.refusals[chat]:
-                raise SlowDown(self.refusals[chat].pop(0))
-        finally:
-            self.under_way[chat, lane] -= 1
-        return True
-
-    def times(self, chat: int | None = None, lane: Lane | None = None) -> list[float]:
-        return [at for at, to, via, _ in self.sent if chat in {None, to} and lane in {None, via}]
-
-    def texts(self, chat: int) -> list[str]:
-        return [text for _, to, _, text in self.sent if to == chat]
-
-
-def most_in_any(window: float, times: list[float]) -> int:
-    return max(sum(start <= at < start + window for at in times) for start in times)
 
 
 @in_virtual_time
@@ -184,77 +142,6 @@ async def test_a_call_is_repeated_twice_at_the_most() -> None:
     with pytest.raises(SlowDown):
         await wire.send(1, "money")
     assert len(wire.times(1)) == 3
-
-
-@in_virtual_time
-async def test_what_is_refused_in_bulk_goes_back_to_its_sender_at_once() -> None:
-    wire = Wire()
-    wire.refusals[1] = [1.0]
-    with pytest.raises(SlowDown):
-        await wire.send(1, "bulk")
-    assert len(wire.times(1)) == 1
-    begin = now()
-    await wire.send(2, "bulk")
-    assert wire.times(2)[0] - begin >= 1.0 - 2 * wire.takes, "and the lane pauses all the same"
-
-
-@in_virtual_time
-async def test_a_broadcast_may_be_slower_than_the_rest() -> None:
-    wire = Wire(Limits(bulk_per_second=5))
-    broadcast = [asyncio.create_task(wire.send(chat, "bulk")) for chat in range(1, 26)]
-    await asyncio.gather(*broadcast, *(wire.send(chat, "talk") for chat in range(100, 150)))
-    assert most_in_any(1.0, wire.times(lane="bulk")) <= 6
-    assert wire.times(lane="talk")[-1] - wire.times()[0] < 2.2
-
-
-@in_virtual_time
-async def test_a_broadcast_that_is_paid_for_has_a_pace_of_its_own() -> None:
-    wire = Wire(Limits(bulk_per_second=100))
-    broadcast = [asyncio.create_task(wire.send(chat, "bulk", paid=True)) for chat in range(1, 401)]
-    await asyncio.gather(*broadcast, *(wire.send(chat, "money") for chat in range(1000, 1030)))
-    took = wire.times(lane="bulk")[-1] - wire.times(lane="bulk")[0]
-    assert took == pytest.approx(4.0, abs=0.1)
-    begin = now()
-    await asyncio.gather(*(wire.send(chat, "bulk") for chat in range(2000, 2060)))
-    assert now() - begin > 1.9, "what isn't paid for keeps to the limit of all"
-    assert most_in_any(1.0, wire.times(lane="money")) <= 30
-
-
-@in_virtual_time
-async def test_edits_take_no_turn_from_messages() -> None:
-    wire = Wire()
-    edits = [asyncio.create_task(wire.send(chat, endpoint="editMessageText")) for chat in range(100, 160)]
-    await asyncio.gather(*edits, *(wire.send(chat, "bulk") for chat in range(1, 61)))
-    sent = [at for at, chat, _, _ in wire.sent if chat < 100]
-    assert sent[-1] - sent[0] == pytest.approx(59 / 29.7, abs=0.01)
-    assert most_in_any(1.0, [at for at, chat, _, _ in wire.sent if chat >= 100]) <= 30
-
-
-@in_virtual_time
-async def test_who_waits_can_tell_whether_the_call_has_left() -> None:
-    wire, left = Wire(), []
-    LEAVES.set(lambda: left.append(now()))
-    wire.limiter._dispatcher.pause(1, 5.0)
-    waiting = asyncio.create_task(wire.send(1, "bulk"))
-    await asyncio.sleep(1)
-    assert left == []
-    waiting.cancel()
-    await asyncio.gather(waiting, return_exceptions=True)
-    await asyncio.sleep(5)
-    await wire.send(1, "bulk")
-    assert left == wire.times(1)
-
-
-def test_a_late_timer_costs_the_line_nothing_but_a_standstill_brings_no_burst() -> None:
-    line = Line(10)
-    line.take(waited_since=0.0, now=0.0)
-    assert line.opens_at() == pytest.approx(0.1)
-    line.take(waited_since=0.0, now=0.16)
-    assert line.opens_at() == pytest.approx(0.2), "counted from the slot, which was missed by 0.06"
-    line.take(waited_since=0.0, now=5.0)
-    assert line.opens_at() == pytest.approx(5.0), "a tenth of a second is made good, and no more"
-    line.take(waited_since=9.0, now=9.0)
-    assert line.opens_at() == pytest.approx(9.1), "nobody waited, so nothing is made good"
 
 
 @in_virtual_time

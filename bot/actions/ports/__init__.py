@@ -57,7 +57,7 @@ from bot.actions.ports.store import (
     StoreDown,
     Transaction,
 )
-from bot.actions.ports.telling import Clock, Teller, TellLater, Told, Untellable
+from bot.actions.ports.telling import Clock, Courier, Outcome, Teller, TellLater, Told, Untellable
 
 __all__ = [
     "Alarm",
@@ -69,6 +69,7 @@ __all__ = [
     "BroadcastStatus",
     "Broadcasts",
     "Clock",
+    "Courier",
     "Deliveries",
     "Delivery",
     "DeliveryStatus",
@@ -90,6 +91,7 @@ __all__ = [
     "Orders",
     "OutOfReach",
     "Outbox",
+    "Outcome",
     "OutcomeUnknown",
     "People",
     "Person",

@@ -1,9 +1,11 @@
 """What the use cases need of the rest of the world: the time, and somebody who tells the news."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from bot.actions.ports.broadcasts import Broadcast, Delivery
 from bot.actions.ports.records import News
 
 
@@ -43,4 +45,15 @@ class Teller(Protocol):
 
     async def tell(self, news: News) -> Told | TellLater | Untellable:
         """One attempt; never raises for anything that Telegram may answer."""
+        ...
+
+
+Outcome = Told | TellLater | Untellable
+
+
+class Courier(Protocol):
+    """Brings one broadcast to one person."""
+
+    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
+        """One attempt; calls `leaves` when the request is made: cancelled before that, nothing was sent."""
         ...

@@ -1,0 +1,51 @@
+"""What stands where Telegram would, for the limiter's tests in virtual time."""
+
+import asyncio
+from collections import Counter, defaultdict
+from typing import Any
+
+from bot.chat.dispatch import Lane
+from bot.chat.failures import SlowDown
+from bot.chat.limits import SendLimiter
+from bot.chat.pace import Limits
+from tests.virtual_time import now
+
+
+class Wire:
+    """Stands where Telegram would: notes when each call comes, and refuses what it is told to refuse."""
+
+    def __init__(self, limits: Limits | None = None, *, takes: float = 0.03) -> None:
+        self.limiter = SendLimiter(limits)
+        self.takes = takes
+        self.sent: list[tuple[float, int, Lane, str]] = []
+        self.refusals: dict[int, list[float]] = defaultdict(list)
+        self.under_way: Counter[tuple[int, Lane]] = Counter()
+        self.at_once = 0
+
+    async def send(
+        self, chat: int, lane: Lane = "talk", text: str = "", endpoint: str = "sendMessage", *, paid: bool = False
+    ) -> Any:
+        data = {"chat_id": chat, "text": text} | ({"allow_paid_broadcast": True} if paid else {})
+        return await self.limiter.process_request(self._call, (chat, lane, text), {}, endpoint, data, lane)
+
+    async def _call(self, chat: int, lane: Lane, text: str) -> bool:
+        self.under_way[chat, lane] += 1
+        self.at_once = max(self.at_once, self.under_way[chat, lane])
+        self.sent.append((now(), chat, lane, text))
+        try:
+            await asyncio.sleep(self.takes)
+            if self.refusals[chat]:
+                raise SlowDown(self.refusals[chat].pop(0))
+        finally:
+            self.under_way[chat, lane] -= 1
+        return True
+
+    def times(self, chat: int | None = None, lane: Lane | None = None) -> list[float]:
+        return [at for at, to, via, _ in self.sent if chat in {None, to} and lane in {None, via}]
+
+    def texts(self, chat: int) -> list[str]:
+        return [text for _, to, _, text in self.sent if to == chat]
+
+
+def most_in_any(window: float, times: list[float]) -> int:
+    return max(sum(start <= at < start + window for at in times) for start in times)
