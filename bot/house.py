@@ -8,7 +8,7 @@ from telegram.ext import Application, ApplicationBuilder
 
 from bot.actions.alarms import Alarms
 from bot.actions.broadcast_drafts import BroadcastDrafts
-from bot.actions.broadcasts import BroadcastRules, Broadcasts
+from bot.actions.broadcasts import Broadcasts
 from bot.actions.deliveries import Delivering
 from bot.actions.drafts import Drafts
 from bot.actions.figures import Figures
@@ -17,7 +17,7 @@ from bot.actions.help import Help
 from bot.actions.history import History
 from bot.actions.market import Market
 from bot.actions.observe import Observer
-from bot.actions.orders import Orders, Rules
+from bot.actions.orders import Orders
 from bot.actions.outbox import OutboxDelivery
 from bot.actions.privacy import Privacy
 from bot.actions.quotes import Quotes
@@ -33,14 +33,13 @@ from bot.chat.broadcast_delivery import ChatCourier, LiveMessages
 from bot.chat.broadcast_news import BroadcastNews
 from bot.chat.charts import Charts
 from bot.chat.desk import Desk
-from bot.chat.limits import Limits as Pace
 from bot.chat.limits import SendLimiter
 from bot.chat.messenger import Messenger
 from bot.chat.notices import ChatTeller
 from bot.chat.quote_news import QuoteNews
 from bot.chat.transport import TelegramRequest
 from bot.config import Settings
-from bot.domain.limits import Limits
+from bot.house_rules import broadcast_rules_of, pace_of, patience_of, rules_of, silence_of
 from bot.i18n import Translations
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.client import SettlementClient
@@ -205,57 +204,10 @@ def store_of(settings: Settings) -> SqlStore:
     return SqlStore(settings.database_url, Vault(settings.sealing_keys))
 
 
-def rules_of(settings: Settings) -> Rules:
-    """The settings that orders go by."""
-    return Rules(
-        network=settings.invoice_network,
-        min_order_idr=settings.min_order_idr,
-        drift_percent=Decimal(str(settings.price_drift_percent)),
-        reconcile_for=timedelta(seconds=settings.reconcile_seconds),
-        poll_interval=timedelta(seconds=settings.poll_interval_seconds),
-        operator_ids=settings.operator_ids,
-        support_ids=settings.support_ids,
-        limits=Limits(
-            open_orders=settings.max_open_orders,
-            orders_per_hour=settings.max_orders_per_hour,
-            idr_per_day=settings.max_idr_per_day,
-        ),
-        stuck_after=timedelta(seconds=settings.stuck_seconds),
-    )
-
-
-def broadcast_rules_of(settings: Settings) -> BroadcastRules:
-    """The settings that broadcasts go by."""
-    return BroadcastRules(
-        default_locale=settings.default_locale,
-        jump_percent=Decimal(str(settings.broadcast_jump_percent)),
-        messages_per_second=settings.broadcast_messages_per_second,
-        operator_ids=settings.operator_ids,
-    )
-
-
 def alarms_of(settings: Settings, store: SqlStore, clock: SystemClock, nudge_outbox: Nudge) -> Alarms:
     """What operators hear of by themselves."""
     every = timedelta(seconds=settings.alarm_reminder_seconds)
     return Alarms(store, clock, settings.operator_ids, every, nudge_outbox)
-
-
-def patience_of(settings: Settings) -> timedelta:
-    """How long the service may bring nothing before that is an alarm: six looks at an order, a minute at the most."""
-    return min(6 * timedelta(seconds=settings.poll_interval_seconds), timedelta(minutes=1))
-
-
-def silence_of(settings: Settings) -> timedelta:
-    """How long the poller may give no sign of life: twelve looks, and what its budget makes it wait for one."""
-    return timedelta(seconds=12 * min(settings.poll_interval_seconds, 5) + 2 / settings.service_max_requests_per_second)
-
-
-def pace_of(settings: Settings) -> Pace:
-    """How fast Telegram is written to. Broadcasts that aren't paid for share the 30 a second with everything else."""
-    usual, broadcasts = Pace(), settings.broadcast_messages_per_second
-    if settings.allow_paid_broadcast:
-        return Pace(bulk_per_second=broadcasts)
-    return Pace(total_per_second=max(usual.total_per_second, broadcasts), bulk_per_second=broadcasts)
 
 
 def telegram_application(settings: Settings) -> Application:  # type: ignore[type-arg]

@@ -4,9 +4,7 @@ Nothing here waits for its turn or repeats: the limiter under the bot does (`lim
 what an outcome means. HTML throughout, link previews off.
 """
 
-from collections.abc import Awaitable, Callable
-
-from telegram import InputMediaPhoto, LinkPreviewOptions, Message, ReplyParameters
+from telegram import InputMediaPhoto, LinkPreviewOptions
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, TelegramError
 from telegram.ext import ExtBot
@@ -26,6 +24,7 @@ from bot.chat.outcomes import (
 )
 from bot.chat.render import render_keyboard
 from bot.chat.screen import Keyboard
+from bot.chat.sent import reply_to_if_there, sent
 from bot.chat.uploads import Uploads
 
 __all__ = [
@@ -76,7 +75,7 @@ class Messenger:
         reply_to: int | None = None,
     ) -> Outcome:
         """Send a new message; `reply_to` is quoted if it still exists."""
-        return await _sent(
+        return await sent(
             self._bot.send_message(
                 chat_id,
                 fit(html),
@@ -84,7 +83,7 @@ class Messenger:
                 reply_markup=render_keyboard(keyboard),
                 link_preview_options=_NO_PREVIEW,
                 disable_notification=silent,
-                reply_parameters=_reply(reply_to),
+                reply_parameters=reply_to_if_there(reply_to),
                 rate_limit_args=lane,
             )
         )
@@ -104,7 +103,7 @@ class Messenger:
 
         What was sent before isn't uploaded again.
         """
-        return await self._with_photo(
+        return await self._uploads.sent(
             photo,
             lambda known: self._bot.send_photo(
                 chat_id,
@@ -113,7 +112,7 @@ class Messenger:
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
                 disable_notification=silent,
-                reply_parameters=_reply(reply_to),
+                reply_parameters=reply_to_if_there(reply_to),
                 filename="picture.png",
                 rate_limit_args=lane,
             ),
@@ -123,7 +122,7 @@ class Messenger:
         self, chat_id: int, content: bytes, name: str, caption: str, keyboard: Keyboard = (), *, lane: Lane
     ) -> Outcome:
         """Send a file as it is, with its caption (at most 1,024 characters are shown)."""
-        return await _sent(
+        return await sent(
             self._bot.send_document(
                 chat_id,
                 content,
@@ -140,7 +139,7 @@ class Messenger:
         self, chat_id: int, message_id: int, html: str, keyboard: Keyboard = (), *, lane: Lane
     ) -> Outcome:
         """Replace a message's text and buttons. `Gone` for a picture too, which has no text."""
-        return await _sent(
+        return await sent(
             self._bot.edit_message_text(
                 fit(html),
                 chat_id,
@@ -156,7 +155,7 @@ class Messenger:
         self, chat_id: int, message_id: int, photo: bytes | str, caption: str, keyboard: Keyboard = (), *, lane: Lane
     ) -> Outcome:
         """Put another picture (or the first) into a message, with its caption and its buttons."""
-        return await self._with_photo(
+        return await self._uploads.sent(
             photo,
             lambda known: self._bot.edit_message_media(
                 InputMediaPhoto(known, fit(caption, CAPTION_UNITS), ParseMode.HTML, filename="picture.png"),
@@ -171,7 +170,7 @@ class Messenger:
         self, chat_id: int, message_id: int, caption: str, keyboard: Keyboard = (), *, lane: Lane
     ) -> Outcome:
         """Replace what stands under a picture, and its buttons."""
-        return await _sent(
+        return await sent(
             self._bot.edit_message_caption(
                 chat_id,
                 message_id,
@@ -184,7 +183,7 @@ class Messenger:
 
     async def edit_keyboard(self, chat_id: int, message_id: int, keyboard: Keyboard, *, lane: Lane) -> Outcome:
         """Replace a message's buttons; an empty keyboard takes them away."""
-        return await _sent(
+        return await sent(
             self._bot.edit_message_reply_markup(
                 chat_id, message_id, reply_markup=render_keyboard(keyboard), rate_limit_args=lane
             )
@@ -192,7 +191,7 @@ class Messenger:
 
     async def delete(self, chat_id: int, message_id: int, *, lane: Lane) -> Outcome:
         """Take a message away; `Gone` where it can't be (older than 48 hours, or taken away already)."""
-        return await _sent(self._bot.delete_message(chat_id, message_id, rate_limit_args=lane))
+        return await sent(self._bot.delete_message(chat_id, message_id, rate_limit_args=lane))
 
     async def broadcast(
         self,
@@ -209,7 +208,7 @@ class Messenger:
         `paid` lets Telegram charge Stars for it, and take more than 30 a second.
         """
         if picture is None:
-            return await _sent(
+            return await sent(
                 self._bot.send_message(
                     chat_id,
                     fit(html),
@@ -221,7 +220,7 @@ class Messenger:
                     rate_limit_args="bulk",
                 )
             )
-        return await _sent(
+        return await sent(
             self._bot.send_photo(
                 chat_id,
                 picture,
@@ -247,31 +246,3 @@ class Messenger:
         except TelegramError as error:
             return outcome_of(error)
         return Delivered()
-
-    async def _with_photo(
-        self, photo: bytes | str, call: Callable[[bytes | str], Awaitable[Message | bool]]
-    ) -> Outcome:
-        known = self._uploads.known(photo)
-        outcome = await _sent(call(known))
-        if isinstance(outcome, Invalid) and known is not photo:
-            # Perhaps it isn't known by that id any more.
-            self._uploads.forget(photo)
-            outcome = await _sent(call(photo))
-        if isinstance(outcome, Delivered):
-            self._uploads.remember(photo, outcome.photo_id)
-        return outcome
-
-
-def _reply(message_id: int | None) -> ReplyParameters | None:
-    # A question that was deleted meanwhile must not keep its answer from being sent.
-    return None if message_id is None else ReplyParameters(message_id, allow_sending_without_reply=True)
-
-
-async def _sent(call: Awaitable[Message | bool]) -> Outcome:
-    try:
-        answer = await call
-    except TelegramError as error:
-        return outcome_of(error)
-    if not isinstance(answer, Message):
-        return Delivered()
-    return Delivered(answer.message_id, answer.photo[-1].file_id if answer.photo else None)

@@ -5,7 +5,13 @@ Kept in memory alone, by what the pictures are: after a restart each is uploaded
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from typing import Final
+
+from telegram import Message
+
+from bot.chat.outcomes import Delivered, Invalid, Outcome
+from bot.chat.sent import sent
 
 REMEMBERED: Final = 1_000
 
@@ -21,6 +27,17 @@ class Uploads:
         if isinstance(photo, str):
             return photo
         return self._id_of.get(_digest(photo), photo)
+
+    async def sent(self, photo: bytes | str, call: Callable[[bytes | str], Awaitable[Message | bool]]) -> Outcome:
+        """Send it by what Telegram knows it by, and by itself where Telegram doesn't know that any more."""
+        known = self.known(photo)
+        outcome = await sent(call(known))
+        if isinstance(outcome, Invalid) and known is not photo:
+            self.forget(photo)
+            outcome = await sent(call(photo))
+        if isinstance(outcome, Delivered):
+            self.remember(photo, outcome.photo_id)
+        return outcome
 
     def remember(self, photo: bytes | str, file_id: str | None) -> None:
         """Telegram has it by this id from now on."""
