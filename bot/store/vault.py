@@ -84,7 +84,7 @@ class Vault:
         if cipher is None:
             raise StoreFailure("a row is sealed with a key that is not among ENCRYPTION_KEYS")
         try:
-            raw = base64.urlsafe_b64decode(sealed.rpartition(".")[2])
+            raw = _decoded(sealed.rpartition(".")[2])
             return cipher.decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode(errors="surrogatepass")
         except (InvalidTag, binascii.Error, ValueError):
             raise StoreFailure("a sealed row was changed or moved") from None
@@ -99,6 +99,18 @@ def name_in(sealed: str) -> str:
     """The name of the key that `sealed` was sealed with; empty where it isn't sealed."""
     version, _, rest = sealed.partition(".")
     return rest.partition(".")[0] if version == VERSION else ""
+
+
+def _decoded(text: str) -> bytes:
+    """The bytes that are written so and not otherwise: base64 alone takes several spellings of a last character.
+
+    Raises:
+        ValueError: it is another spelling, or no base64.
+    """
+    raw = base64.urlsafe_b64decode(text)
+    if base64.urlsafe_b64encode(raw).decode() != text:
+        raise ValueError("not as it was written")
+    return raw
 
 
 def _name(key: bytes) -> str:

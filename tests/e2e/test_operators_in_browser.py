@@ -30,7 +30,8 @@ class Operator(Onlooker):
     finished: str
     glance: str
     refused: str
-    orders_file: str
+    of_which_time: str
+    no_orders: str
 
     @property
     def label(self) -> Callable[..., str]:
@@ -48,7 +49,8 @@ OPERATORS = [
         finished="The broadcast is finished",
         glance="At a glance",
         refused="The service refuses our API key",
-        orders_file="No orders were placed in this time",
+        of_which_time="Of which time",
+        no_orders="No orders were placed in this time",
     ),
     Operator(
         "oscar-phone-id",
@@ -60,7 +62,8 @@ OPERATORS = [
         finished="Siaran selesai",
         glance="Sekilas",
         refused="Layanan menolak API key kami",
-        orders_file="Tidak ada pesanan",
+        of_which_time="Untuk waktu yang mana",
+        no_orders="Tidak ada pesanan dalam waktu ini",
     ),
 ]
 
@@ -135,8 +138,10 @@ async def sees_the_figures(page: Page, pane: Locator, who: Operator) -> None:
     await expect(last(pane, "📊")).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, "08-stats")
     await says(pane, "/export")
+    # The figures above have a button of the same name.
+    await expect(last(pane, who.of_which_time)).to_be_visible(timeout=SEEN_WITHIN)
     await tap(pane, who.label("export.week"))
-    await expect(last(pane, who.orders_file)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.no_orders)).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, "09-export")
 
 

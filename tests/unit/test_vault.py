@@ -55,8 +55,9 @@ def test_places_of_different_columns_and_rows_never_meet() -> None:
     assert len(places) == 2 * sum(len(columns) for _, columns in SEALED.values())
 
 
-def test_a_changed_character_anywhere_is_noticed() -> None:
-    sealed = VAULT.seal("8620123456", HERE)
+@pytest.mark.parametrize("text", ["8620123456", "86201234567", "862012345678"])
+def test_a_changed_character_anywhere_is_noticed(text: str) -> None:
+    sealed = VAULT.seal(text, HERE)
     for at, character in enumerate(sealed):
         changed = sealed[:at] + ("A" if character != "A" else "B") + sealed[at + 1 :]
         with pytest.raises(StoreFailure):
