@@ -2,10 +2,10 @@
 
 from bot import __main__, house
 from bot.chat.limits import SendLimiter
-from bot.chat.pace import UNLIMITED
+from bot.chat.pace import UNLIMITED, Limits
 
 
-def _unlimited() -> SendLimiter:
+def _unlimited(_limits: Limits) -> SendLimiter:
     return SendLimiter(UNLIMITED)
 
 
