@@ -5,8 +5,8 @@ from typing import Final
 
 from bot.actions.ports import Broadcast, BroadcastStatus
 from bot.domain.broadcasting import has_variables
+from bot.i18n import LOCALES
 
-LOCALES: Final = ("en", "id")
 CHART: Final = "chart:"
 PERIODS: Final = ("day", "week", "month")
 

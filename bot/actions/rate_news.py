@@ -13,7 +13,7 @@ from bot.actions.market import Market
 from bot.actions.news import RATE_SUBJECT
 from bot.actions.ports import Clock, News, RateAlert, SettlementFailure, Store, Subscription, Transaction
 from bot.domain.daily import next_at
-from bot.domain.quote import Quote
+from bot.domain.quote import Quote, payload_of
 
 DAILY: Final = "daily_quote"
 ALERT: Final = "rate_alert"
@@ -98,27 +98,6 @@ class RateNews:
         except SettlementFailure:
             return None
         return None if quote.is_stale(now) else quote
-
-
-def payload_of(quote: Quote) -> dict[str, object]:
-    """A quote as news carry it: all who are told of it read the same numbers."""
-    return {
-        "btc_idr": str(quote.btc_idr),
-        "usdc_idr": None if quote.usdc_idr is None else str(quote.usdc_idr),
-        "fetched_at": quote.fetched_at.isoformat(),
-        "source": quote.source,
-    }
-
-
-def quote_in(payload: Mapping[str, object]) -> Quote:
-    """What `payload_of` wrote."""
-    usdc = payload.get("usdc_idr")
-    return Quote(
-        btc_idr=Decimal(str(payload["btc_idr"])),
-        fetched_at=datetime.fromisoformat(str(payload["fetched_at"])),
-        usdc_idr=None if usdc is None else Decimal(str(usdc)),
-        source=str(payload.get("source") or ""),
-    )
 
 
 def _is_late(subscription: Subscription, now: datetime) -> bool:

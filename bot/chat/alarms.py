@@ -10,7 +10,7 @@ from bot.chat import data
 from bot.chat.alarm_news import orders_of
 from bot.chat.asking import way_on
 from bot.chat.desk import VISIT, Visit
-from bot.chat.flow import Context, Handler
+from bot.chat.handling import Context, Handler
 from bot.chat.screen import Screen
 from bot.chat.screens import alarms, operator_status, status
 from bot.chat.screens.parts import with_way_back

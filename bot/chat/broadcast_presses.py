@@ -6,15 +6,13 @@ Whoever presses second does nothing: what a button asks for is only done in the 
 from collections.abc import Awaitable, Callable, Mapping
 
 from telegram import Update
-from telegram.ext import ApplicationHandlerStop, BaseHandler, CallbackQueryHandler, ContextTypes
+from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
 
 from bot.chat import data
 from bot.chat.asking import way_on
 from bot.chat.desk import VISIT, Visit
+from bot.chat.handling import Context, Handler
 from bot.chat.screens import broadcast_progress
-
-Context = ContextTypes.DEFAULT_TYPE
-Handler = BaseHandler[Update, Context, object]
 
 
 def handlers() -> list[Handler]:

@@ -10,17 +10,18 @@ from dataclasses import replace
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
 
-from bot.actions.broadcast_rules import CHART, LOCALES, PERIODS, may_be_called_off, may_be_confirmed, with_text
+from bot.actions.broadcast_rules import CHART, PERIODS, may_be_called_off, may_be_confirmed, with_text
 from bot.actions.ports import Broadcast, BroadcastStatus
 from bot.chat import broadcast_confirming, data
 from bot.chat.asking import way_on
 from bot.chat.broadcast_typing import ask_daily, ask_moment, ask_picture, ask_text, compose, keep, show_readers
 from bot.chat.desk import VISIT, Visit
-from bot.chat.flow import PRIVATE, Context, Handler
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screens import broadcast_compose as screens
 from bot.chat.screens import broadcast_list
 from bot.domain.daily import MINUTES
 from bot.domain.moments import MOST_DAYS
+from bot.i18n import LOCALES
 
 Act = Callable[[Visit, Broadcast, str], Awaitable[bool]]
 """What a button does; whether there was such a thing."""

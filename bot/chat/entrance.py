@@ -45,7 +45,8 @@ from bot.chat.arriving import catch_up, visit_of
 from bot.chat.broadcast_typing import WHOLE_MESSAGES
 from bot.chat.desk import VISIT, Desk, Visit
 from bot.chat.flood import FloodGate
-from bot.chat.flow import PRIVATE, Context, Handler, around_the_conversation, conversation
+from bot.chat.flow import around_the_conversation, conversation
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import start
 from bot.chat.screens.parts import with_way_back

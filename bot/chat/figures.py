@@ -13,7 +13,7 @@ from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHa
 from bot.chat import data, questions
 from bot.chat.asking import way_on
 from bot.chat.desk import VISIT, Visit
-from bot.chat.flow import PRIVATE, Context, Handler
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.messenger import Delivered
 from bot.chat.screen import Screen
 from bot.chat.screens import export, figures, platform, start

@@ -9,10 +9,8 @@ import warnings
 
 from telegram import Update
 from telegram.ext import (
-    BaseHandler,
     CallbackQueryHandler,
     CommandHandler,
-    ContextTypes,
     ConversationHandler,
     MessageHandler,
     filters,
@@ -22,15 +20,12 @@ from telegram.warnings import PTBUserWarning
 from bot.chat import data, lines, words
 from bot.chat.asking import END, SCREENS, leave, open_draft, show_draft, stale, take, way_on
 from bot.chat.desk import VISIT, Pressed, Typed, Visit
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import start, too_many
 from bot.chat.screens.parts import has_answers, new_row, with_way_back
 from bot.domain.draft import OrderDraft
 from bot.i18n import Html
-
-Context = ContextTypes.DEFAULT_TYPE
-Handler = BaseHandler[Update, Context, object]
-PRIVATE = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE
 
 
 class DraftConversation(ConversationHandler[Context]):

@@ -6,7 +6,7 @@ from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHa
 from bot.actions.history import NEWEST, HistoryPage
 from bot.chat import data
 from bot.chat.desk import VISIT, Visit
-from bot.chat.flow import PRIVATE, Context, Handler
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screen import Screen
 from bot.chat.screens import history, order_page
 from bot.chat.screens.parts import with_way_back

@@ -8,25 +8,19 @@ from dataclasses import replace
 from telegram import Update
 from telegram.ext import (
     ApplicationHandlerStop,
-    BaseHandler,
     CallbackQueryHandler,
     CommandHandler,
-    ContextTypes,
-    filters,
 )
 
 from bot.chat import data, questions
 from bot.chat.asking import way_on
 from bot.chat.desk import VISIT, Visit
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screen import Screen
 from bot.chat.screens import phrase
 from bot.chat.screens.parts import with_way_back
 from bot.domain.errors import Rejection
 from bot.domain.phrase import clean_phrase, suggest, suggested
-
-Context = ContextTypes.DEFAULT_TYPE
-Handler = BaseHandler[Update, Context, object]
-PRIVATE = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE
 
 QUESTION = "phrase"
 

@@ -14,7 +14,7 @@ from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHa
 
 from bot.actions.portable import as_file
 from bot.chat.desk import VISIT, Visit
-from bot.chat.flow import PRIVATE, Context, Handler
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.messenger import Delivered
 from bot.chat.screen import Screen
 from bot.chat.screens import privacy

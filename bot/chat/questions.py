@@ -8,15 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from telegram import Message, Update
-from telegram.ext import ApplicationHandlerStop, BaseHandler, ContextTypes, MessageHandler, TypeHandler, filters
+from telegram.ext import ApplicationHandlerStop, MessageHandler, TypeHandler, filters
 
 from bot.actions.ports import Person
 from bot.chat.desk import VISIT, Visit
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screen import Screen
 
-Context = ContextTypes.DEFAULT_TYPE
-Handler = BaseHandler[Update, Context, object]
-TYPED = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE & ~filters.COMMAND
+TYPED = PRIVATE & ~filters.COMMAND
 
 Answer = Callable[[Visit, str, str], Awaitable[None]]
 """Takes the visit, the question's argument and what was typed. It saves `answered(visit)` together with what it keeps,

@@ -4,11 +4,12 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.actions.ports import Clock, News, Person, Store, Subscription, Told
-from bot.actions.rate_news import ALERT, DAILY, LATEST, quote_in
+from bot.actions.rate_news import ALERT, DAILY, LATEST
 from bot.chat.messenger import Messenger
 from bot.chat.screens import quote_news
 from bot.chat.telling import Tellers, Telling, kept, marked
 from bot.domain.daily import is_quiet
+from bot.domain.quote import quote_in
 from bot.i18n import Translator
 
 

@@ -3,26 +3,20 @@
 from telegram import Update
 from telegram.ext import (
     ApplicationHandlerStop,
-    BaseHandler,
     CallbackQueryHandler,
     CommandHandler,
-    ContextTypes,
-    filters,
 )
 
 from bot.actions.ports import SettlementFailure
 from bot.chat import data
 from bot.chat.asking import way_on
 from bot.chat.desk import VISIT, Visit
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screen import Screen
 from bot.chat.screens import rate
 from bot.chat.screens.parts import with_way_back
 from bot.domain.quote import Quote
 from bot.domain.rate_history import Period
-
-Context = ContextTypes.DEFAULT_TYPE
-Handler = BaseHandler[Update, Context, object]
-PRIVATE = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE
 
 
 def handlers() -> list[Handler]:

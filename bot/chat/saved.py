@@ -10,11 +10,8 @@ from typing import Final
 from telegram import Update
 from telegram.ext import (
     ApplicationHandlerStop,
-    BaseHandler,
     CallbackQueryHandler,
     CommandHandler,
-    ContextTypes,
-    filters,
 )
 
 from bot.actions.ports import Recipient, SettlementFailure
@@ -22,6 +19,7 @@ from bot.actions.recipients import MOST_NAMED, TooManyNamed, current_method, wit
 from bot.chat import data, questions, words
 from bot.chat.asking import show_draft
 from bot.chat.desk import VISIT, Visit
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screen import Screen
 from bot.chat.screens import recipients, too_many
 from bot.chat.screens.holder import read_holder
@@ -29,10 +27,6 @@ from bot.chat.screens.parts import has_answers, with_way_back
 from bot.domain.errors import Rejection
 from bot.domain.payout import PayoutMethod
 from bot.i18n import Html, Translator
-
-Context = ContextTypes.DEFAULT_TYPE
-Handler = BaseHandler[Update, Context, object]
-PRIVATE = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE
 
 NAME: Final = "recipient_name"
 HOLDER: Final = "recipient_holder"

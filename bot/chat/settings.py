@@ -8,17 +8,15 @@ from typing import Final
 from telegram import Update
 from telegram.ext import (
     ApplicationHandlerStop,
-    BaseHandler,
     CallbackQueryHandler,
     CommandHandler,
-    ContextTypes,
-    filters,
 )
 
 from bot.actions.ports import Person
 from bot.chat import data, questions
 from bot.chat.asking import show_draft, way_on
 from bot.chat.desk import VISIT, Visit
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screen import Screen
 from bot.chat.screens import settings, start
 from bot.chat.screens.parts import with_way_back
@@ -26,10 +24,6 @@ from bot.domain.notices import Way, choose, topic_named
 from bot.domain.zones import find_zones, offered_zone
 from bot.i18n import LOCALES
 from bot.i18n.cities import names_of_zones
-
-Context = ContextTypes.DEFAULT_TYPE
-Handler = BaseHandler[Update, Context, object]
-PRIVATE = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE
 
 PLACE: Final = "place"
 

@@ -4,17 +4,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from telegram import Update
-from telegram.ext import ApplicationHandlerStop, BaseHandler, CallbackQueryHandler, ContextTypes
+from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
 
 from bot.chat import alerting, data, questions
 from bot.chat.asking import way_on
 from bot.chat.desk import VISIT, Visit
+from bot.chat.handling import Context, Handler
 from bot.chat.screens import subscription
 from bot.chat.screens.parts import with_way_back
 from bot.domain.daily import MINUTES, read_span, read_time
-
-Context = ContextTypes.DEFAULT_TYPE
-Handler = BaseHandler[Update, Context, object]
 
 HOUR: Final = "daily_hour"
 HUSH: Final = "quiet_hours"

@@ -8,19 +8,17 @@ import re
 from typing import Final
 
 from telegram import Message, Update
-from telegram.ext import ApplicationHandlerStop, BaseHandler, CommandHandler, ContextTypes, MessageHandler, filters
+from telegram.ext import ApplicationHandlerStop, CommandHandler, MessageHandler, filters
 
 from bot.chat import questions
 from bot.chat.desk import VISIT, Visit
+from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screen import Screen
 from bot.chat.screens import receipt, verify
 from bot.chat.screens.parts import new_row, with_way_back
 from bot.domain.guessing import TooManyMisses
 from bot.domain.verification import looks_written
 
-Context = ContextTypes.DEFAULT_TYPE
-Handler = BaseHandler[Update, Context, object]
-PRIVATE = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE
 IN_A_GROUP = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
 QUESTION: Final = "verify"
 

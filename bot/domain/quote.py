@@ -1,7 +1,8 @@
 """A quote and what follows from it: how much to pay, how much arrives, and when it is too old to show."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.money import SETTLEMENT_FEE_IDR, Amount, rupiah_for_sats, sats_for_rupiah
@@ -32,6 +33,27 @@ class Estimate:
     idr: int
     fee_idr: int
     quote: Quote
+
+
+def payload_of(quote: Quote) -> dict[str, object]:
+    """A quote as JSON values: the rates digit by digit as text, the time in UTC."""
+    return {
+        "btc_idr": str(quote.btc_idr),
+        "fetched_at": quote.fetched_at.astimezone(UTC).isoformat(),
+        "usdc_idr": None if quote.usdc_idr is None else str(quote.usdc_idr),
+        "source": quote.source,
+    }
+
+
+def quote_in(payload: Mapping[str, object]) -> Quote:
+    """What `payload_of` wrote."""
+    usdc = payload["usdc_idr"]
+    return Quote(
+        btc_idr=Decimal(str(payload["btc_idr"])),
+        fetched_at=datetime.fromisoformat(str(payload["fetched_at"])),
+        usdc_idr=None if usdc is None else Decimal(str(usdc)),
+        source=str(payload["source"]),
+    )
 
 
 def estimate(amount: Amount, quote: Quote) -> Estimate:

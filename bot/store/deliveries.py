@@ -2,16 +2,16 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, bindparam, case, func, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import Audience, Broadcast, Delivery, DeliveryStatus
+from bot.i18n import LOCALES
 from bot.store import writing
 from bot.store.tables import IS_CLAIMED_DELIVERY, IS_TO_SEND, deliveries, people, subscriptions
 
-LOCALES: Final = ("en", "id")
 BROADCAST = bindparam("broadcast", type_=deliveries.c.broadcast_id.type)
 LIMIT: Any = bindparam("limit", type_=Integer())
 THESE: Any = bindparam("these", expanding=True)

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 from bot.domain.money import Amount
 from bot.domain.order import Deposit
 from bot.domain.payout import PayoutMethod
-from bot.domain.quote import Quote
+from bot.domain.quote import Quote, payload_of, quote_in
 
 Json = Mapping[str, Any]
 
@@ -46,20 +44,9 @@ def to_deposit(value: Json) -> Deposit:
 
 def from_quote(quote: Quote) -> Json:
     """A quote as JSON: the rates as text, the time in UTC."""
-    return {
-        "btc_idr": str(quote.btc_idr),
-        "fetched_at": quote.fetched_at.astimezone(UTC).isoformat(),
-        "usdc_idr": None if quote.usdc_idr is None else str(quote.usdc_idr),
-        "source": quote.source,
-    }
+    return payload_of(quote)
 
 
 def to_quote(value: Json) -> Quote:
     """A quote from JSON."""
-    usdc_idr = value["usdc_idr"]
-    return Quote(
-        btc_idr=Decimal(value["btc_idr"]),
-        fetched_at=datetime.fromisoformat(value["fetched_at"]),
-        usdc_idr=None if usdc_idr is None else Decimal(usdc_idr),
-        source=value["source"],
-    )
+    return quote_in(value)

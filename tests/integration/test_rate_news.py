@@ -7,9 +7,9 @@ from decimal import Decimal
 import pytest
 
 from bot.actions.ports import News, Person, ServiceDown, StoreDown, Untellable
-from bot.actions.rate_news import ALERT, AT_ONCE, DAILY, RateNews, payload_of, quote_in
+from bot.actions.rate_news import ALERT, AT_ONCE, DAILY, RateNews
 from bot.actions.subscribing import MOST_ALERTS, AlertWish, Subscribing
-from bot.domain.quote import Quote
+from bot.domain.quote import Quote, payload_of, quote_in
 from bot.workers.subscriptions import LOOK_EVERY_SECONDS, SOON_SECONDS, SubscriptionsWorker
 from tests.integration.order_world import EMMA, SARI, House
 from tests.unit.fake_settlement import BEGINNING, RATE

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Final
 
-from bot.actions.broadcast_rules import CHART, LOCALES, PERIODS, chart_of, languages_of
+from bot.actions.broadcast_rules import CHART, PERIODS, chart_of, languages_of
 from bot.actions.ports import Audience, Broadcast
 from bot.chat import data, words
 from bot.chat.screen import Button, Screen
 from bot.domain.broadcasting import VARIABLES
-from bot.i18n import Html, Translator
+from bot.i18n import LOCALES, Html, Translator
 
 DAYS: Final = (7, 30, 90)
 DAILY_MINUTES: Final = tuple(60 * hour for hour in (7, 8, 9, 12, 18, 20))
