@@ -1,4 +1,4 @@
-"""The commands: `python -m bot run | sandbox | migrate | new-key | rotate-keys | check | keys`."""
+"""The commands: `python -m bot run | sandbox | mcp | migrate | new-key | rotate-keys | check | keys`."""
 
 import asyncio
 import signal
@@ -58,6 +58,14 @@ def sandbox(
         fresh=fresh,
     )
     sys.exit(_until_stopped(lambda stop: sandbox_run.run(options, stop)))
+
+
+@cli.command()
+def mcp() -> None:
+    """Serve Kirim's tools to AI agents (Model Context Protocol)."""
+    from bot import agent  # noqa: PLC0415  see run
+
+    agent.main()
 
 
 @cli.command()

@@ -83,7 +83,7 @@ class SettlementAdapter:
             created = await self._client.create_order(body)
         except errors.SettlementError as error:
             raise _placing_failure(error) from error
-        return _placed(created)
+        return placed_of(created)
 
     async def look_up(self, service_id: str) -> OrderReport:
         """One order (4.6), asked for once, and no sooner than a second after the last time (6.3)."""
@@ -118,7 +118,8 @@ def _body(wish: ports.Wish) -> wire.OrderInput:
     )
 
 
-def _placed(created: wire.CreatedOrder) -> ports.Placed:
+def placed_of(created: wire.CreatedOrder) -> ports.Placed:
+    """What the service made of a wish, in the port's words."""
     deposit = created.deposit
     return ports.Placed(
         service_id=created.order_id,
@@ -154,13 +155,14 @@ def _report(order: wire.Order) -> OrderReport:
         bank_name=order.partner_payout_bank_name,
         recipient=order.payout_recipient,
         created_at=order.created_at,
+        updated_at=order.updated_at,
         paid_at=order.invoice_paid_at,
         completed_at=order.completed_at,
-        deposit=_deposit(order),
+        deposit=deposit_of(order),
     )
 
 
-def _deposit(order: wire.Order) -> Deposit | None:
+def deposit_of(order: wire.Order) -> Deposit | None:
     """A record names chain, contract and address only (2.7); the rest is what we know of that token."""
     token = KNOWN_TOKENS.get(order.deposit_channel or "")
     if token is None or not order.deposit_to_address or not order.deposit_token_address:

@@ -1,0 +1,103 @@
+"""What is to be paid for an order, handed out only where it is what was agreed (as the bot does, `actions/verdict`).
+
+An invoice must ask for exactly the order's sats, on the right network, and not be expired; a deposit must name a token,
+contract and chain that we know. Anything else isn't handed out at all: an agent pays what it is shown.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import Field
+
+from bot.actions.ports import Placed
+from bot.actions.verdict import Unpayable, check_placed
+from bot.agent_tools.answers import Output
+from bot.domain.money import Amount
+from bot.domain.order import Deposit
+from bot.domain.timeline import STEP_OF_STATE, Step
+from bot.invoices.erc681 import KNOWN_TOKENS, amount_text, transfer_uri, units_for_sats
+from bot.invoices.qr import invoice_qr_payload
+from bot.settlement import CreatedOrder, Order
+from bot.settlement.adapter import deposit_of, placed_of
+from bot.settlement.states import LIGHTNING
+
+NOT_AWAITED = "the order isn't waiting for a payment"
+
+
+class DepositOut(Output):
+    """How an order is paid with a token."""
+
+    channel: str
+    chain_id: int
+    chain_name: str
+    token_symbol: str
+    token_address: str = Field(description="The token's contract.")
+    to_address: str = Field(description="Where the token goes.")
+    decimals: int
+    amount: str = Field(description="How much of the token, as people write it.")
+    amount_units: str = Field(description="The same in the token's base units, as a string: it can exceed 2^53.")
+    qr_value: str = Field(description="ERC-681 request for exactly this transfer, for a wallet to open or scan.")
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """What is to be paid, found to be what was agreed."""
+
+    bolt11: str | None
+    deposit: DepositOut | None
+    expires_at: datetime | None
+
+    @property
+    def uri(self) -> str:
+        """What opens a wallet."""
+        return f"lightning:{self.bolt11}" if self.deposit is None else self.deposit.qr_value
+
+    @property
+    def qr_payload(self) -> str:
+        """The same as a QR code holds it best."""
+        return invoice_qr_payload(self.bolt11 or "") if self.deposit is None else self.deposit.qr_value
+
+
+def payment_of_new(created: CreatedOrder, *, given: Amount, channel: str, network: str, now: datetime) -> Payment:
+    """How an order that was just made is paid. Raises `Unpayable`: it isn't what was asked for."""
+    return _payment(placed_of(created), given, channel, network, now)
+
+
+def payment_of_known(order: Order, *, network: str, now: datetime) -> Payment:
+    """How an order of the list is paid. Raises `Unpayable`: there is nothing to pay, or not rightly."""
+    if STEP_OF_STATE.get(order.state) != Step.CREATED or order.invoice_paid_at is not None:
+        raise Unpayable(NOT_AWAITED)
+    placed = Placed(
+        service_id=order.id,
+        sats=order.sat_amount,
+        idr=order.idr_amount,
+        btc_idr=order.btc_idr,
+        bolt11=order.invoice_bolt11,
+        deposit=deposit_of(order),
+        expires_at=order.invoice_expires_at,
+        state=order.state,
+    )
+    return _payment(placed, Amount("SAT", order.sat_amount), order.deposit_channel or LIGHTNING, network, now)
+
+
+def _payment(placed: Placed, given: Amount, channel: str, network: str, now: datetime) -> Payment:
+    expires_at = check_placed(placed, given=given, channel=channel, network=network, now=now)
+    if channel == LIGHTNING or placed.deposit is None:
+        return Payment(placed.bolt11, None, expires_at)
+    return Payment(None, _deposit_out(placed.deposit, placed.sats), expires_at)
+
+
+def _deposit_out(deposit: Deposit, sats: int) -> DepositOut:
+    token = KNOWN_TOKENS[deposit.channel]
+    return DepositOut(
+        channel=token.channel,
+        chain_id=token.chain_id,
+        chain_name=token.chain_name,
+        token_symbol=token.symbol,
+        token_address=token.address,
+        to_address=deposit.to_address,
+        decimals=token.decimals,
+        amount=amount_text(token, sats),
+        amount_units=str(units_for_sats(token, sats)),
+        qr_value=transfer_uri(token, deposit.to_address, sats),
+    )

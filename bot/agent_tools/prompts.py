@@ -1,0 +1,37 @@
+"""The prompt that begins the main job: send rupiah."""
+
+from typing import Annotated
+
+from mcp.server.mcpserver import MCPServer
+from pydantic import Field
+
+Given = Annotated[str, Field(max_length=200)]
+
+
+def offer_prompts(server: MCPServer) -> None:
+    """Let `server` offer it."""
+    server.prompt(
+        name="send_rupiah",
+        title="Send rupiah",
+        description="Send rupiah to an Indonesian bank account or e-wallet, step by step.",
+    )(send_rupiah)
+
+
+def send_rupiah(
+    amount: Annotated[str, Field(description="How much, such as 150000 rupiah. Optional.")] = "",
+    destination: Annotated[str, Field(description="The bank or e-wallet, such as BCA or GoPay. Optional.")] = "",
+) -> str:
+    """What the agent is asked to do; recipient and name are left to the conversation."""
+    wish = " ".join(part for part in ("Send", amount or "rupiah", f"to {destination}" if destination else "") if part)
+    return "\n".join(
+        [
+            f"{wish}. Go step by step:",
+            "1. Call list_payout_methods and choose the entry that I mean; ask me if more than one fits.",
+            "2. Ask me for what is missing: the account or mobile number, the holder's name if I know it, the amount.",
+            "3. Call get_btc_idr_quote and tell me roughly what it costs.",
+            "4. Repeat destination, number and amount, and wait for my yes.",
+            "5. Call create_offramp_order once, with includeQr, and show me how to pay and until when.",
+            "6. Call wait_for_offramp_order until it is COMPLETED or FAILED, and tell me each step.",
+            "If the outcome of step 5 is unknown, call list_offramp_orders instead of ordering again, and ask me.",
+        ]
+    )

@@ -1,0 +1,126 @@
+"""The settlement service as all tools share it: what many ask for at once is asked for once.
+
+The list of destinations, the quote, the rails and the figures are kept for a few seconds. One order is asked for once a
+second at the most, whoever asks (settlement API, 6.3), and whoever asks meanwhile gets the same answer. The list of
+orders is never shared: a request that began before an order was made must not tell somebody that there is none.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
+
+from bot.actions.clock import SystemClock
+from bot.actions.market import METHODS_FOR, QUOTE_FOR, RAILS_FOR, Shared
+from bot.actions.ports import Clock
+from bot.agent_tools.doubts import Doubts
+from bot.settlement import (
+    CreatedOrder,
+    DepositRails,
+    Order,
+    OrderInput,
+    OrderList,
+    PayoutMethod,
+    PlatformStats,
+    Quote,
+    SettlementClient,
+)
+from bot.settlement.pace import GAP_SECONDS, OrderPace
+
+ORDER_FOR = timedelta(seconds=GAP_SECONDS)
+REMEMBERED = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What an order must keep to.
+
+    A locked price worse than the quote by more than `warn_percent` is pointed out; by more than `stop_percent`, what to
+    pay isn't handed out at all.
+    """
+
+    min_order_idr: int = 20_000
+    network: str = "bc"
+    warn_percent: Decimal = Decimal(1)
+    stop_percent: Decimal = Decimal(10)
+
+
+class Service:
+    """The service behind the tools. `clock`, `seconds` and `sleep` can be virtual."""
+
+    def __init__(
+        self,
+        client: SettlementClient,
+        rules: Rules,
+        *,
+        clock: Clock | None = None,
+        seconds: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.rules = rules
+        self.clock: Clock = clock or SystemClock()
+        self.seconds, self.sleep = seconds, sleep
+        self.doubts = Doubts()
+        self._client = client
+        self._pace = OrderPace(seconds, sleep)
+        self._methods = Shared(self._fetch_methods, METHODS_FOR, self.clock)
+        self._quote = Shared(client.quote, QUOTE_FOR, self.clock)
+        self._rails = Shared(client.deposit_rails, RAILS_FOR, self.clock)
+        self._stats = Shared(client.platform_stats, QUOTE_FOR, self.clock)
+        self._orders: dict[str, Shared[Order]] = {}
+        self._withheld: dict[str, str] = {}
+
+    async def methods(self, *, fresh: bool = False) -> tuple[PayoutMethod, ...]:
+        """The live list (settlement API, 4.2). Raises `SettlementError`, as all of these do."""
+        return await self._methods.get(fresh=fresh)
+
+    async def quote(self) -> Quote:
+        """The rate (4.1)."""
+        return await self._quote.get()
+
+    async def rails(self) -> DepositRails:
+        """What can be deposited (4.3)."""
+        return await self._rails.get()
+
+    async def stats(self) -> PlatformStats:
+        """The service's own figures (4.4)."""
+        return await self._stats.get()
+
+    async def order(self, order_id: str) -> Order:
+        """One order (4.6). Raises `ValueError` for an id that no path can carry."""
+        if len(self._orders) > REMEMBERED:
+            self._orders.clear()
+        shared = self._orders.get(order_id)
+        if shared is None:
+            shared = self._orders[order_id] = Shared(partial(self._fetch_order, order_id), ORDER_FOR, self.clock)
+        return await shared.get()
+
+    async def orders(self, limit: int) -> OrderList:
+        """The newest orders (4.7)."""
+        listed = await self._client.orders(limit)
+        self.doubts.looked()
+        return listed
+
+    async def create(self, wish: OrderInput) -> CreatedOrder:
+        """Create an order (4.5), once."""
+        return await self._client.create_order(wish)
+
+    def withhold(self, order_id: str, why: str) -> None:
+        """Never hand out what this order asks to be paid."""
+        if len(self._withheld) >= REMEMBERED:
+            del self._withheld[next(iter(self._withheld))]
+        self._withheld[order_id] = why
+
+    def why_withheld(self, order_id: str) -> str | None:
+        """Why not, for an order of which that was said."""
+        return self._withheld.get(order_id)
+
+    async def _fetch_methods(self) -> tuple[PayoutMethod, ...]:
+        return (await self._client.payout_methods()).methods
+
+    async def _fetch_order(self, order_id: str) -> Order:
+        await self._pace.take(order_id)
+        return await self._client.order(order_id)

@@ -1,0 +1,153 @@
+"""An agent with the official client, our tool server in the same process, and the sandbox's settlement service."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import jsonschema  # type: ignore[import-untyped]  # it ships none
+from mcp import Client
+from mcp_types import TextContent, TextResourceContents
+
+from bot.agent_tools.server import create_server
+from bot.agent_tools.service import Rules, Service
+from bot.settlement import Timeouts
+from tests.contract.settlement_service import SandboxService, sandbox_service
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from datetime import datetime
+
+    from mcp_types import CallToolResult
+
+BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA", "recipientDetails": "1234567890"}
+POST, ORDERS = "POST", "/v1/offramp/orders"
+
+
+@dataclass(slots=True)
+class ServiceClock:
+    """The service's time, for the tool server as well."""
+
+    service: SandboxService
+
+    def now(self) -> datetime:
+        return self.service.clock.now
+
+
+@dataclass(slots=True)
+class AgentWorld:
+    """What an agent has, and the back room."""
+
+    agent: Client
+    service: SandboxService
+    tools: Service
+
+    async def call(self, tool: str, **arguments: Any) -> CallToolResult:
+        """A call as it is answered."""
+        return await self.agent.call_tool(tool, arguments)
+
+    async def does(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """A call that must succeed: its typed content, which fits the tool's schema."""
+        result = await self.call(tool, **arguments)
+        assert not result.is_error, text_of(result)
+        content: dict[str, Any] = result.structured_content
+        schemas = {listed.name: listed.output_schema for listed in (await self.agent.list_tools()).tools}
+        jsonschema.validate(content, schemas[tool])
+        assert text_of(result)
+        return content
+
+    async def fails(self, tool: str, **arguments: Any) -> str:
+        """A call that must fail: what the agent is told."""
+        result = await self.call(tool, **arguments)
+        assert result.is_error
+        assert result.structured_content is None
+        return text_of(result)
+
+    async def orders(self, **changes: Any) -> dict[str, Any]:
+        """An order for 150,000 rupiah to BCA, or as changed."""
+        return await self.does("create_offramp_order", **{"idrAmount": 150_000, **BCA, **changes})
+
+    async def is_refused(self, **changes: Any) -> str:
+        """The same, which must fail."""
+        return await self.fails("create_offramp_order", **{"idrAmount": 150_000, **BCA, **changes})
+
+    async def destination(self, name: str) -> dict[str, str]:
+        """An entry of the live list, as create_offramp_order takes it."""
+        listed = (await self.does("list_payout_methods"))["methods"]
+        return next(
+            {"partnerBankCode": method["bankCode"], "partnerBankName": name}
+            for method in listed
+            if method["bankName"] == name
+        )
+
+    async def resource(self, uri: str) -> str:
+        """A resource's text."""
+        (content,) = (await self.agent.read_resource(uri)).contents
+        assert isinstance(content, TextResourceContents)
+        return content.text
+
+    async def prompt(self, **arguments: str) -> str:
+        """What the prompt says."""
+        (message,) = (await self.agent.get_prompt("send_rupiah", arguments)).messages
+        assert isinstance(message.content, TextContent)
+        return message.content.text
+
+    async def posts(self) -> int:
+        """How many creations the service was asked for."""
+        return len(await self.service.asked(POST, ORDERS))
+
+    async def pays(self, order: dict[str, Any]) -> None:
+        await self.service.control(POST, "/pay", orderId=order["orderId"])
+
+    async def switches(self, **settings: object) -> None:
+        await self.service.control(POST, "/settings", **settings)
+
+
+def text_of(result: CallToolResult) -> str:
+    """What people read of a result."""
+    return "\n".join(block.text for block in result.content if block.type == "text")
+
+
+@contextlib.asynccontextmanager
+async def in_one_task(client: Client) -> AsyncIterator[Client]:
+    """Enter and leave a client in one and the same task, as it wants: fixtures begin and end in two."""
+    ready, done = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        try:
+            async with client:
+                ready.set()
+                await done.wait()
+        finally:
+            ready.set()
+
+    holding = asyncio.create_task(hold())
+    await ready.wait()
+    try:
+        yield client
+    finally:
+        done.set()
+        await holding
+
+
+@contextlib.asynccontextmanager
+async def agent_world(
+    profile: str, *, api_key: str | None = None, mode: str = "auto", patience: float = 2
+) -> AsyncIterator[AgentWorld]:
+    """A world in one of the service's profiles, without any order."""
+    options: dict[str, Any] = {"timeouts": Timeouts(patience, patience, patience, patience, patience)}
+    async with sandbox_service(profile) as service:
+        key = {"api_key": api_key} if api_key else {}
+        async with service.client(**key, **options) as client:
+            tools = Service(
+                client,
+                Rules(network="bcrt"),
+                clock=ServiceClock(service),
+                seconds=service.clock.seconds,
+                sleep=service.clock.sleep,
+            )
+            client_to_be = Client(create_server(tools, name="kirim", version="1.2.3"), mode=mode)
+            async with in_one_task(client_to_be) as agent:
+                yield AgentWorld(agent, service, tools)

@@ -1,0 +1,93 @@
+"""Kirim's tools on the sandbox service, asked over http by the official client."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult, TextContent
+
+from bot.actions.clock import SystemClock
+from bot.agent_tools.server import create_server
+from bot.agent_tools.service import Rules, Service
+from bot.settlement import Timeouts
+from tests.contract.settlement_service import Clock, SandboxService, sandbox_service
+from tests.integration.agent_http import TOKEN, served
+
+BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA"}
+PATIENT = Timeouts(connect=60, read=60, write=60, pool=60, total=60)
+"""How long things take on a busy machine is no concern of these tests."""
+
+MODES = ("2026-07-28", "legacy", "auto")
+
+
+@dataclass(slots=True)
+class _Time(SystemClock):
+    """The service's time is the tools' as well."""
+
+    clock: Clock
+
+    def now(self) -> datetime:
+        return self.clock.read()
+
+
+@dataclass(slots=True)
+class Tools:
+    """Where the tools are, and the service behind them; `go_on` lets the service's delays end."""
+
+    address: str
+    service: SandboxService
+    go_on: asyncio.Event
+
+    @asynccontextmanager
+    async def client(self, mode: str = "auto", token: str = TOKEN) -> AsyncIterator[Client]:
+        """The official client, connected."""
+        headers = {"Authorization": f"Bearer {token}"}
+        async with httpx2.AsyncClient(headers=headers, limits=httpx2.Limits(), timeout=60) as http:
+            transport = streamable_http_client(f"{self.address}/mcp", http_client=http)
+            async with Client(transport, mode=mode) as client:
+                yield client
+
+
+@asynccontextmanager
+async def agent_tools(*, per_minute: int = 10_000) -> AsyncIterator[Tools]:
+    """The tools on a service of their own, for as long as the block lasts."""
+    go_on = asyncio.Event()
+
+    async def wait(_seconds: float) -> None:
+        await go_on.wait()
+
+    async with (
+        sandbox_service("documented", sleep=wait) as service,
+        service.client(timeouts=PATIENT) as client,
+    ):
+        clock = service.clock
+        rules = Rules(network="bcrt")
+        tools = Service(client, rules, clock=_Time(clock), seconds=clock.seconds, sleep=clock.sleep)
+        server = create_server(tools, name="kirim", version="1.2.3")
+        async with served(server, per_minute=per_minute, seconds=service.clock.seconds) as address:
+            yield Tools(address, service, go_on)
+
+
+async def told(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
+    """The typed content of a call that must succeed."""
+    result = await client.call_tool(tool, dict(arguments))
+    assert isinstance(result, CallToolResult)
+    assert not result.is_error, result.content
+    content: dict[str, Any] = result.structured_content or {}
+    return content
+
+
+async def refused(client: Client, tool: str, **arguments: object) -> str:
+    """The words of a call that must fail."""
+    result = await client.call_tool(tool, dict(arguments))
+    assert isinstance(result, CallToolResult)
+    assert result.is_error
+    first = result.content[0]
+    assert isinstance(first, TextContent)
+    return first.text

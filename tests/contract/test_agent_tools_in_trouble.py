@@ -1,0 +1,227 @@
+"""The service fails, or answers what must not be paid: the agent is told what happened and what to do next."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp import MCPError
+
+from bot.settlement import SettlementClient
+from tests.contract.agent_world import BCA, ORDERS, AgentWorld, agent_world, text_of
+from tests.contract.settlement_raw_server import unused_port
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+@pytest.fixture(params=["documented", "live"])
+async def world(request: pytest.FixtureRequest) -> AsyncIterator[AgentWorld]:
+    async with agent_world(request.param) as made:
+        yield made
+
+
+LOOKS = ("get_btc_idr_quote", "list_payout_methods", "get_deposit_rails", "get_platform_stats", "list_offramp_orders")
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ({"fault": "500", "error": "the cat sat on it"}, ("status 500", "“the cat sat on it”", "Nothing was changed")),
+        ({"fault": "503", "error": "back soon"}, ("status 503", "“back soon”", "Call again in 5 seconds")),
+        ({"fault": "429", "retryAfter": 17}, ("status 429", "Wait 17 seconds")),
+        ({"fault": "html", "status": 200}, ("can't be understood", "Nothing was changed")),
+        ({"fault": "truncated"}, ("can't be understood", "Nothing was changed")),
+        ({"fault": "drop_before"}, ("no answer in time", "Nothing was changed")),
+    ],
+)
+async def test_a_failed_look_says_why_and_that_nothing_changed(
+    world: AgentWorld, fault: dict[str, Any], told: tuple[str, ...]
+) -> None:
+    order_id = (await world.orders())["orderId"]
+    await world.service.clock.sleep(120)  # nothing of before is remembered
+    await world.service.control("POST", "/faults", method="GET", **fault)
+    for tool, arguments in [*((tool, {}) for tool in LOOKS), ("get_offramp_order", {"orderId": order_id})]:
+        said = await world.fails(tool, **arguments)
+        for words in told:
+            assert words in said, tool
+    # Waiting outlives what may pass.
+    said = await world.fails("wait_for_offramp_order", orderId=order_id, timeoutSeconds=5)
+    assert "Nothing was changed; call again" in said
+
+
+async def test_an_unknown_order_is_named_so(world: AgentWorld) -> None:
+    for tool in ("get_offramp_order", "wait_for_offramp_order"):
+        said = await world.fails(tool, orderId="made-up")
+        assert "status 404" in said
+        assert "list_offramp_orders" in said
+    with pytest.raises(MCPError, match="no such order") as missing:
+        await world.agent.read_resource("kirim://orders/made-up")
+    assert missing.value.error.code == -32602
+
+
+async def test_a_refused_key_is_the_operators_business() -> None:
+    async with agent_world("documented", api_key="pk_live_nobody.knows-it") as world:
+        said = await world.fails("get_btc_idr_quote")
+        assert "status 401" in said
+        assert "SERVICE_API_KEY" in said
+        assert "knows-it" not in said
+        assert "status 401" in await world.is_refused()
+
+
+async def test_a_service_out_of_reach_made_no_order(world: AgentWorld) -> None:
+    await world.does("list_payout_methods")
+    await world.does("get_btc_idr_quote")
+    async with SettlementClient(f"http://127.0.0.1:{unused_port()}", "pk_live_a.b") as nobody:
+        world.tools._client = nobody
+        said = await world.is_refused()
+    assert "can't be reached. No order was made." in said
+
+
+@pytest.mark.parametrize("fault", ["500_after", "502_after", "503_after", "drop_after", "html", "truncated"])
+async def test_an_order_made_in_silence_is_told_as_unknown_and_is_on_the_list(world: AgentWorld, fault: str) -> None:
+    await world.service.fault(fault)
+    said = await world.is_refused()
+    assert "OUTCOME IS UNKNOWN" in said
+    assert "Do not call create_offramp_order" in said
+    assert "Rp150,000 to BANK CENTRAL ASIA" in said
+    assert "call again" not in said.lower()
+    (order,) = (await world.does("list_offramp_orders"))["orders"]
+    assert (order["idrAmount"], order["partnerPayoutBankName"]) == (150_000, "BANK CENTRAL ASIA")
+    assert order["invoiceBolt11"]
+    assert await world.posts() == 1
+
+
+async def test_an_answer_that_comes_too_late_is_told_as_unknown(world: AgentWorld) -> None:
+    await world.service.fault("delay_after", seconds=600)
+    world.tools._client._timeouts = type(world.tools._client._timeouts)(total=0.2)
+    said = await world.is_refused()
+    assert "no answer in time" in said
+    assert "OUTCOME IS UNKNOWN" in said
+
+
+async def test_the_services_own_words_come_with_an_unknown_outcome(world: AgentWorld) -> None:
+    await world.service.fault("500_before", error="recipientDetails must start with 08")
+    said = await world.is_refused()
+    assert "status 500: “recipientDetails must start with 08”" in said
+    assert "OUTCOME IS UNKNOWN" in said
+
+
+async def test_after_an_unknown_outcome_the_same_wish_is_not_sent_before_somebody_looked(world: AgentWorld) -> None:
+    await world.service.fault("500_after")
+    await world.is_refused()
+    again = await world.is_refused()
+    assert "was sent before" in again
+    assert "OUTCOME IS UNKNOWN" in again
+    assert await world.posts() == 1
+    assert (await world.orders(idrAmount=160_000))["idrAmount"] == 160_000
+    await world.does("list_offramp_orders")
+    assert (await world.orders())["idrAmount"] == 150_000
+    assert await world.posts() == 3
+
+
+async def test_a_call_that_was_cancelled_half_way_is_in_doubt_like_any_other(world: AgentWorld) -> None:
+    await world.does("list_payout_methods")
+    await world.service.fault("delay_after", seconds=600)
+    hurried = asyncio.create_task(world.call("create_offramp_order", **BCA, idrAmount=150_000))
+    while not await world.service.orders_made():  # noqa: ASYNC110  the service rings no bell
+        await asyncio.sleep(0)
+    hurried.cancel()
+    await asyncio.wait({hurried})
+    assert "OUTCOME IS UNKNOWN" in await world.is_refused()
+    assert await world.service.orders_made() == 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 429])
+async def test_a_refusal_by_the_service_comes_with_its_words_and_made_no_order(world: AgentWorld, status: int) -> None:
+    await world.service.fault(f"{status}_before", error="the moon is full")
+    said = await world.is_refused()
+    assert f"status {status}: “the moon is full”" in said
+    assert "No order was made." in said
+    assert (await world.orders())["idrAmount"] == 150_000
+
+
+async def test_the_services_own_validation_is_passed_on(world: AgentWorld) -> None:
+    await world.switches(dailyCapIdr=100_000)
+    said = await world.is_refused()
+    assert "status 400" in said
+    assert "daily cap" in said
+    assert "No order was made. Correct what it says" in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "changes"),
+    [
+        ({"wrongInvoice": "amount"}, {}),
+        ({"wrongInvoice": "network"}, {}),
+        ({"wrongInvoice": "expired"}, {}),
+        ({"wrongDeposit": "contract"}, {"depositChannel": "btcb"}),
+        ({"wrongDeposit": "chain"}, {"depositChannel": "btcb"}),
+        ({"wrongDeposit": "decimals"}, {"depositChannel": "btcb"}),
+        ({"lockedPricePercent": 25}, {}),
+    ],
+)
+async def test_what_was_not_agreed_is_never_handed_out(
+    world: AgentWorld, settings: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    await world.does("get_btc_idr_quote")
+    await world.switches(**settings)
+    said = await world.is_refused(**changes)
+    assert "isn't what was agreed" in said
+    assert "Don't pay" in said
+    (made,) = (await world.service.control("GET", "/orders"))["orders"]
+    secrets = [
+        value for value in (made.get("bolt11"), made.get("invoiceBolt11"), made.get("depositToAddress")) if value
+    ]
+    assert secrets
+    shown = await world.call("get_offramp_order", orderId=made["id"], includeQr=True)
+    listed = await world.call("list_offramp_orders")
+    resource = await world.resource(f"kirim://orders/{made['id']}")
+    everything = "\n".join(
+        [
+            said,
+            *(f"{text_of(result)}{json.dumps(result.structured_content)}" for result in (shown, listed)),
+            resource,
+        ]
+    )
+    assert [block.type for block in shown.content] == ["text"]
+    for secret in secrets:
+        assert secret not in everything
+    assert shown.structured_content["paymentWithheld"]
+
+
+async def test_what_has_become_too_little_while_the_price_was_locked_is_not_handed_out(world: AgentWorld) -> None:
+    rate = (await world.does("get_btc_idr_quote"))["btcIdr"]
+    await world.switches(lockedPricePercent=0.9)
+    said = await world.is_refused(idrAmount=None, satAmount=round(20_050 / rate * 10**8))
+    assert "less than the smallest order" in said
+    assert "Don't pay" in said
+
+
+async def test_a_somewhat_worse_price_is_pointed_out(world: AgentWorld) -> None:
+    await world.does("get_btc_idr_quote")
+    await world.switches(lockedPricePercent=3)
+    made = await world.orders()
+    assert "% worse than the quote" in made["warnings"][0]
+    assert made["bolt11"]
+
+
+async def test_an_order_whose_record_is_missing_is_still_read_by_its_id(world: AgentWorld) -> None:
+    await world.service.fault("empty_list", method="GET", path=ORDERS)
+    result = await world.call("list_offramp_orders")
+    assert result.structured_content == {"orders": []}
+    assert "proves nothing" in text_of(result)
+
+
+async def test_a_mistake_of_ours_after_the_post_does_not_hide_the_order(
+    world: AgentWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: object, **__: object) -> None:
+        raise ZeroDivisionError(BCA["recipientDetails"])
+
+    monkeypatch.setattr("bot.agent_tools.ordering.payment_of_new", breaks)
+    said = await world.is_refused()
+    assert "An order may have been made" in said
+    assert BCA["recipientDetails"] not in said

@@ -1,0 +1,69 @@
+"""Kirim's tools over http as a program of their own, and the official client that comes to them."""
+
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from bot.sandbox.settlement import SANDBOX_API_KEY
+from tests.e2e.programs import Running, running
+
+TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolServer:
+    """A program that serves the tools, and who looks at it."""
+
+    program: Running
+    address: str
+    browser: httpx.AsyncClient
+
+    @asynccontextmanager
+    async def client(self, mode: str = "auto") -> AsyncIterator[Client]:
+        """The official client."""
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+            transport = streamable_http_client(f"{self.address}/mcp", http_client=http)
+            async with Client(transport, mode=mode) as client:
+                yield client
+
+
+def environment(service: str, **more: str) -> dict[str, str]:
+    """What the tools need to be told to serve over http."""
+    return {
+        "SERVICE_API_KEY": SANDBOX_API_KEY,
+        "SERVICE_BASE_URL": service,
+        "INVOICE_NETWORK": "bcrt",
+        "SERVICE_MCP_TRANSPORT": "http",
+        "SERVICE_MCP_HTTP_TOKEN": TOKEN,
+        **more,
+    }
+
+
+@asynccontextmanager
+async def tool_server(
+    folder: Path, settings: Mapping[str, str], *, host: str = "127.0.0.1", port: int | None = None, warm: bool = True
+) -> AsyncIterator[ToolServer]:
+    """Serve the tools for as long as the block lasts; on any port unless the settings say which."""
+    port = port or free_port()
+    given = {"SERVICE_MCP_PORT": str(port), **settings}
+    async with running(folder, "mcp", environment=given, warm=warm) as program:
+        if settings.get("SERVICE_MCP_LOG_LEVEL") not in {"warn", "error"}:
+            await program.says('"event": "serving"')
+        address = f"http://{host}:{port}"
+        async with httpx.AsyncClient(base_url=address) as browser:
+            yield ToolServer(program, address, browser)
+
+
+def free_port() -> int:
+    """One that nobody listens on at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+        return port

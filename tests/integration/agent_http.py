@@ -1,0 +1,122 @@
+"""The agent tool server's http side on a loopback port, with tools that can be kept waiting, and a clock of its own."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+from mcp.server.mcpserver import MCPServer
+
+from bot.agent_tools.http.app import create_app
+from bot.web import server as web
+
+TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"
+LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+CALL_HEADERS = {
+    "authorization": f"Bearer {TOKEN}",
+    "content-type": "application/json",
+    "accept": "application/json, text/event-stream",
+}
+
+
+class Tools:
+    """A server whose tools answer, wait, or break."""
+
+    def __init__(self) -> None:
+        self.held, self.asked = asyncio.Event(), asyncio.Event()
+        self.server: MCPServer[Any] = MCPServer(name="Tools of a test", version="1.2.3")
+        for tool in (self.repeat, self.wait):
+            self.server.add_tool(tool)
+
+    async def repeat(self, said: str) -> str:
+        """Say it again."""
+        return said
+
+    async def wait(self) -> str:
+        """Answer late."""
+        self.asked.set()
+        await self.held.wait()
+        return "late"
+
+
+@dataclass(slots=True)
+class Clock:
+    """What the limit goes by."""
+
+    now: float = 1000.0
+
+    def seconds(self) -> float:
+        return self.now
+
+
+@dataclass(slots=True)
+class House:
+    """Who is asked, and by whom."""
+
+    tools: Tools
+    clock: Clock
+    address: str
+    browser: httpx.AsyncClient
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
+
+    async def calls(
+        self, body: object = LIST_TOOLS, *, content: bytes | None = None, **headers: str | None
+    ) -> httpx.Response:
+        """POST /mcp as a client does; a header that is None is left out."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        kept = {name: value for name, value in (CALL_HEADERS | given).items() if value is not None}
+        return await self.browser.post("/mcp", content=json.dumps(body) if content is None else content, headers=kept)
+
+    async def says(self, raw: bytes) -> bytes:
+        """Write these very bytes on a connection; all that comes back until it is closed or has said a whole answer."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            writer.write(raw)
+            await writer.drain()
+            return await asyncio.wait_for(reader.read(65_536), 5)
+        finally:
+            writer.close()
+
+
+@asynccontextmanager
+async def open_house(*, allowed: tuple[str, ...] = (), per_minute: int = 1000) -> AsyncIterator[House]:
+    """Serve on a free port for as long as the block lasts."""
+    tools, clock = Tools(), Clock()
+    serving = served(tools.server, allowed=allowed, per_minute=per_minute, seconds=clock.seconds)
+    async with serving as address, httpx.AsyncClient(base_url=address) as browser:
+        yield House(tools, clock, address, browser)
+
+
+@asynccontextmanager
+async def served(
+    server: MCPServer[Any], *, allowed: tuple[str, ...] = (), per_minute: int = 1000, seconds: Callable[[], float]
+) -> AsyncIterator[str]:
+    """Serve these tools on a free port; the server's address."""
+    app = create_app(server, token=TOKEN, allowed_hosts=allowed, per_minute=per_minute, seconds=seconds)
+    listener = await web.bind("127.0.0.1", 0)
+    opened, stop = asyncio.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        async with server.session_manager.run(), web.serving(app, listener, ends_within=1):
+            opened.set()
+            await stop.wait()
+
+    # In a task of its own: a fixture ends in another task than it began in, and the SDK can't.
+    serving = asyncio.create_task(serve())
+    await opened.wait()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        stop.set()
+        await serving
+
+
+def call(tool: str, **arguments: object) -> Mapping[str, Any]:
+    """What asks for a tool."""
+    return {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}

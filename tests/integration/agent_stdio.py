@@ -1,0 +1,159 @@
+"""The agent tool server as a client's child process, and the sandbox's service on true time for it to talk to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import uvicorn
+
+import bot
+from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app, server_config
+from bot.web import server as web
+from tests.e2e.nursery import Child as Process
+from tests.e2e.nursery import nursery
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+ROOT = Path(bot.__file__).parents[1]
+COMMAND = (sys.executable, "-m", "bot", "mcp")
+PATIENCE = 30.0
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "a test", "version": "1"},
+}
+
+
+def environment(url: str, **more: str) -> dict[str, str]:
+    """All that the server is told; nothing of whoever runs the tests."""
+    settings = {"SERVICE_API_KEY": SANDBOX_API_KEY, "SERVICE_BASE_URL": url, "INVOICE_NETWORK": "bcrt"}
+    return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **settings, **more}
+
+
+@dataclass(slots=True)
+class Child:
+    """The server's process, line by line."""
+
+    process: Process
+    stdin: asyncio.StreamWriter
+    stdout: asyncio.StreamReader
+    log: Path
+    lines: list[bytes] = field(default_factory=list)
+    asked: int = 0
+
+    async def writes(self, *lines: bytes) -> None:
+        self.stdin.write(b"".join(line + b"\n" for line in lines))
+        await self.stdin.drain()
+
+    async def asks(self, method: str, params: object = None) -> int:
+        """Send a request; its id."""
+        self.asked += 1
+        request = {"jsonrpc": "2.0", "id": self.asked, "method": method}
+        await self.writes(json.dumps(request if params is None else request | {"params": params}).encode())
+        return self.asked
+
+    async def reads(self) -> dict[str, Any]:
+        """The next message."""
+        line = await asyncio.wait_for(self.stdout.readline(), PATIENCE)
+        assert line.endswith(b"\n")
+        self.lines.append(line)
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    async def answers(self, asked: int) -> dict[str, Any]:
+        """The answer to a request; whatever comes before it is passed over."""
+        while (message := await self.reads()).get("id") != asked:
+            pass
+        return message
+
+    async def greets(self) -> None:
+        """The handshake."""
+        assert "result" in await self.answers(await self.asks("initialize", HELLO))
+        await self.writes(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+
+    async def calls(self, tool: str, **arguments: Any) -> int:
+        return await self.asks("tools/call", {"name": tool, "arguments": arguments})
+
+    async def leaves(self) -> tuple[int, bytes, str]:
+        """Close its stdin: its exit code, the rest of what it wrote, and its logs."""
+        self.stdin.close()
+        async with asyncio.timeout(PATIENCE):
+            out = await self.stdout.read()
+            return await self.process.wait(), out, self.log.read_text()
+
+    def reads_no_more(self) -> None:
+        """Close our end of its stdout."""
+        self.stdout._transport.close()  # type: ignore[attr-defined]
+
+
+@contextlib.asynccontextmanager
+async def child(env: dict[str, str], folder: Path) -> AsyncIterator[Child]:
+    """The server in a folder of its own, a fork of a process that has read the code."""
+    log = folder / f"stderr-{time.monotonic_ns()}"
+    (its_in, our_out), (our_in, its_out) = os.pipe(), os.pipe()
+    stdin, stdout = await _writer(our_out), await _reader(our_in)
+    with log.open("wb") as err, os.fdopen(its_in), os.fdopen(its_out, "w"):
+        process = await nursery().start(
+            ["mcp"], environment=env, log=err.fileno(), stdin=its_in, stdout=its_out, folder=folder
+        )
+    child = Child(process, stdin, stdout, log)
+    try:
+        yield child
+    finally:
+        process.kill()
+        await process.wait()
+        stdin.close()
+        child.reads_no_more()
+
+
+async def _writer(end: int) -> asyncio.StreamWriter:
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(end, "wb"))
+    return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+async def _reader(end: int) -> asyncio.StreamReader:
+    reader = asyncio.StreamReader(limit=2**24)
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(end, "rb")
+    )
+    return reader
+
+
+@dataclass(slots=True)
+class Sandbox:
+    """The sandbox's service, and its back room."""
+
+    url: str
+    back_room: httpx.AsyncClient
+
+    async def control(self, where: str, /, **body: object) -> None:
+        (await self.back_room.post(f"{self.url}/control/{where}", json=body)).raise_for_status()
+
+    async def orders_made(self) -> int:
+        return len((await self.back_room.get(f"{self.url}/control/orders")).json()["orders"])
+
+
+@contextlib.asynccontextmanager
+async def sandbox(profile: str = "documented") -> AsyncIterator[Sandbox]:
+    """The service on a free port, on true time."""
+    app = create_app(SettlementSandboxSettings(profile=profile, clock=lambda: datetime.now(UTC)))
+    listener = await web.bind("127.0.0.1", 0)
+    server = uvicorn.Server(server_config(app, "127.0.0.1", 0))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    async with httpx.AsyncClient() as back_room:
+        yield Sandbox(f"http://127.0.0.1:{listener.getsockname()[1]}", back_room)
+    server.should_exit = True
+    await serving
+    listener.close()

@@ -1,0 +1,83 @@
+"""Answers carry only what JSON and UTF-8 can, and libraries' log records only their fixed sentences."""
+
+import json
+import logging
+from decimal import Decimal
+
+import pytest
+from mcp_types import JSONRPCError, jsonrpc_message_adapter
+from pydantic import ValidationError
+
+from bot.agent_tools.answers import Output, answer, failure
+from bot.agent_tools.arguments import to_whole
+from bot.agent_tools.logs import FixedTextOnly
+from bot.agent_tools.rates import stats_out
+from bot.agent_tools.stdio import refusal_of
+from bot.settlement import PlatformStats
+
+HALF = "\ud83d"
+
+
+class Line(Output):
+    """A result of these tests."""
+
+    bank_name: str
+
+
+def test_half_a_character_of_the_service_breaks_no_answer() -> None:
+    result = answer(Line(bank_name=f"BANK {HALF}"), f"BANK {HALF}")
+    assert result.structured_content == {"bankName": "BANK ?"}
+    assert json.loads(result.model_dump_json(by_alias=True))["content"][0]["text"] == "BANK ?"
+    assert failure(HALF).model_dump_json()
+
+
+def test_figures_may_be_anything() -> None:
+    given = {"deep": {"list": [1, None, {HALF: HALF}]}, "rate": Decimal("1.5"), "vast": Decimal("1e999"), "state": HALF}
+    result = answer(stats_out(PlatformStats.model_validate(given)), "figures")
+    assert result.structured_content == {
+        "fetchedAt": None,
+        "deep": {"list": [1, None, {"?": "?"}]},
+        "rate": 1.5,
+        "vast": "1E+999",
+        "state": "?",
+    }
+    assert result.model_dump_json()
+
+
+@pytest.mark.parametrize("value", [150_000, "150000", 150_000.0])
+def test_a_whole_number_is_read_exactly(value: object) -> None:
+    assert to_whole(value) == 150_000
+
+
+@pytest.mark.parametrize(
+    "value", ["150.000", "1.0", "1e5", " 5", "-5", "\u0665", "0" * 18 + "5", 0.5, float("inf"), 2.0**60, True, None, []]
+)
+def test_anything_else_is_no_whole_number(value: object) -> None:
+    with pytest.raises(ValueError, match="whole JSON number"):
+        to_whole(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"), [("mcp.server.mcpserver.server", "Tool %r failed: %r"), ("bot.agent", "Tool 'x' failed: '0812'")]
+)
+def test_of_a_library_only_the_fixed_sentence_is_logged(name: str, kept: str) -> None:
+    record = logging.LogRecord(name, logging.INFO, __file__, 1, "Tool %r failed: %r", ("x", "0812"), None)
+    assert FixedTextOnly().filter(record)
+    assert record.getMessage() == kept
+
+
+@pytest.mark.parametrize(
+    ("line", "asked", "code"),
+    [
+        (b"{", None, -32700),
+        (b'{"jsonrpc":"2.0","id":"a"}', "a", -32600),
+        (b'{"jsonrpc":"2.0","id":[1],"method":5}', None, -32600),
+        (b"[]", None, -32600),
+    ],
+)
+def test_a_line_that_is_no_message_gets_the_answer_it_deserves(line: bytes, asked: str | None, code: int) -> None:
+    with pytest.raises(ValidationError) as problem:
+        jsonrpc_message_adapter.validate_json(line)
+    refusal = refusal_of(problem.value)
+    assert isinstance(refusal, JSONRPCError)
+    assert (refusal.id, refusal.error.code) == (asked, code)

@@ -1,0 +1,74 @@
+"""What an agent is told of each failure of the service: what happened, whether an order was made, what to do next."""
+
+import pytest
+
+from bot.agent_tools.failures import creation_failure, read_failure
+from bot.settlement import (
+    KeyRefused,
+    NeverReached,
+    NoAnswer,
+    NotFound,
+    NotUnderstood,
+    RateLimited,
+    ServerError,
+    SettlementError,
+    Unavailable,
+    UnexpectedStatus,
+    ValidationRejected,
+)
+
+WANTED = "Rp150,000 to BANK CENTRAL ASIA"
+MADE_NONE = "No order was made."
+UNKNOWN = "THE OUTCOME IS UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("error", "happened", "outcome", "next_step"),
+    [
+        (ValidationRejected(400, error="digits only"), "status 400: “digits only”", MADE_NONE, "Correct what it says"),
+        (KeyRefused(401, error="Invalid"), "status 401: “Invalid”", MADE_NONE, "SERVICE_API_KEY"),
+        (RateLimited(429, retry_after=30), "status 429.", MADE_NONE, "Wait 30 seconds"),
+        (RateLimited(429), "status 429.", MADE_NONE, "Wait 5 seconds"),
+        (NotFound(404), "status 404.", MADE_NONE, "Tell your user"),
+        (NeverReached("no route"), "can't be reached", MADE_NONE, "Tell your user"),
+        (ServerError(500, error="oops"), "status 500: “oops”", UNKNOWN, "list_offramp_orders"),
+        (Unavailable(503), "status 503.", UNKNOWN, "list_offramp_orders"),
+        (UnexpectedStatus(502), "status 502.", UNKNOWN, "list_offramp_orders"),
+        (UnexpectedStatus(409), "status 409.", UNKNOWN, "list_offramp_orders"),
+        (NoAnswer("silence"), "no answer in time", UNKNOWN, "list_offramp_orders"),
+        (NotUnderstood("html", status=200), "can't be understood", UNKNOWN, "list_offramp_orders"),
+    ],
+)
+def test_a_failed_creation_says_whether_there_is_an_order(
+    error: SettlementError, happened: str, outcome: str, next_step: str
+) -> None:
+    said = str(creation_failure(error, WANTED))
+    assert happened in said
+    assert outcome in said
+    assert next_step in said
+    # What is unknown never invites another try, and names the order to look for.
+    assert (UNKNOWN in said) == (MADE_NONE not in said)
+    if outcome == UNKNOWN:
+        assert WANTED in said
+        assert "again now" in said
+        assert "then call" not in said
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ServerError(500, error="oops"), "status 500: “oops”. Nothing was changed. Call again in 5 seconds"),
+        (RateLimited(429, retry_after=9.6), "Wait 10 seconds"),
+        (KeyRefused(401), "calling again changes nothing"),
+        (NotFound(404, error="order not found"), "“order not found”. No order of this server has this id"),
+        (NoAnswer("silence"), "no answer in time. Nothing was changed"),
+    ],
+)
+def test_a_failed_look_says_that_nothing_changed_and_when_to_look_again(error: SettlementError, told: str) -> None:
+    assert told in str(read_failure(error))
+
+
+def test_the_services_words_are_one_line_of_bounded_length() -> None:
+    said = str(read_failure(ServerError(500, error="a\n\n  b" + "c" * 5000)))
+    assert "“a bccc" in said
+    assert len(said) < 700
