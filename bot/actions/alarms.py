@@ -12,7 +12,8 @@ from typing import Final
 import structlog
 
 from bot.actions.news import staff_news
-from bot.actions.ports import Alarm, AlarmKind, Clock, Store, Transaction
+from bot.actions.ports import Alarm, AlarmKind, AuditAction, Clock, Store, Transaction
+from bot.actions.trail import write_down
 from bot.domain.order import Notice
 
 log = structlog.get_logger(__name__)
@@ -28,7 +29,10 @@ OWN_NEWS: Final[Mapping[AlarmKind, tuple[str, str]]] = {
 """Where the news of an alarm and of its end have kinds of their own."""
 
 OF_ORDERS: Final = frozenset({AlarmKind.ORDER_STUCK, AlarmKind.ORDER_FAILED, AlarmKind.INVOICE_MISMATCH})
-"""Their subject is an order's reference, and an operator may say that they are seen to."""
+"""Their subject is an order's reference."""
+
+BY_HAND: Final = frozenset({*OF_ORDERS, AlarmKind.ROOM_LOST})
+"""An operator may say that they are seen to."""
 
 LONGEST_PAUSE: Final = timedelta(days=1)
 LOOK_FIRST: Final = timedelta(minutes=1)
@@ -89,7 +93,12 @@ class Alarms:
     async def settle(self, kind: AlarmKind, subject: str, by: int) -> bool:
         """An operator says that it is seen to: it is over, and the others hear of that; False where it was already."""
         async with self._store.transaction() as tx:
-            settled = await over(tx, kind, subject, self._clock.now(), self._operators - {by}, by_hand=True)
+            now = self._clock.now()
+            settled = await over(tx, kind, subject, now, self._operators - {by}, by_hand=True)
+            if settled:
+                order = await tx.orders.get(subject) if kind in OF_ORDERS else None
+                whom, about = order.person_id if order else 0, f"{ALARM_SUBJECT}{kind}:{subject}"
+                await write_down(tx, by, AuditAction.CHANGED, about, now, person_id=whom, detail="settled")
         if settled:
             self._on_news()
             log.info("alarm_settled", alarm=kind)

@@ -14,6 +14,7 @@ from bot.actions.broadcast_drafts import Preview, new_id
 from bot.actions.broadcast_rules import is_for_later, may_be_called_off, may_be_confirmed
 from bot.actions.market import Market
 from bot.actions.ports import Audience, Broadcast, BroadcastStatus, Clock, News, SettlementFailure, Store, Transaction
+from bot.actions.trail import write_broadcast
 from bot.domain.broadcasting import MOST_LATE, PATIENCE, Doubt, doubts_about, time_to_send
 from bot.domain.daily import next_at
 from bot.domain.errors import Rejection
@@ -86,7 +87,7 @@ class Broadcasts:
             return None if kept is None else await self._preview(tx, kept)
 
     async def confirm(
-        self, broadcast: Broadcast, operator_id: int, zone: tzinfo, despite: frozenset[Doubt] = frozenset()
+        self, broadcast: Broadcast, by: int, zone: tzinfo, despite: frozenset[Doubt] = frozenset()
     ) -> Preview | Broadcast | None:
         """Confirm what was previewed: now, or for its time (a daily one's by the clock of `zone`).
 
@@ -107,20 +108,24 @@ class Broadcasts:
             # A draft may have lain for days; its place in the list is where it became a broadcast.
             created_at = now if broadcast.confirmed_at is None else broadcast.created_at
             confirmed = await tx.broadcasts.save(
-                replace(
-                    scheduled, created_at=created_at, confirmed_at=now, confirmed_by=operator_id, chat_id=operator_id
-                )
+                replace(scheduled, created_at=created_at, confirmed_at=now, confirmed_by=by, chat_id=by)
             )
+            if confirmed is not None:
+                await write_broadcast(tx, by, broadcast.id, "confirmed", now)
         self._on_confirmed()
         return confirmed
 
-    async def call_off(self, broadcast: Broadcast) -> Broadcast | None:
+    async def call_off(self, broadcast: Broadcast, by: int) -> Broadcast | None:
         """Stop what hasn't begun, a daily one for good; None where it has changed since it was read, or has begun."""
         if not may_be_called_off(broadcast):
             return None
-        stopped = replace(broadcast, status=BroadcastStatus.STOPPED, ended_at=self._clock.now(), report={})
+        now = self._clock.now()
         async with self._store.transaction() as tx:
-            return await tx.broadcasts.save(stopped)
+            stopped = replace(broadcast, status=BroadcastStatus.STOPPED, ended_at=now, report={})
+            kept = await tx.broadcasts.save(stopped)
+            if kept is not None:
+                await write_broadcast(tx, by, broadcast.id, "called_off", now)
+        return kept
 
     async def due(self) -> tuple[Broadcast, ...]:
         """Those whose time has come, each daily one as the day's own. Each is to be begun after `begin_checks`."""

@@ -13,6 +13,7 @@ import structlog
 
 from bot.actions.delivery_round import Progress, Round
 from bot.actions.ports import Broadcast, BroadcastStatus, Clock, Courier, DeliveryStatus, Store
+from bot.actions.trail import write_broadcast
 
 log = structlog.get_logger(__name__)
 
@@ -77,22 +78,22 @@ class Delivering:
         self._start(begun)
         return begun
 
-    async def pause(self, broadcast_id: str) -> Broadcast | None:
+    async def pause(self, broadcast_id: str, by: int) -> Broadcast | None:
         """Stop for the time being; None where it isn't running."""
-        return await self._change(broadcast_id, {RUNNING}, status=PAUSED)
+        return await self._change(broadcast_id, {RUNNING}, by=by, status=PAUSED)
 
-    async def resume(self, broadcast_id: str) -> Broadcast | None:
+    async def resume(self, broadcast_id: str, by: int) -> Broadcast | None:
         """Go on; None where it isn't paused in its middle."""
-        return await self._change(broadcast_id, {PAUSED}, status=RUNNING)
+        return await self._change(broadcast_id, {PAUSED}, by=by, status=RUNNING)
 
-    async def stop(self, broadcast_id: str) -> Broadcast | None:
+    async def stop(self, broadcast_id: str, by: int) -> Broadcast | None:
         """End it where it is; None where it has ended or hasn't begun."""
-        stopped = await self._change(broadcast_id, {RUNNING, PAUSED}, status=STOPPED)
+        stopped = await self._change(broadcast_id, {RUNNING, PAUSED}, by=by, status=STOPPED)
         if stopped is not None and broadcast_id not in self._rounds:
             await self._end(broadcast_id)
         return stopped
 
-    async def again(self, broadcast_id: str) -> int:
+    async def again(self, broadcast_id: str, by: int) -> int:
         """Send to those of whom it isn't known whether it reached them; how many they are."""
         async with self._store.transaction() as tx:
             broadcast = await tx.broadcasts.get(broadcast_id)
@@ -104,6 +105,7 @@ class Delivering:
                 if await tx.broadcasts.save(reopened) is None:
                     return 0
             count = await tx.deliveries.again(broadcast_id)
+            await write_broadcast(tx, by, broadcast_id, "again", self._clock.now())
         self._to_show.add(broadcast_id)
         self._on_change()
         return count
@@ -135,7 +137,7 @@ class Delivering:
 
     async def showed(self, broadcast_id: str, message_id: int) -> None:
         """Keep which message is the live one."""
-        await self._change(broadcast_id, BroadcastStatus, message_id=message_id, quietly=True)
+        await self._change(broadcast_id, BroadcastStatus, message_id=message_id)
 
     async def take_up(self) -> None:
         """Let everything run that should: what a crash has interrupted, too."""
@@ -216,16 +218,19 @@ class Delivering:
         self._on_change()
 
     async def _change(
-        self, broadcast_id: str, allowed: Iterable[BroadcastStatus], *, quietly: bool = False, **changes: object
+        self, broadcast_id: str, allowed: Iterable[BroadcastStatus], *, by: int | None = None, **changes: object
     ) -> Broadcast | None:
+        """`by` is the operator who wishes it; what nobody wished isn't shown either."""
         for _ in range(SAVES):
             async with self._store.transaction() as tx:
                 broadcast = await tx.broadcasts.get(broadcast_id)
                 if broadcast is None or broadcast.started_at is None or broadcast.status not in allowed:
                     return None
                 changed = await tx.broadcasts.save(replace(broadcast, **changes))  # type: ignore[arg-type]  # its fields
+                if changed is not None and by is not None:
+                    await write_broadcast(tx, by, broadcast_id, str(changed.status), self._clock.now())
             if changed is not None:
-                self._look(changed, quietly=quietly)
+                self._look(changed, quietly=by is None)
                 return changed
         return None
 

@@ -23,28 +23,29 @@ CELL: Final = 200
 
 # Names and states come again and again: without remembering them they are half of a file's time.
 @lru_cache(maxsize=1024)
-def _safe(text: str | None) -> str:
+def safe(text: str | None) -> str:
     """A text from outside on one line, without anything hidden; one that looks like a formula begins with a '."""
     shown = plain((text or "")[:CELL])[:CELL]
     return f"'{shown}" if shown.startswith(FORMULAS) else shown
 
 
-def _time(moment: datetime | None) -> str:
+def instant(moment: datetime | None) -> str:
+    """A time in UTC, to the second; nothing for one that hasn't come."""
     return "" if moment is None else moment.isoformat(timespec="seconds")
 
 
 COLUMNS: Final[dict[str, Callable[[OrderLine], object]]] = {
-    "reference": lambda line: _safe(line.reference),
-    "service_id": lambda line: _safe(line.service_id),
-    "created_at": lambda line: _time(line.created_at),
-    "paid_at": lambda line: _time(line.paid_at),
-    "ended_at": lambda line: _time(line.ended_at),
+    "reference": lambda line: safe(line.reference),
+    "service_id": lambda line: safe(line.service_id),
+    "created_at": lambda line: instant(line.created_at),
+    "paid_at": lambda line: instant(line.paid_at),
+    "ended_at": lambda line: instant(line.ended_at),
     "outcome": lambda line: line.outcome,
-    "service_state": lambda line: _safe(line.state),
-    "destination_code": lambda line: _safe(line.method.code),
-    "destination_name": lambda line: _safe(line.method.name),
-    "destination_kind": lambda line: _safe(line.method.kind),
-    "paid_by": lambda line: _safe(line.channel),
+    "service_state": lambda line: safe(line.state),
+    "destination_code": lambda line: safe(line.method.code),
+    "destination_name": lambda line: safe(line.method.name),
+    "destination_kind": lambda line: safe(line.method.kind),
+    "paid_by": lambda line: safe(line.channel),
     "idr": lambda line: line.idr,
     "sats": lambda line: line.sats,
     "idr_per_btc": lambda line: "" if line.btc_idr is None else f"{line.btc_idr:f}",
@@ -54,15 +55,16 @@ COLUMNS: Final[dict[str, Callable[[OrderLine], object]]] = {
 
 def header() -> bytes:
     """The first row."""
-    return _rows([list(COLUMNS)])
+    return table([list(COLUMNS)])
 
 
 def rows(lines: Iterable[OrderLine]) -> bytes:
     """The rows of some orders."""
-    return _rows([column(line) for column in COLUMNS.values()] for line in lines)
+    return table([column(line) for column in COLUMNS.values()] for line in lines)
 
 
-def _rows(cells: Iterable[Iterable[object]]) -> bytes:
+def table(cells: Iterable[Iterable[object]]) -> bytes:
+    """Rows of cells as CSV."""
     text = io.StringIO(newline="")
     csv.writer(text).writerows(cells)
     return text.getvalue().encode()

@@ -7,14 +7,19 @@ from datetime import tzinfo
 from typing import Final, TypeVar
 
 from bot.actions import exporting
-from bot.actions.ports import Clock, DepositRails, PlatformStats, Settlement, SettlementFailure, Store
+from bot.actions.ports import AuditAction, Clock, DepositRails, PlatformStats, Settlement, SettlementFailure, Store
+from bot.actions.trail import of_time, write_down
 from bot.domain.figures import OwnFigures
 from bot.domain.spans import Period, Span, last
+from bot.domain.ticket_times import TicketFigures, measured
 
 T = TypeVar("T")
 
 AT_ONCE: Final = 500
 """Orders that are read and written down in one go."""
+
+ORDERS: Final = "orders:"
+"""The subject of an export of orders in the audit trail."""
 
 MOST_ORDERS: Final = 100_000
 """In one file: about 20 MB, of the 50 that Telegram takes."""
@@ -37,7 +42,7 @@ class Export:
 
 
 class Figures:
-    """Counts and hands out; it only reads."""
+    """Counts and hands out; all that it writes is who was handed what."""
 
     def __init__(self, store: Store, settlement: Settlement, clock: Clock) -> None:
         self._store = store
@@ -52,7 +57,14 @@ class Figures:
             people = await tx.figures.people(span.since, span.until)
             subscribers = await tx.figures.subscribers(span.since, span.until, now)
             orders = await tx.figures.orders(span.edges)
-        return span, OwnFigures(people=people, subscribers=subscribers, orders=orders)
+            tickets = measured(await tx.tickets.times(span.since, span.until))
+        return span, OwnFigures(people=people, subscribers=subscribers, orders=orders, tickets=tickets)
+
+    async def tickets(self, period: Period, zone: tzinfo) -> TicketFigures:
+        """How long people have waited for support over the last day, week or month."""
+        span = last(period, self._clock.now(), zone)
+        async with self._store.reading() as tx:
+            return measured(await tx.tickets.times(span.since, span.until))
 
     async def service(self) -> ServiceFigures:
         """The service's own figures and rails, as far as it tells them."""
@@ -61,8 +73,8 @@ class Figures:
         )
         return ServiceFigures(stats, rails)
 
-    async def export(self, span: Span) -> Export:
-        """The orders placed within a time, oldest first, as of one moment."""
+    async def export(self, span: Span, by: int) -> Export:
+        """The orders placed within a time, oldest first, as of one moment; it is written down who takes them along."""
         async with self._store.reading() as tx:
             count = await tx.figures.count_orders(span.since, span.until)
             if not 0 < count <= MOST_ORDERS:
@@ -72,6 +84,8 @@ class Figures:
             while found:
                 content += await asyncio.to_thread(exporting.rows, found)
                 found = await tx.figures.lines(span.since, span.until, found[-1], AT_ONCE)
+        async with self._store.transaction() as tx:
+            await write_down(tx, by, AuditAction.EXPORTED, ORDERS, self._clock.now(), detail=of_time(span))
         return Export(count, bytes(content))
 
 

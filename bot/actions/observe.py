@@ -10,14 +10,19 @@ from bot.actions.news import news_of, staff_news, subject_of
 from bot.actions.orders import Orders
 from bot.actions.ports import AlarmKind, EventNote, Transaction
 from bot.actions.settling import note
+from bot.actions.support_room import SupportRoom
+from bot.actions.ticket_news import ToRoom, marked, tell_room
+from bot.actions.ticket_opening import open_by_itself
 from bot.domain.follow import next_look, offer_is_over
 from bot.domain.notices import Way, step_news, way_of
-from bot.domain.order import Notice, Order, OrderReport, Phase, advance, expire, stick
+from bot.domain.order import Deposit, Notice, Order, OrderReport, Phase, advance, expire, stick
+from bot.domain.tickets import Cause
 from bot.domain.timeline import COMPLETED
 
 log = structlog.get_logger(__name__)
 
 ALARM_OF = {Notice.STAFF_STUCK: AlarmKind.ORDER_STUCK, Notice.STAFF_FAILED: AlarmKind.ORDER_FAILED}
+CAUSE_OF = {Notice.STAFF_STUCK: Cause.STUCK, Notice.STAFF_FAILED: Cause.FAILED}
 TRIES = 3
 UNSEEN_FOR = timedelta(minutes=2)
 """How long a paid order's next look may fail to come before it is called stuck by what was last known. After a longer
@@ -25,10 +30,14 @@ pause of the bot's own, the service is asked first."""
 
 
 class Observer:
-    """Moves orders on. Two observers of one order can't both tell the same news: the version decides."""
+    """Moves orders on. Two observers of one order can't both tell the same news: the version decides.
 
-    def __init__(self, orders: Orders) -> None:
+    What goes wrong after the payment opens a ticket in `room`, and operators get an alarm.
+    """
+
+    def __init__(self, orders: Orders, room: SupportRoom) -> None:
         self._orders = orders
+        self._room = room
         self._store = orders.store
         self._clock = orders.clock
         self._since = orders.clock.now()
@@ -46,12 +55,13 @@ class Observer:
                 saved = await tx.orders.save(_closed_if_unwatched(after))
                 if saved is None:
                     continue
-                if saved.state != before.state:
-                    await note(tx, saved, now)
+                await _note_report(tx, before, saved, report, now)
                 news = (*news, *await _steps_wished(tx, before, saved))
                 await tx.outbox.add(news_of(saved, news, now))
                 if Notice.FAILED in news and saved.is_paid:
                     await self._tell_staff(tx, saved, Notice.STAFF_FAILED, now)
+                elif news or saved.state != before.state:
+                    await self._show_support(tx, saved, now)
                 if saved.is_ended and before.is_stuck:
                     await self._unstick(tx, saved, now)
             if news:
@@ -117,9 +127,16 @@ class Observer:
         await over(tx, AlarmKind.ORDER_STUCK, order.reference, now, tell)
 
     async def _tell_staff(self, tx: Transaction, order: Order, notice: Notice, now: datetime) -> None:
-        staff = self._orders.rules.staff_ids
+        operators = self._orders.rules.operator_ids
         await of_order(tx, ALARM_OF[notice], order.reference, now)
-        await tx.outbox.add(staff_news(staff, notice, subject_of(order), now, reference=order.reference))
+        await tx.outbox.add(staff_news(operators, notice, subject_of(order), now, reference=order.reference))
+        await open_by_itself(tx, self._room, order, CAUSE_OF[notice], now)
+
+    async def _show_support(self, tx: Transaction, order: Order, now: datetime) -> None:
+        """The cards of the tickets about it follow the order."""
+        for ticket in await tx.tickets.of_order(order.reference):
+            if ticket.is_open:
+                await tell_room(tx, self._room, ticket, marked(ToRoom.CARD, f"order.{order.version}"), now)
 
     async def _expire(self, reference: str, now: datetime) -> None:
         async with self._store.transaction() as tx:
@@ -143,6 +160,31 @@ class Observer:
             saved = await tx.orders.save(replace(held, phase=Phase.UNSHOWN))
             if saved is not None:
                 await note(tx, saved, now, EventNote.OFFER_OVER)
+
+
+async def _note_report(tx: Transaction, before: Order, after: Order, report: OrderReport, now: datetime) -> None:
+    """What a report has changed, for the timeline; and that it names another invoice than the one that was shown."""
+    if after.is_paid and not before.is_paid and report.paid_at is not None and not report.is_payment:
+        await note(tx, after, now, EventNote.PAYMENT, report.paid_at)
+    if after.state != before.state:
+        await note(tx, after, now, service_at=report.since)
+    if _is_another_invoice(before, report):
+        known = {event.note for event in await tx.orders.events(after.reference)}
+        if EventNote.INVOICE_REPLACED not in known:
+            log.error("invoice_replaced", order=after.reference)
+            await note(tx, after, now, EventNote.INVOICE_REPLACED, report.since)
+
+
+def _is_another_invoice(order: Order, report: OrderReport) -> bool:
+    """Whether it is to be paid elsewhere than its person was shown."""
+    shown, named = (_where_to_pay(each.bolt11, each.deposit) for each in (order, report))
+    return shown is not None and named is not None and shown != named
+
+
+def _where_to_pay(bolt11: str | None, deposit: Deposit | None) -> str | None:
+    """Neither of them minds capital letters."""
+    place = bolt11 or (deposit.to_address if deposit else None)
+    return place and place.casefold()
 
 
 async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[Notice, ...]:

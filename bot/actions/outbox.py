@@ -6,7 +6,7 @@ again, marked as a repetition, because unheard news about money is worse than ne
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -14,7 +14,18 @@ import structlog
 
 from bot.actions.mistakes import where
 from bot.actions.news import RATE_SUBJECT
-from bot.actions.ports import Clock, News, Store, StoreDown, Teller, TellLater, Told, Untellable
+from bot.actions.ports import (
+    ChatMoved,
+    Clock,
+    News,
+    Store,
+    StoreDown,
+    Teller,
+    TellLater,
+    Told,
+    Transaction,
+    Untellable,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -33,18 +44,30 @@ MISTAKES_FORGIVEN = 8
 
 CANCELLING_SECONDS = 1.0
 
+After = Callable[[Transaction, News, Told | Untellable, datetime], Awaitable[None]]
+"""What follows from how a piece of news ended, in the transaction that keeps that: told, or never to be told."""
+
 
 class OutboxDelivery:
     """Hands the heads of all chats to the teller and keeps what became of them.
 
-    `on_room` is called when a chat's head is done with, so that the next one can be looked for.
+    `on_room` is called when a chat's head is done with, so that the next one can be looked for. `after` names what
+    follows from the end of news of a kind (as it is before its first colon).
     """
 
-    def __init__(self, store: Store, teller: Teller, clock: Clock, on_room: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        teller: Teller,
+        clock: Clock,
+        on_room: Callable[[], None] = lambda: None,
+        after: Mapping[str, After] | None = None,
+    ) -> None:
         self._store = store
         self._teller = teller
         self._clock = clock
         self._on_room = on_room
+        self._after = after or {}
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._slots_of_rate = asyncio.Semaphore(OF_RATE_AT_ONCE)
         self._under_way: dict[int, asyncio.Task[None]] = {}
@@ -128,18 +151,32 @@ class OutboxDelivery:
             match outcome:
                 case Told(message_id):
                     await tx.outbox.told(news.id, message_id, now)
+                    await self._follow(tx, (news,), outcome, now)
                 case TellLater(after, maybe_told):
                     wait = max(timedelta(seconds=after), _back_off(news.attempts))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_told else wait)
                     await tx.outbox.retry(news.id, due, maybe_told=maybe_told)
+                case ChatMoved(new_chat_id=new_chat_id):
+                    await tx.ticket_posts.chat_moved(news.chat_id, new_chat_id)
+                    await tx.outbox.retry(news.id, now, maybe_told=False)
+                    log.warning("chat_moved", news=news.kind)
                 case Untellable(reason, whole_chat=True):
+                    waiting = await tx.outbox.to_tell_in(news.chat_id)
                     count = await tx.outbox.give_up_chat(news.chat_id, reason)
                     # Nobody who has blocked the bot wishes to hear of the rate when they come back.
                     await tx.subscriptions.delete(news.chat_id)
+                    await self._follow(tx, waiting, outcome, now)
                     log.warning("chat_unreachable", news=news.kind, rows=count, why=reason)
                 case Untellable(reason):
                     await tx.outbox.give_up(news.id, reason)
+                    await self._follow(tx, (news,), outcome, now)
                     log.error("news_undeliverable", news=news.kind, subject=news.subject, why=reason)
+
+    async def _follow(self, tx: Transaction, ended: Iterable[News], how: Told | Untellable, now: datetime) -> None:
+        for news in ended:
+            after = self._after.get(news.kind.partition(":")[0])
+            if after is not None:
+                await after(tx, news, how, now)
 
 
 def _back_off(attempts: int) -> timedelta:

@@ -7,11 +7,21 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-from bot.actions.ports import OrderEvent, Person, RateAlert, Receipt, Recipient, Subscription
+from bot.actions.ports import (
+    EntryKind,
+    OrderEvent,
+    Person,
+    RateAlert,
+    Receipt,
+    Recipient,
+    Subscription,
+    TicketEntry,
+)
 from bot.actions.privacy import Held
 from bot.domain.draft import OrderDraft
 from bot.domain.order import Order
 from bot.domain.payout import PayoutMethod
+from bot.domain.tickets import Ticket
 
 Json = dict[str, object]
 
@@ -27,6 +37,7 @@ def as_file(held: Held, made_at: datetime) -> bytes:
         "drafts": [_draft(each) for each in held.drafts],
         "rate_news": _rate_news(held.subscription),
         "rate_alerts": [_rate_alert(each) for each in held.alerts],
+        "tickets": [_ticket(each, held.entries) for each in held.tickets],
     }
     # Half a surrogate pair has no UTF-8; written out like this it is JSON's own spelling of it.
     return json.dumps(content, ensure_ascii=False, indent=2).encode(errors="backslashreplace")
@@ -35,6 +46,7 @@ def as_file(held: Held, made_at: datetime) -> bytes:
 def _profile(person: Person) -> Json:
     return {
         "telegram_id": person.id,
+        "username": person.username,
         "known_since": _time(person.created_at),
         "last_seen_at": _time(person.seen_at),
         "language_of_app": person.language_code,
@@ -127,6 +139,34 @@ def _rate_alert(alert: RateAlert) -> Json:
         "rests_until": _time(alert.rests_until),
         "set_at": _time(alert.created_at),
         "expires_at": _time(alert.expires_at),
+    }
+
+
+def _ticket(ticket: Ticket, entries: Mapping[str, tuple[TicketEntry, ...]]) -> Json:
+    return {
+        "reference": ticket.reference,
+        "about_order": ticket.order_reference or None,
+        "opened_because": str(ticket.cause),
+        "status": str(ticket.status),
+        "opened_at": _time(ticket.created_at),
+        "first_answer_at": _time(ticket.first_answer_at),
+        "closed_at": _time(ticket.closed_at),
+        "closed_because": str(ticket.close_reason) if ticket.close_reason else None,
+        "times_reopened": ticket.reopened,
+        "rating": str(ticket.rating) if ticket.rating else None,
+        "messages": [_entry(each) for each in entries.get(ticket.reference, ())],
+    }
+
+
+def _entry(entry: TicketEntry) -> Json:
+    return {
+        "from": "you" if entry.kind is EntryKind.ASKED else "support",
+        "at": _time(entry.at),
+        "html": None if entry.withdrawn_at else entry.text,
+        "attached": str(entry.media) if entry.media else None,
+        "delivered_at": _time(entry.delivered_at),
+        "edited_at": _time(entry.edited_at),
+        "taken_back_at": _time(entry.withdrawn_at),
     }
 
 

@@ -5,12 +5,13 @@ the person, and carried out in their chat's own queue. Orders keep their skeleto
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.actions.news import FAREWELL
 from bot.actions.ports import (
     Clock,
+    EntryKind,
     News,
     OrderEvent,
     Person,
@@ -19,10 +20,13 @@ from bot.actions.ports import (
     Recipient,
     Store,
     Subscription,
+    TicketEntry,
     Transaction,
 )
+from bot.actions.ticket_forgetting import forget
 from bot.domain.draft import OrderDraft
 from bot.domain.order import Order
+from bot.domain.tickets import Ticket
 from bot.domain.timeline import FAILED
 
 NOT_ENDED = 100
@@ -52,6 +56,9 @@ class Held:
     drafts: tuple[OrderDraft, ...]
     subscription: Subscription | None = None
     alerts: tuple[RateAlert, ...] = ()
+    tickets: tuple[Ticket, ...] = ()
+    entries: Mapping[str, tuple[TicketEntry, ...]] = field(default_factory=dict)
+    """What the person wrote in each ticket, and what they got; never what support notes for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +90,8 @@ class Privacy:
             read = orders if whole else ()
             events = {order.reference: await tx.orders.events(order.reference) for order in read}
             receipts = {order.reference: await tx.receipts.of_order(order.reference) for order in read}
+            tickets = await tx.tickets.of_person(person.id, limit=100_000)
+            entries = {each.reference: await _exchanged(tx, each) for each in (tickets if whole else ())}
             return Held(
                 person=await tx.people.get(person.id) or person,
                 recipients=await tx.recipients.of_person(person.id, limit=100_000),
@@ -92,6 +101,8 @@ class Privacy:
                 drafts=await tx.drafts.of_person(person.id),
                 subscription=await tx.subscriptions.get(person.id),
                 alerts=await tx.subscriptions.alerts_of(person.id),
+                tickets=tickets,
+                entries=entries,
             )
 
     async def waits(self, person_id: int) -> Waits:
@@ -107,7 +118,7 @@ class Privacy:
         async with self._store.transaction() as tx:
             waits = await _waits(tx, person.id)
             if waits.is_over:
-                await tx.forgetting.person(person.id)
+                await forget(tx, person.id, self._clock.now())
             else:
                 wished_at = person.delete_asked_at or self._clock.now()
                 await tx.people.save(replace(person, delete_asked_at=wished_at))
@@ -131,6 +142,7 @@ class Privacy:
                 or await tx.drafts.of_person(person_id)
                 or await tx.subscriptions.get(person_id)
                 or await tx.subscriptions.alerts_of(person_id)
+                or await tx.tickets.of_person(person_id, limit=1)
             )
 
     async def ready(self) -> tuple[int, ...]:
@@ -148,7 +160,7 @@ class Privacy:
             person = await tx.people.get(person_id)
             if person is None or person.delete_asked_at is None or not await _may_leave(tx, person_id):
                 return False
-            await tx.forgetting.person(person_id)
+            await forget(tx, person_id, self._clock.now())
             await tx.outbox.add([_farewell(person, self._clock.now())])
         await self._erase()
         return True
@@ -168,7 +180,7 @@ class Privacy:
             person = await tx.people.get(person_id)
             if person is None or person.blocked_at is None or not await _may_leave(tx, person_id):
                 return False
-            await tx.forgetting.person(person_id)
+            await forget(tx, person_id, self._clock.now())
         await self._erase()
         return True
 
@@ -193,6 +205,11 @@ async def _waits(tx: Transaction, person_id: int) -> Waits:
 async def _may_leave(tx: Transaction, person_id: int) -> bool:
     """By themselves nobody is forgotten in the middle of a conversation: an open draft is finished, or lapses."""
     return (await _waits(tx, person_id)).is_over and await tx.drafts.open_of(person_id) is None
+
+
+async def _exchanged(tx: Transaction, ticket: Ticket) -> tuple[TicketEntry, ...]:
+    entries = await tx.ticket_entries.of_ticket(ticket.reference)
+    return tuple(entry for entry in entries if entry.kind is not EntryKind.NOTE)
 
 
 async def _all_orders(tx: Transaction, person_id: int) -> tuple[Order, ...]:

@@ -1,4 +1,7 @@
-"""What deletes itself: recipients not used for the settable time, drafts put away, and broadcasts' old ledgers."""
+"""What deletes itself: recipients not used for the settable time, and what was written and pressed as long ago.
+
+Besides these, drafts put away, and broadcasts' old ledgers.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -34,8 +37,10 @@ class Retention:
         if self._kept is not None:
             before = now - self._kept
             forgotten += await self._in_batches(lambda tx: tx.forgetting.recipients_of_orders(before, AT_ONCE))
+            forgotten += await self._in_batches(lambda tx: tx.forgetting.entries_of_tickets(before, AT_ONCE))
             async with self._store.transaction() as tx:
                 forgotten += await tx.recipients.forget_unused(before)
+                forgotten += await tx.acts.forget(before)
         if forgotten:
             await self._store.erase()
         return forgotten

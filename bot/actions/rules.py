@@ -32,8 +32,13 @@ class Rules:
 
     @property
     def staff_ids(self) -> frozenset[int]:
-        """All who hear of orders that went wrong."""
+        """Operators and support: whoever has a part in what goes wrong."""
         return self.operator_ids | self.support_ids
+
+    @property
+    def supporter_ids(self) -> frozenset[int]:
+        """Those who help people: the operators where nobody is named for it."""
+        return self.support_ids or self.operator_ids
 
     def check_limits(self, method: PayoutMethod | None, worth: Estimate) -> None:
         """Raise `Rejection` for a sum below the minimum or above the destination's cap, naming what would be fine."""

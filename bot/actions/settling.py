@@ -104,8 +104,17 @@ class Settling:
         )
 
 
-async def note(tx: Transaction, order: Order, at: datetime, remark: str = "") -> None:
-    """Append where `order` stands to its timeline."""
+async def note(
+    tx: Transaction, order: Order, at: datetime, remark: str = "", service_at: datetime | None = None
+) -> None:
+    """Append where `order` stands to its timeline; `service_at` is the service's own time of it."""
     await tx.orders.add_event(
-        OrderEvent(reference=order.reference, at=at, phase=order.phase, state=order.state, note=remark)
+        OrderEvent(
+            reference=order.reference,
+            at=at,
+            phase=order.phase,
+            state=order.state,
+            note=remark,
+            service_at=service_at,
+        )
     )

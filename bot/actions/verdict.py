@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from bot.actions.market import LIGHTNING
 from bot.actions.ports import Placed
+from bot.domain.money import Amount
 from bot.domain.order import Notice, Order, Phase
 from bot.domain.quote import price_drift_percent
 from bot.domain.timeline import FAILED
@@ -38,7 +39,8 @@ def judge(order: Order, placed: Placed, *, network: str, drift_percent: Decimal,
         expires_at=placed.expires_at,
     )
     try:
-        made = replace(made, expires_at=_expiry(made, placed, network, now))
+        expires_at = check_placed(placed, given=order.given, channel=order.channel, network=network, now=now)
+        made = replace(made, expires_at=expires_at)
     except Unpayable as complaint:
         # What must never be shown is not even kept.
         unshown = replace(made, phase=Phase.UNSHOWN, bolt11=None, deposit=None)
@@ -55,24 +57,29 @@ class Unpayable(Exception):
     """What the service asks the payer for isn't what was agreed. The message is for staff: figures only."""
 
 
-def _expiry(order: Order, placed: Placed, network: str, now: datetime) -> datetime | None:
+def check_placed(placed: Placed, *, given: Amount, channel: str, network: str, now: datetime) -> datetime | None:
+    """When `placed` can no longer be paid, if ever.
+
+    Raises:
+        Unpayable: it asks for other than `given` over `channel`, or can't be paid (any more).
+    """
     if placed.state == FAILED:
         raise Unpayable("the order failed before anybody was shown it")
-    _check_amounts(order, placed)
+    _check_amounts(given, placed)
     expires_at = placed.expires_at
-    if order.channel == LIGHTNING:
+    if channel == LIGHTNING:
         expires_at = _check_invoice(placed, network, now)
     else:
-        _check_deposit(order, placed)
+        _check_deposit(channel, placed)
     if expires_at is not None and expires_at <= now:
         raise Unpayable(f"the order expired at {expires_at:%Y-%m-%d %H:%M:%S} UTC")
     return expires_at
 
 
-def _check_amounts(order: Order, placed: Placed) -> None:
-    answered = placed.sats if order.given.currency == "SAT" else placed.idr
-    if answered != order.given.value:
-        raise Unpayable(f"asked for {order.given.value} {order.given.currency}, the order says {answered}")
+def _check_amounts(given: Amount, placed: Placed) -> None:
+    answered = placed.sats if given.currency == "SAT" else placed.idr
+    if answered != given.value:
+        raise Unpayable(f"asked for {given.value} {given.currency}, the order says {answered}")
     if placed.sats <= 0 or placed.idr <= 0:
         raise Unpayable(f"the order is for {placed.sats} sats and {placed.idr} rupiah")
 
@@ -89,13 +96,13 @@ def _check_invoice(placed: Placed, network: str, now: datetime) -> datetime:
     return min(invoice.expires_at, placed.expires_at or invoice.expires_at)
 
 
-def _check_deposit(order: Order, placed: Placed) -> None:
+def _check_deposit(channel: str, placed: Placed) -> None:
     deposit = placed.deposit
     if deposit is None or placed.bolt11 is not None:
-        raise Unpayable(f"a {order.channel} order without deposit instructions")
+        raise Unpayable(f"a {channel} order without deposit instructions")
     try:
         erc681.check_deposit(
-            channel=order.channel,
+            channel=channel,
             chain_id=deposit.chain_id,
             token_address=deposit.token_address,
             decimals=deposit.decimals,
@@ -103,5 +110,5 @@ def _check_deposit(order: Order, placed: Placed) -> None:
         )
     except erc681.DepositCheckError as error:
         raise Unpayable(f"{type(error).__name__}: {error}") from None
-    if deposit.channel != order.channel:
-        raise Unpayable(f"asked for {order.channel}, the deposit is {deposit.channel}")
+    if deposit.channel != channel:
+        raise Unpayable(f"asked for {channel}, the deposit is {deposit.channel}")

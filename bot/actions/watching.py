@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import structlog
 
-from bot.actions.alarms import OF_ORDERS, Alarms, Finding
+from bot.actions.alarms import BY_HAND, Alarms, Finding
 from bot.actions.health import Health, has_shrunk
 from bot.actions.market import Market
 from bot.actions.ports import Alarm, AlarmKind, Backlog, Clock, SettlementFailure, SlowDown, Store
@@ -84,7 +84,7 @@ class Watching:
         """An operator says that an alarm is seen to; False where it is over, or nobody's word can end it."""
         if kind is AlarmKind.METHODS_SHRUNK and self._health.methods:
             self._health.accept_methods()
-        elif kind not in OF_ORDERS:
+        elif kind not in BY_HAND:
             return False
         return await self._alarms.settle(kind, subject, by)
 

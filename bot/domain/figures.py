@@ -1,10 +1,11 @@
 """What is counted: how an order turned out, over which time, and the figures of that time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
 from bot.domain.order import LOOKED_FOR, Order, Phase
+from bot.domain.ticket_times import TicketFigures
 from bot.domain.timeline import COMPLETED, FAILED
 
 
@@ -130,6 +131,7 @@ class OwnFigures:
     people: PeopleFigures
     subscribers: SubscriberFigures
     orders: OrderFigures
+    tickets: TicketFigures = field(default_factory=TicketFigures)
 
 
 def share(part: int, whole: int) -> int:

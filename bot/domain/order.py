@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from bot.domain.money import Amount
 from bot.domain.payout import PayoutMethod
-from bot.domain.timeline import COMPLETED, FAILED, TERMINAL_STATES, Step, step_after
+from bot.domain.timeline import COMPLETED, FAILED, STEP_OF_STATE, TERMINAL_STATES, Step, step_after
 
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 REFERENCE_LENGTH = 7
@@ -52,7 +52,6 @@ class Notice(StrEnum):
     EXPIRED = "expired"
     STUCK = "stuck"  # paid, and not done after so long that it is told
     DRAFT_LAPSED = "draft_lapsed"  # a draft that nobody finished was put away
-    STAFF_HELP = "staff_help"  # a person asks for a person
     STAFF_BAD_INVOICE = "staff_bad_invoice"
     STAFF_STUCK = "staff_stuck"
     STAFF_FAILED = "staff_failed"  # it failed after the payment had come in
@@ -88,9 +87,21 @@ class OrderReport:
     bank_name: str | None = None
     recipient: str | None = None
     created_at: datetime | None = None
+    updated_at: datetime | None = None
     paid_at: datetime | None = None
     completed_at: datetime | None = None
     deposit: Deposit | None = None
+
+    @property
+    def since(self) -> datetime | None:
+        """When the order came into its state, by the service's clock, as nearly as the service says."""
+        own = self.completed_at if self.state == COMPLETED else self.paid_at if self.is_payment else None
+        return own or self.updated_at
+
+    @property
+    def is_payment(self) -> bool:
+        """Whether the state itself is that the payment came in."""
+        return STEP_OF_STATE.get(self.state) is Step.PAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     exists,
+    literal,
     null,
     or_,
     select,
@@ -20,6 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import NewsStatus
+from bot.actions.ticket_news import TICKET_SUBJECT
 from bot.domain.order import Phase
 from bot.store.columns import constant
 from bot.store.tables import (
@@ -29,6 +31,7 @@ from bot.store.tables import (
     IS_FAREWELL,
     IS_FINISHED,
     IS_LEAVING,
+    audit,
     broadcasts,
     deliveries,
     drafts,
@@ -36,8 +39,11 @@ from bot.store.tables import (
     orders,
     outbox,
     people,
+    person_acts,
     receipts,
     recipients,
+    ticket_entries,
+    tickets,
     to_tell,
 )
 
@@ -68,6 +74,7 @@ WITHOUT_RECIPIENT = {
 }
 """The service's own id stays: without it nobody could say any more what became of the money."""
 
+ITS_TICKETS = select(literal(TICKET_SUBJECT) + tickets.c.reference).where(tickets.c.person_id == PERSON)
 ITS_ORDERS = select(orders.c.reference).where(orders.c.person_id == PERSON)
 FORGET_PERSON: tuple[Delete | Update, ...] = (
     delete(drafts).where(drafts.c.person_id == PERSON),
@@ -77,6 +84,12 @@ FORGET_PERSON: tuple[Delete | Update, ...] = (
     update(receipts).where(receipts.c.reference.in_(ITS_ORDERS)).values(code=""),
     update(orders).where(orders.c.person_id == PERSON).values(person_id=NOBODY, chat_id=NOBODY, **WITHOUT_RECIPIENT),
     delete(outbox).where(outbox.c.chat_id == CHAT),
+    delete(outbox).where(outbox.c.subject.in_(ITS_TICKETS)),
+    # With what was written in them, and with the messages that belong to them.
+    delete(tickets).where(tickets.c.person_id == PERSON),
+    delete(person_acts).where(person_acts.c.person_id == PERSON),
+    # That staff did something stays, but not to whom, nor what they said of it.
+    update(audit).where(audit.c.person_id == PERSON).values(person_id=NOBODY, detail=""),
     # That an update has been dealt with must be known for as long as Telegram may deliver it again.
     update(inbox).where(IS_FINISHED, inbox.c.chat_id == CHAT).values(chat_id=NOBODY),
 )
@@ -108,6 +121,14 @@ OLD_DELIVERIES = (
     .limit(LIMIT)
 )
 FORGET_DELIVERIES = delete(deliveries).where(A_DELIVERY.in_(OLD_DELIVERIES))
+CLOSED_BEFORE = bindparam("before", type_=tickets.c.closed_at.type)
+OLD_ENTRIES = (
+    select(ticket_entries.c.id)
+    .join(tickets, tickets.c.reference == ticket_entries.c.ticket)
+    .where(tickets.c.closed_at < CLOSED_BEFORE)
+    .limit(LIMIT)
+)
+FORGET_ENTRIES = delete(ticket_entries).where(ticket_entries.c.id.in_(OLD_ENTRIES))
 IS_OVER = outbox.c.status.in_([constant(NewsStatus.TOLD), constant(NewsStatus.UNDELIVERABLE)])
 FORGET_FAREWELLS = delete(outbox).where(IS_FAREWELL, IS_OVER)
 
@@ -152,6 +173,11 @@ class SqlForgetting:
         """Delete the ledgers of broadcasts that ended before; how many rows. Their reports stay."""
         known = {"before": ended_before, "limit": limit}
         return (await self._connection.execute(FORGET_DELIVERIES, known)).rowcount
+
+    async def entries_of_tickets(self, closed_before: datetime, limit: int) -> int:
+        """Delete what was written in tickets that were closed before; how many entries. The tickets stay."""
+        known = {"before": closed_before, "limit": limit}
+        return (await self._connection.execute(FORGET_ENTRIES, known)).rowcount
 
     async def farewells(self) -> int:
         """Delete farewells that were told or can't be; how many they were."""

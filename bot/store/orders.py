@@ -1,7 +1,7 @@
 """Orders from the intent on: one for each confirmation, saved only over the version that was read."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -75,7 +75,7 @@ UNCLAIMED_LIKE = ALL.where(
 SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
 
 EVENTS = (
-    select(*(order_events.c[name] for name in ("reference", "at", "phase", "state", "note")))
+    select(*(order_events.c[name] for name in ("reference", "at", "phase", "state", "note", "service_at")))
     .where(order_events.c.reference == bindparam("reference"))
     .order_by(order_events.c.id)
 )
@@ -188,8 +188,7 @@ class SqlOrders:
 
     async def add_event(self, event: OrderEvent) -> None:
         """Append to the order's timeline."""
-        row = {"reference": event.reference, "at": event.at, "phase": event.phase.value}
-        await self._connection.execute(ADD_EVENT, {**row, "state": event.state, "note": event.note})
+        await self._connection.execute(ADD_EVENT, {**asdict(event), "phase": event.phase.value})
 
     async def events(self, reference: str) -> tuple[OrderEvent, ...]:
         """The order's timeline, as it was written."""

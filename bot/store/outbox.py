@@ -72,6 +72,9 @@ GIVE_UP = update(outbox).where(IS_TO_TELL)
 GIVE_UP_ONE = GIVE_UP.where(THIS)
 GIVE_UP_CHAT = GIVE_UP.where(outbox.c.chat_id == bindparam("chat"))
 
+TO_TELL_IN = select(outbox).where(IS_TO_TELL, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
+OF_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_by(outbox.c.id)
+
 THIS_NEWS = (
     outbox.c.subject == bindparam("about"),
     outbox.c.kind == bindparam("of_kind"),
@@ -146,6 +149,16 @@ class SqlOutbox:
         """Every row of a chat that can't be reached any more; how many they were."""
         values = {"chat": chat_id, **_given_up(failure)}
         return (await self._connection.execute(GIVE_UP_CHAT, values)).rowcount
+
+    async def to_tell_in(self, chat_id: int) -> tuple[News, ...]:
+        """What waits for its way to a chat, or is on it."""
+        found = await self._connection.execute(TO_TELL_IN, {"chat": chat_id})
+        return tuple(_news(row) for row in found.mappings())
+
+    async def of_subject(self, subject: str) -> tuple[News, ...]:
+        """All that was or is to be told of a subject, whatever became of it, in its order."""
+        found = await self._connection.execute(OF_SUBJECT, {"about": subject})
+        return tuple(_news(row) for row in found.mappings())
 
     async def left_sending(self) -> tuple[News, ...]:
         """Rows that a crash has left in the middle of a request."""

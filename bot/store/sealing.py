@@ -12,6 +12,8 @@ SEALED: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "orders": ("reference", ("number", "holder", "refusal")),
     "recipients": ("id", ("number", "holder", "label")),
     "receipts": ("reference", ("code",)),
+    "ticket_entries": ("id", ("text", "file_id")),
+    "audit": ("id", ("detail",)),
 }
 """Table -> its key, and its sealed columns. The service's own refusals are sealed too: they may quote a number."""
 

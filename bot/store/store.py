@@ -20,6 +20,7 @@ from bot.store.figures import SqlFigures
 from bot.store.forgetting import SqlForgetting
 from bot.store.inbox import SqlInbox
 from bot.store.leader import Leadership, lead
+from bot.store.lookups import SqlLookups
 from bot.store.orders import SqlOrders
 from bot.store.outbox import SqlOutbox
 from bot.store.people import SqlPeople
@@ -27,6 +28,10 @@ from bot.store.quotes import SqlQuotes
 from bot.store.receipts import SqlReceipts
 from bot.store.recipients import SqlRecipients
 from bot.store.subscriptions import SqlSubscriptions
+from bot.store.support import SqlActs, SqlAudit, SqlReveals, SqlSavedAnswers
+from bot.store.ticket_entries import SqlTicketEntries
+from bot.store.ticket_posts import SqlTicketPosts
+from bot.store.tickets import SqlTickets
 from bot.store.vault import Vault
 
 
@@ -34,20 +39,28 @@ class SqlTransaction:
     """The repositories on one connection."""
 
     __slots__ = (
+        "acts",
         "alarms",
+        "audit",
         "broadcasts",
         "deliveries",
         "drafts",
         "figures",
         "forgetting",
         "inbox",
+        "lookups",
         "orders",
         "outbox",
         "people",
         "quotes",
         "receipts",
         "recipients",
+        "reveals",
+        "saved_answers",
         "subscriptions",
+        "ticket_entries",
+        "ticket_posts",
+        "tickets",
     )
 
     def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
@@ -64,7 +77,15 @@ class SqlTransaction:
         self.deliveries = SqlDeliveries(connection)
         self.alarms = SqlAlarms(connection)
         self.figures = SqlFigures(connection)
+        self.lookups = SqlLookups(connection, vault)
         self.forgetting = SqlForgetting(connection)
+        self.tickets = SqlTickets(connection)
+        self.ticket_entries = SqlTicketEntries(connection, vault)
+        self.ticket_posts = SqlTicketPosts(connection)
+        self.acts = SqlActs(connection)
+        self.audit = SqlAudit(connection, vault)
+        self.reveals = SqlReveals(connection)
+        self.saved_answers = SqlSavedAnswers(connection)
 
 
 class SqlStore:

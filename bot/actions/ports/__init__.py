@@ -15,6 +15,7 @@ from bot.actions.ports.broadcasts import (
 )
 from bot.actions.ports.figures import Figures, OrderLine
 from bot.actions.ports.forgetting import Forgetting
+from bot.actions.ports.lookups import Lookups, PersonTally
 from bot.actions.ports.orders import Orders
 from bot.actions.ports.quotes import Quotes, RateAlert, Subscription, Subscriptions
 from bot.actions.ports.records import (
@@ -57,17 +58,55 @@ from bot.actions.ports.store import (
     StoreDown,
     Transaction,
 )
-from bot.actions.ports.telling import Clock, Courier, Outcome, Teller, TellLater, Told, Untellable
+from bot.actions.ports.support import (
+    Acts,
+    Audit,
+    AuditAction,
+    AuditEntry,
+    PersonAct,
+    Reveal,
+    Reveals,
+    SavedAnswer,
+    SavedAnswers,
+)
+from bot.actions.ports.telling import (
+    ChatMoved,
+    Clock,
+    Courier,
+    Outcome,
+    RevealScreen,
+    Teller,
+    TellLater,
+    Told,
+    Untellable,
+)
+from bot.actions.ports.tickets import (
+    EntryKind,
+    MediaKind,
+    PostRole,
+    TicketEntries,
+    TicketEntry,
+    TicketFilter,
+    TicketPost,
+    TicketPosts,
+    Tickets,
+    Written,
+)
 
 __all__ = [
+    "Acts",
     "Alarm",
     "AlarmKind",
     "Alarms",
     "Audience",
+    "Audit",
+    "AuditAction",
+    "AuditEntry",
     "Backlog",
     "Broadcast",
     "BroadcastStatus",
     "Broadcasts",
+    "ChatMoved",
     "Clock",
     "Courier",
     "Deliveries",
@@ -75,12 +114,15 @@ __all__ = [
     "DeliveryStatus",
     "DepositRails",
     "Drafts",
+    "EntryKind",
     "EventNote",
     "Figures",
     "Forgetting",
     "Inbox",
     "InboxItem",
     "KeyRefused",
+    "Lookups",
+    "MediaKind",
     "Newest",
     "News",
     "NewsStatus",
@@ -95,8 +137,11 @@ __all__ = [
     "OutcomeUnknown",
     "People",
     "Person",
+    "PersonAct",
+    "PersonTally",
     "Placed",
     "PlatformStats",
+    "PostRole",
     "Quotes",
     "Rail",
     "RateAlert",
@@ -105,6 +150,11 @@ __all__ = [
     "Recipient",
     "Recipients",
     "Refused",
+    "Reveal",
+    "RevealScreen",
+    "Reveals",
+    "SavedAnswer",
+    "SavedAnswers",
     "ServiceDown",
     "Settlement",
     "SettlementFailure",
@@ -115,8 +165,15 @@ __all__ = [
     "Subscriptions",
     "TellLater",
     "Teller",
+    "TicketEntries",
+    "TicketEntry",
+    "TicketFilter",
+    "TicketPost",
+    "TicketPosts",
+    "Tickets",
     "Told",
     "Transaction",
     "Untellable",
     "Wish",
+    "Written",
 ]

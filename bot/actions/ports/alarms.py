@@ -18,6 +18,7 @@ class AlarmKind(StrEnum):
     INVOICE_MISMATCH = "invoice_mismatch"
     OUTBOX_BACKLOG = "outbox_backlog"
     POLLER_SILENT = "poller_silent"
+    ROOM_LOST = "room_lost"  # support's group can't be written to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,10 @@ class Forgetting(Protocol):
         """Delete the ledgers of broadcasts that ended before; how many rows. Their reports stay."""
         ...
 
+    async def entries_of_tickets(self, closed_before: datetime, limit: int) -> int:
+        """Delete what was written in tickets that were closed before; how many entries. The tickets stay."""
+        ...
+
     async def farewells(self) -> int:
         """Delete farewells that were told or can't be; how many they were."""
         ...

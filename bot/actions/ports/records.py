@@ -18,7 +18,7 @@ class Person:
     `notices` is what they chose about being told (kind -> how), where it differs from the usual. `awaits` names the
     question outside of a draft whose typed answer is waited for (`chat/questions.py`), and `answered_update_id` the
     last update that has answered one. `seen_at` is when they last acted, to a day. An empty `time_zone` is one that
-    they haven't chosen: Jakarta's is presumed.
+    they haven't chosen: Jakarta's is presumed. `username` is their public name, in small letters and without @.
     """
 
     id: int
@@ -33,6 +33,7 @@ class Person:
     answered_update_id: int | None = None
     delete_asked_at: datetime | None = None
     seen_at: datetime | None = None
+    username: str | None = None
 
     @property
     def zone(self) -> ZoneInfo:
@@ -97,17 +98,23 @@ class EventNote(StrEnum):
     OFFER_OVER = "the offer is over"
     EXPIRED = "expired"
     STUCK = "told that it takes too long"
+    PAYMENT = "the payment's own time"  # where the state that it leads to wasn't seen
+    INVOICE_REPLACED = "the service names another invoice"  # which is never shown to anybody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderEvent:
-    """What was seen of an order, and when: its timeline for people and for support. `note` is an `EventNote` or ""."""
+    """What was seen of an order, and when: its timeline for people and for support. `note` is an `EventNote` or "".
+
+    `at` is our own time; `service_at` is the service's, for the states of which it tells one.
+    """
 
     reference: str
     at: datetime
     phase: Phase
     state: str
     note: str = ""
+    service_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,12 @@ from bot.actions.ports.alarms import Alarms
 from bot.actions.ports.broadcasts import Broadcasts, Deliveries
 from bot.actions.ports.figures import Figures
 from bot.actions.ports.forgetting import Forgetting
+from bot.actions.ports.lookups import Lookups
 from bot.actions.ports.orders import Orders
 from bot.actions.ports.quotes import Quotes, Subscriptions
 from bot.actions.ports.records import Backlog, InboxItem, News, Person, Receipt, Recipient
+from bot.actions.ports.support import Acts, Audit, Reveals, SavedAnswers
+from bot.actions.ports.tickets import TicketEntries, TicketPosts, Tickets
 from bot.domain.draft import OrderDraft
 
 
@@ -116,6 +119,14 @@ class Outbox(Protocol):
         """Rows that a crash has left in the middle of a request."""
         ...
 
+    async def to_tell_in(self, chat_id: int) -> tuple[News, ...]:
+        """What waits for its way to a chat, or is on it."""
+        ...
+
+    async def of_subject(self, subject: str) -> tuple[News, ...]:
+        """All that was or is to be told of a subject, whatever became of it, in its order."""
+        ...
+
     async def message_of(self, subject: str, kind: str, chat_id: int) -> int | None:
         """The id of the message which told this news."""
         ...
@@ -188,7 +199,23 @@ class Transaction(Protocol):
     @property
     def figures(self) -> Figures: ...
     @property
+    def lookups(self) -> Lookups: ...
+    @property
     def forgetting(self) -> Forgetting: ...
+    @property
+    def tickets(self) -> Tickets: ...
+    @property
+    def ticket_entries(self) -> TicketEntries: ...
+    @property
+    def ticket_posts(self) -> TicketPosts: ...
+    @property
+    def acts(self) -> Acts: ...
+    @property
+    def audit(self) -> Audit: ...
+    @property
+    def reveals(self) -> Reveals: ...
+    @property
+    def saved_answers(self) -> SavedAnswers: ...
 
 
 class Store(Protocol):

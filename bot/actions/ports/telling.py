@@ -7,6 +7,8 @@ from typing import Protocol
 
 from bot.actions.ports.broadcasts import Broadcast, Delivery
 from bot.actions.ports.records import News
+from bot.actions.ports.support import Reveal
+from bot.domain.order import Order
 
 
 class Clock(Protocol):
@@ -22,6 +24,8 @@ class Told:
     """The news reached its chat, or nothing needed to be sent."""
 
     message_id: int | None = None
+    topic_id: int | None = None
+    """The topic that it stands in, where there are topics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,13 @@ class Untellable:
     whole_chat: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ChatMoved(Untellable):
+    """Nothing was told, for the chat has another id from now on: there it can be told."""
+
+    new_chat_id: int = 0
+
+
 class Teller(Protocol):
     """Turns one piece of news into a message in its reader's language, and sends, edits or deletes."""
 
@@ -56,4 +67,20 @@ class Courier(Protocol):
 
     async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
         """One attempt; calls `leaves` when the request is made: cancelled before that, nothing was sent."""
+        ...
+
+
+class RevealScreen(Protocol):
+    """The one message in which a member of staff sees a full recipient, in their private chat."""
+
+    async def open(self, staff_id: int, order: Order) -> Outcome:
+        """Send it, with nothing in it yet that isn't masked; it can't be forwarded."""
+        ...
+
+    async def show(self, reveal: Reveal, order: Order) -> Outcome:
+        """Put the full recipient in."""
+        ...
+
+    async def mask(self, reveal: Reveal, order: Order | None) -> Outcome:
+        """Take it out again; `Told` too where there is no such message any more."""
         ...

@@ -20,10 +20,13 @@ people = Table(
     Column("answered_update_id", BigInteger),
     Column("delete_asked_at", Instant),
     Column("seen_at", Instant),
+    Column("username", Text),  # in small letters, to be found by
     Index(None, "created_at"),
 )
 IS_LEAVING = people.c.delete_asked_at.is_not(None)
 Index("ix_people_leaving", people.c.delete_asked_at, sqlite_where=IS_LEAVING, postgresql_where=IS_LEAVING)
+HAS_USERNAME = people.c.username.is_not(None)
+Index("ix_people_username", people.c.username, sqlite_where=HAS_USERNAME, postgresql_where=HAS_USERNAME)
 IS_AWAY = people.c.blocked_at.is_not(None)
 Index("ix_people_blocked_at", people.c.blocked_at, sqlite_where=IS_AWAY, postgresql_where=IS_AWAY)
 

@@ -1,0 +1,168 @@
+"""Tickets open: by their person's first word, or by themselves when a paid order fails or takes too long.
+
+A ticket, what was written in it and the news of both are kept in one transaction. A message that was taken in before
+(its update is met again after a crash) changes nothing.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from bot.actions.person_acts import Did, did
+from bot.actions.ports import Clock, EntryKind, Person, Store, Transaction, Written
+from bot.actions.support_room import SupportRoom
+from bot.actions.ticket_news import ToPerson, ToRoom, marked, tell_person, tell_room, tell_step
+from bot.actions.ticket_steps import entered
+from bot.domain.errors import Rejection
+from bot.domain.order import Order
+from bot.domain.tickets import Cause, Ticket, asked, opened, reopened
+
+log = structlog.get_logger(__name__)
+
+TRIES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of somebody's words. `what` is what they did by them; None where they were taken in before."""
+
+    ticket: Ticket
+    what: Did | None
+
+
+Find = Callable[[Transaction, datetime], Awaitable[Taken | None]]
+"""The ticket that words belong to, as it is after them; None where somebody else was quicker: to be tried again."""
+
+
+class TicketOpening:
+    """The person's words. `reopen_within` is how long after its end a ticket may be taken up again."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        room: SupportRoom,
+        *,
+        reopen_within: timedelta,
+        on_news: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._room = room
+        self._within = reopen_within
+        self._on_news = on_news
+
+    async def ask(self, person: Person, written: Written, order_reference: str = "") -> Taken:
+        """Open a ticket with these words, or add them to the one that is open about the same.
+
+        `person` is saved along with it: the question that the words answer isn't open any more.
+        """
+
+        async def find(tx: Transaction, now: datetime) -> Taken | None:
+            known = await tx.tickets.open_of(person.id, order_reference)
+            if known is not None:
+                return await self._more(tx, known, now)
+            ticket = opened(person.id, now, order_reference=order_reference)
+            if not await tx.tickets.add(ticket):
+                return None
+            await tell_room(tx, self._room, ticket, ToRoom.HEAD, now)
+            return Taken(ticket, Did.ASKED)
+
+        return await self._take(person, written, find)
+
+    async def say(self, person: Person, written: Written, reference: str) -> Taken:
+        """Add these words to a ticket of this person's; one that was closed not long ago is open again by them.
+
+        Where another is open about the same by now, they belong to that.
+
+        Raises:
+            Rejection: it was closed too long ago, or is nobody's or another's.
+        """
+
+        async def find(tx: Transaction, now: datetime) -> Taken | None:
+            ticket = await tx.tickets.get(reference)
+            if ticket is None or ticket.person_id != person.id:
+                raise Rejection("ticket.gone")
+            goes_on = ticket if ticket.is_open else await tx.tickets.open_of(person.id, ticket.order_reference)
+            return await (self._more(tx, goes_on, now) if goes_on else self._reopen(tx, ticket, now))
+
+        return await self._take(person, written, find)
+
+    async def _more(self, tx: Transaction, ticket: Ticket, now: datetime) -> Taken | None:
+        after = asked(ticket, now)
+        if after == ticket:
+            return Taken(ticket, Did.SAID)
+        return await self._saved(tx, after, Did.SAID, now)
+
+    async def _reopen(self, tx: Transaction, ticket: Ticket, now: datetime) -> Taken | None:
+        return await self._saved(tx, reopened(ticket, now, self._within), Did.REOPENED, now)
+
+    async def _saved(self, tx: Transaction, after: Ticket, what: Did, now: datetime) -> Taken | None:
+        saved = await tx.tickets.save(after)
+        if saved is None:
+            return None
+        await tell_room(tx, self._room, saved, marked(ToRoom.CARD, saved.version), now)
+        return Taken(saved, what)
+
+    async def _take(self, person: Person, written: Written, find: Find) -> Taken:
+        for _ in range(TRIES):
+            now = self._clock.now()
+            async with self._store.transaction() as tx:
+                before = await _taken_before(tx, written)
+                found = before or await find(tx, now)
+                if found is None:
+                    continue
+                if before is None:
+                    await self._enter(tx, found, written, now)
+                await tx.people.save(person)
+            self._on_news()
+            return found
+        raise RuntimeError("a ticket changed each time that it was to be saved")
+
+    async def _enter(self, tx: Transaction, taken: Taken, written: Written, now: datetime) -> None:
+        ticket, what = taken.ticket, taken.what or Did.SAID
+        entry = await entered(tx, ticket, written, EntryKind.ASKED, by=ticket.person_id, now=now)
+        if entry is None:
+            return
+        ping = ticket.claimed_by or 0
+        kind = marked(ToRoom.ENTRY, entry.number)
+        await tell_room(tx, self._room, ticket, kind, now, entry=entry.number, ping=ping)
+        await did(tx, ticket.person_id, what, now, ticket.order_reference)
+
+
+async def open_by_itself(tx: Transaction, room: SupportRoom, order: Order, cause: Cause, now: datetime) -> None:
+    """Open a ticket about a paid order that went wrong, and tell its person; one that is open already learns of it.
+
+    To be called in the transaction that keeps what went wrong. Nothing where nobody is there to help.
+    """
+    if not room.is_open:
+        return
+    for _ in range(TRIES):
+        known = await tx.tickets.open_of(order.person_id, order.reference)
+        if known is not None:
+            await _learn(tx, room, known, cause, now)
+            return
+        ticket = opened(order.person_id, now, order_reference=order.reference, cause=cause)
+        if await tx.tickets.add(ticket):
+            await tell_room(tx, room, ticket, ToRoom.HEAD, now)
+            await tell_person(tx, ticket, ToPerson.OPENED, now)
+            return
+    log.error("ticket_not_opened", order=order.reference, cause=str(cause))
+
+
+async def _learn(tx: Transaction, room: SupportRoom, ticket: Ticket, cause: Cause, now: datetime) -> None:
+    """Who asked by themselves has asked first; what takes too long and then fails has failed."""
+    after = ticket if ticket.cause is Cause.ASKED else replace(ticket, cause=cause)
+    saved = await tx.tickets.save(asked(after, now))
+    if saved is not None:
+        await tell_room(tx, room, saved, marked(ToRoom.CARD, saved.version), now)
+        await tell_step(tx, room, saved, str(cause), now)
+
+
+async def _taken_before(tx: Transaction, written: Written) -> Taken | None:
+    entry = await tx.ticket_entries.of_source(written.chat_id, written.message_id)
+    ticket = await tx.tickets.get(entry.ticket) if entry else None
+    return None if ticket is None else Taken(ticket, None)
