@@ -28,6 +28,7 @@ from bot.workers.outbox import OutboxWorker
 from bot.workers.quotes import QuoteRecorder
 from bot.workers.subscriptions import SubscriptionsWorker
 from bot.workers.sweeps import Sweeps
+from bot.workers.tickets import Tickets
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -37,6 +38,7 @@ CONNECT_WAITS = (0.5, 1.0, 2.0, 5.0, 10.0)
 FINISH_UPDATES = 1.5
 FINISH_POSTS = 1.5
 FINISH_NEWS = 1.0
+FINISH_MASKS = 1.0
 """SIGTERM is to end within five seconds: what isn't done by then is taken up at the next start."""
 
 TAKES_OVER_WITHIN = 3.0
@@ -123,7 +125,8 @@ async def _connect(house: House, stack: AsyncExitStack) -> bool:
 
 async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Event, lost: asyncio.Event) -> int:
     bot = house.application.bot
-    gate = FloodGate(house.settings.max_messages_per_minute, house.clock, house.desk.orders.rules.staff_ids)
+    staff_chats = house.desk.orders.rules.staff_ids | {house.settings.support_chat_id}
+    gate = FloodGate(house.settings.max_messages_per_minute, house.clock, staff_chats)
     lanes = Lanes(house.store, entrance.processor(house.application, house.desk, gate), house.clock, bot)
     polls = TelegramRequest(connections=1)
     receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, lanes, house.clock)
@@ -183,6 +186,8 @@ async def _wind_up(house: House, lanes: Lanes, tasks: "list[asyncio.Task[Any]]")
         house.delivery.close(FINISH_NEWS),
         house.desk.delivering.close(FINISH_NEWS),
     )
+    # After the updates: none of them reveals anything any more.
+    await house.support.masking.close(FINISH_MASKS)
     log.info("stopped")
 
 
@@ -215,10 +220,12 @@ def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, No
         ("reconciler", sweeps.reconciling, Nudge()),
         ("housekeeping", sweeps.housekeeping, Nudge()),
         ("wishes", leaving.wishes, Nudge()),
+        ("tickets", Tickets(house.support.ticket_waiting).tick, Nudge()),
         ("retention", leaving.retention, Nudge()),
         ("quotes", recorder.tick, Nudge()),
         ("broadcasts", house.broadcasting.tick, house.nudge_broadcasts),
         ("live", house.live_show.tick, house.nudge_live),
+        ("masking", house.support.masking.mask_due, house.support.nudge_masking),
         ("commands", partial(_set_commands, house), Nudge()),
     ]
     return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]

@@ -72,6 +72,8 @@ class Settings(BaseSettings):
     stuck_seconds: float = Field(1800, ge=1, le=30 * DAY)
     retention_days: int = Field(365, ge=0, le=36_500)
     quote_record_seconds: float = Field(120, ge=10, le=DAY)
+    chat_messages_per_second: float = Field(1, gt=0, le=FREE_PER_SECOND)
+    group_messages_per_minute: int = Field(20, ge=1, le=60 * FREE_PER_SECOND)
     broadcast_messages_per_second: float = Field(29.7, gt=0, le=1000)
     allow_paid_broadcast: bool = False
     broadcast_jump_percent: float = Field(2, ge=0, le=1000)
@@ -84,6 +86,9 @@ class Settings(BaseSettings):
     support_contact: str = Field("", max_length=200)
     operator_ids: Annotated[frozenset[int], NoDecode] = frozenset()
     support_ids: Annotated[frozenset[int], NoDecode] = frozenset()
+    support_chat_id: int = Field(0, ge=-(10**15), le=0)
+    ticket_reminder_seconds: float = Field(900, ge=1, le=30 * DAY)
+    ticket_reopen_seconds: float = Field(7 * DAY, ge=0, le=365 * DAY)
     default_locale: Literal["en", "id"] = "id"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = Field(default_factory=lambda: "console" if sys.stderr.isatty() else "json")
@@ -98,19 +103,12 @@ class Settings(BaseSettings):
     @field_validator("service_api_key")
     @classmethod
     def _key_has_two_parts(cls, key: SecretStr) -> SecretStr:
-        if not API_KEY.fullmatch(key.get_secret_value()):
-            raise ValueError("does not look like an API key (pk_live_<id>.<secret>)")
-        return key
+        return api_key(key)
 
     @field_validator("telegram_api_url", "service_base_url")
     @classmethod
     def _address_is_http(cls, address: str) -> str:
-        parts = _parts(address)
-        if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("must be an http(s) address")
-        if parts.query or parts.fragment or parts.username is not None or parts.password is not None:
-            raise ValueError("must be an http(s) address without user, password, query or fragment")
-        return address.strip().rstrip("/")
+        return http_address(address)
 
     @field_validator("database_url")
     @classmethod
@@ -199,7 +197,7 @@ def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:
     try:
         return Settings(_env_file=env_file, **overrides)  # type: ignore[arg-type]
     except ValidationError as error:
-        raise ConfigError(_explain(error)) from None
+        raise ConfigError(explain(error)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"Kirim can't read its settings from {env_file}: {type(error).__name__}") from None
 
@@ -215,6 +213,23 @@ def _keys(keys: SecretStr) -> tuple[bytes, ...]:
     return tuple(found) if all(len(key) == KEY_BYTES for key in found) else ()
 
 
+def api_key(key: SecretStr) -> SecretStr:
+    """A key as the service issues them; raises `ValueError` that doesn't repeat it."""
+    if not API_KEY.fullmatch(key.get_secret_value()):
+        raise ValueError("does not look like an API key (pk_live_<id>.<secret>)")
+    return key
+
+
+def http_address(address: str) -> str:
+    """A service's address without a trailing slash; raises `ValueError` for what isn't one, or holds a password."""
+    parts = _parts(address)
+    if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("must be an http(s) address")
+    if parts.query or parts.fragment or parts.username is not None or parts.password is not None:
+        raise ValueError("must be an http(s) address without user, password, query or fragment")
+    return address.strip().rstrip("/")
+
+
 def _parts(address: str) -> SplitResult | None:
     """The parts of an address whose port is a port, or None."""
     try:
@@ -225,7 +240,8 @@ def _parts(address: str) -> SplitResult | None:
     return parts
 
 
-def _explain(error: ValidationError) -> str:
+def explain(error: ValidationError) -> str:
+    """Everything that is missing or bad, a line each, without the values."""
     lines = [f"  {_where(item)}{_reason(item)}" for item in error.errors(include_input=False)]
     return "\n".join(["Kirim can't start with these settings:", *lines])
 

@@ -1,7 +1,7 @@
 """The composition root: builds every part from the settings, and introduces them to one another."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
 from telegram.ext import Application, ApplicationBuilder
@@ -9,6 +9,7 @@ from telegram.ext import Application, ApplicationBuilder
 from bot.actions.alarms import Alarms
 from bot.actions.broadcast_drafts import BroadcastDrafts
 from bot.actions.broadcasts import Broadcasts
+from bot.actions.clock import SystemClock
 from bot.actions.deliveries import Delivering
 from bot.actions.drafts import Drafts
 from bot.actions.figures import Figures
@@ -26,6 +27,7 @@ from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
 from bot.actions.reconcile import Reconciler
 from bot.actions.subscribing import Subscribing
+from bot.actions.support_room import SupportRoom
 from bot.actions.watched import WatchedSettlement
 from bot.actions.watching import Watching
 from bot.chat.alarm_news import AlarmTeller
@@ -40,6 +42,7 @@ from bot.chat.quote_news import QuoteNews
 from bot.chat.transport import TelegramRequest
 from bot.config import Settings
 from bot.house_rules import broadcast_rules_of, pace_of, patience_of, rules_of, silence_of
+from bot.house_support import SupportParts, support_of
 from bot.i18n import Translations
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.client import SettlementClient
@@ -50,14 +53,6 @@ from bot.workers.budget import Budget
 from bot.workers.loop import Nudge
 from bot.workers.poller import Poller
 from bot.workers.watch import Watch
-
-
-class SystemClock:
-    """The machine's time."""
-
-    def now(self) -> datetime:
-        """Aware, in UTC."""
-        return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +77,7 @@ class House:
     live_show: LiveShow
     nudge_quotes: Nudge
     nudge_watch: Nudge
+    support: SupportParts
     clock: SystemClock
 
 
@@ -100,7 +96,8 @@ def build(settings: Settings) -> House:
     market, rules = Market(settlement, clock), rules_of(settings)
     orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
     quotes = Quotes(store, settlement, clock, on_recorded=nudge_quotes)
-    observer = Observer(orders)
+    room = SupportRoom(settings.support_chat_id, rules.supporter_ids)
+    observer = Observer(orders, room)
     watching = Watching(
         store=store,
         clock=clock,
@@ -118,7 +115,17 @@ def build(settings: Settings) -> House:
         budget=Budget(settings.service_max_requests_per_second),
         interval=rules.poll_interval,
     )
-    help_desk = Help(store, clock, settings.support_ids, settings.operator_ids, settings.support_contact)
+    help_desk = Help(room, settings.support_contact)
+    support = support_of(
+        settings,
+        store=store,
+        messenger=messenger,
+        translations=translations,
+        market=market,
+        clock=clock,
+        room=room,
+        on_news=nudge_outbox,
+    )
     broadcasts = Broadcasts(
         store=store,
         market=market,
@@ -150,10 +157,20 @@ def build(settings: Settings) -> House:
         orders=orders,
         observer=observer,
         help=help_desk,
+        support_room=room,
+        ticket_room=support.ticket_room,
+        lookups=support.lookups,
+        ticket_opening=support.ticket_opening,
+        ticket_ending=support.ticket_ending,
+        ticket_answers=support.ticket_answers,
+        ticket_corrections=support.ticket_corrections,
+        revealing=support.revealing,
         broadcasts=broadcasts,
         broadcast_drafts=BroadcastDrafts(store, clock),
         delivering=delivering,
         figures=Figures(store, settlement, clock),
+        trail=support.trail,
+        saved_answers=support.saved_answers,
         messenger=messenger,
         translations=translations,
         clock=clock,
@@ -174,6 +191,7 @@ def build(settings: Settings) -> House:
             **BroadcastNews(store, messenger, clock).tellers(),
             **QuoteNews(store, messenger, clock).tellers(),
             **AlarmTeller(store, messenger, clock, settings.operator_ids).tellers(),
+            **support.tellers,
         },
     )
     return House(
@@ -182,7 +200,7 @@ def build(settings: Settings) -> House:
         client=client,
         application=application,
         desk=desk,
-        delivery=OutboxDelivery(store, teller, clock, on_room=nudge_outbox),
+        delivery=OutboxDelivery(store, teller, clock, on_room=nudge_outbox, after=support.after),
         poller=poller,
         reconciler=Reconciler(orders, settlement),
         quotes=quotes,
@@ -195,6 +213,7 @@ def build(settings: Settings) -> House:
         nudge_quotes=nudge_quotes,
         watch=Watch(watching, poller, clock, silence_of(settings)),
         nudge_watch=nudge_watch,
+        support=support,
         clock=clock,
     )
 
@@ -206,8 +225,7 @@ def store_of(settings: Settings) -> SqlStore:
 
 def alarms_of(settings: Settings, store: SqlStore, clock: SystemClock, nudge_outbox: Nudge) -> Alarms:
     """What operators hear of by themselves."""
-    every = timedelta(seconds=settings.alarm_reminder_seconds)
-    return Alarms(store, clock, settings.operator_ids, every, nudge_outbox)
+    return Alarms(store, clock, settings.operator_ids, timedelta(seconds=settings.alarm_reminder_seconds), nudge_outbox)
 
 
 def telegram_application(settings: Settings) -> Application:  # type: ignore[type-arg]

@@ -1,5 +1,6 @@
 """What the settings mean for the parts of the house: rules, patience and pace."""
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -52,6 +53,13 @@ def silence_of(settings: Settings) -> timedelta:
 def pace_of(settings: Settings) -> Pace:
     """How fast Telegram is written to. Broadcasts that aren't paid for share the 30 a second with everything else."""
     usual, broadcasts = Pace(), settings.broadcast_messages_per_second
+    in_chats = replace(
+        usual,
+        chat_gap=usual.chat_gap / settings.chat_messages_per_second,
+        edit_gap=usual.edit_gap / settings.chat_messages_per_second,
+        group_per_minute=settings.group_messages_per_minute,
+        bulk_per_second=broadcasts,
+    )
     if settings.allow_paid_broadcast:
-        return Pace(bulk_per_second=broadcasts)
-    return Pace(total_per_second=max(usual.total_per_second, broadcasts), bulk_per_second=broadcasts)
+        return in_chats
+    return replace(in_chats, total_per_second=max(usual.total_per_second, broadcasts))

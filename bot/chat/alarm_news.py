@@ -1,4 +1,4 @@
-"""News of alarms -> messages to operators; those of orders reach support as well, without the operators' buttons."""
+"""News of alarms -> messages to operators. What is wrong with an order reaches support as a ticket."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ from bot.actions.ports import Alarm, AlarmKind, Clock, News, Person, Store, Told
 from bot.chat.messenger import Messenger
 from bot.chat.screen import Screen
 from bot.chat.screens import alarms, staff_notes
-from bot.chat.telling import Tell, Telling, kept, marked
+from bot.chat.telling import Tell, Telling, tell_text
 from bot.domain.order import Notice, Order
 from bot.domain.zones import PRESUMED
 from bot.i18n import Translator
@@ -65,8 +65,7 @@ class AlarmTeller:
         return await orders_of(self._store, raised)
 
     async def _send(self, news: News, t: Translator, screen: Screen) -> Telling:
-        text = marked(news, t, screen.text)
-        return kept(await self._messenger.send_text(news.chat_id, text, screen.keyboard, lane="money"))
+        return await tell_text(self._messenger, news, t, screen, lane="money")
 
 
 async def orders_of(store: Store, raised: Iterable[Alarm]) -> Mapping[str, Order]:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from telegram import Chat, Update, User
 
+from bot.actions.person_acts import Did, did
 from bot.actions.ports import Person
 from bot.chat.desk import Desk, Visit
 from bot.chat.standing import show_at_the_end
@@ -38,12 +39,14 @@ async def visit_of(desk: Desk, update: Update) -> Visit | None:
 
 
 async def _person(desk: Desk, known: Person | None, user: User, chat: Chat) -> tuple[Person, datetime | None]:
-    """Who it is, in the language of their app; and since when they had blocked the bot, if they had."""
+    """Who it is, with the language and the public name of now; and since when they had blocked the bot, if so."""
     now = desk.clock.now()
-    if known is not None and known.language_code == user.language_code and not _is_long_ago(known.seen_at, now):
+    met = known or Person(id=user.id, created_at=now)
+    username = user.username.lower() if user.username else None
+    person = replace(met, language_code=user.language_code, username=username)
+    if person == known and not _is_long_ago(known.seen_at, now):
         return known, known.blocked_at
-    person = known or Person(id=user.id, created_at=now)
-    person = replace(person, language_code=user.language_code, seen_at=now)
+    person = replace(person, seen_at=now)
     if chat.type == Chat.PRIVATE:
         async with desk.store.transaction() as tx:
             await tx.people.save(person)
@@ -69,3 +72,4 @@ async def catch_up(visit: Visit) -> None:
     visit.person = replace(visit.person, blocked_at=None)
     async with visit.desk.store.transaction() as tx:
         await tx.people.save(visit.person)
+        await did(tx, visit.person.id, Did.CAME_BACK, now)

@@ -63,7 +63,7 @@ class ChatCourier:
         return await self._send(delivery, message)
 
     async def _send(self, delivery: Delivery, message: _Message) -> Outcome:
-        sent = await self._messenger.broadcast(
+        sent = await self._messenger.mailing.send(
             delivery.person_id,
             message.text,
             message.keyboard,

@@ -48,19 +48,19 @@ async def _show(_: Visit, __: str) -> bool:
 
 
 async def _pause(visit: Visit, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.pause(broadcast_id) is not None
+    return await visit.desk.delivering.pause(broadcast_id, visit.person.id) is not None
 
 
 async def _resume(visit: Visit, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.resume(broadcast_id) is not None
+    return await visit.desk.delivering.resume(broadcast_id, visit.person.id) is not None
 
 
 async def _stop(visit: Visit, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.stop(broadcast_id) is not None
+    return await visit.desk.delivering.stop(broadcast_id, visit.person.id) is not None
 
 
 async def _again(visit: Visit, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.again(broadcast_id) > 0
+    return await visit.desk.delivering.again(broadcast_id, visit.person.id) > 0
 
 
 Act = Callable[[Visit, str], Awaitable[bool]]

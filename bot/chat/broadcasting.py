@@ -180,7 +180,7 @@ async def _like(visit: Visit, broadcast: Broadcast, _: str) -> bool:
 async def _call_off(visit: Visit, broadcast: Broadcast, _: str) -> bool:
     if not may_be_called_off(broadcast):
         return False
-    stopped = await visit.desk.broadcasts.call_off(broadcast)
+    stopped = await visit.desk.broadcasts.call_off(broadcast, visit.person.id)
     if stopped is None:
         return False
     await visit.acknowledge(visit.t.plain("broadcast.called_off"))

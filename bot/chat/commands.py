@@ -1,6 +1,6 @@
-"""The commands that Telegram shows beside the message field: everybody's, and each operator's own."""
+"""The commands that Telegram shows beside the message field: everybody's, each member of staff's, their group's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import structlog
 from telegram import BotCommand, BotCommandScope, BotCommandScopeAllPrivateChats, BotCommandScopeChat
@@ -27,25 +27,49 @@ COMMANDS = (
     "help",
     "start",
 )
-OPERATORS_COMMANDS = ("status", "broadcast", "broadcasts", "stats", "export", "rate")
-"""What stands first in an operator's own list; the rest follows as everybody has it."""
+OPERATORS_COMMANDS = ("status", "broadcast", "broadcasts", "stats", "export", "audit", "rate")
+SUPPORTS_COMMANDS = ("tickets", "order", "person", "find", "answers", "note", "unsend")
+"""What stands first in the lists of those who may; the rest follows as everybody has it."""
+
+GROUPS_COMMANDS = (*SUPPORTS_COMMANDS, "verify")
+"""In support's group, where nobody sends money."""
 
 
 async def set_commands(application: Application, desk: Desk) -> bool:  # type: ignore[type-arg]
     """The bot's command list, in both languages; the default locale's is everybody else's.
 
-    Operators have one of their own; False where one of them has yet to meet the bot, and can't be given it.
+    Staff and their group have lists of their own; False where one of them has yet to meet the bot, and can't be
+    given it.
     """
     await _set_commands(application, desk, BotCommandScopeAllPrivateChats(), COMMANDS)
-    every = (*OPERATORS_COMMANDS, *(name for name in COMMANDS if name not in OPERATORS_COMMANDS))
-    known = True
-    for operator in sorted(desk.operator_ids):
-        try:
-            await _set_commands(application, desk, BotCommandScopeChat(operator), every)
-        except TelegramError as error:
-            log.info("operator_has_no_commands", why=type(error).__name__)
-            known = False
-    return known
+    async with desk.store.reading() as tx:
+        group = await desk.support_room.group(tx)
+    lists = {person: commands_of(desk, person) for person in sorted(desk.operator_ids | desk.support_room.supporters)}
+    if group is not None:
+        lists[group] = GROUPS_COMMANDS
+    known = [await _is_set(application, desk, chat_id, names) for chat_id, names in lists.items()]
+    return all(known)
+
+
+def commands_of(desk: Desk, person_id: int) -> tuple[str, ...]:
+    """The list of somebody in their private chat, as far as they may do what stands in it."""
+    operators = OPERATORS_COMMANDS if person_id in desk.operator_ids else ()
+    supports = SUPPORTS_COMMANDS if person_id in desk.support_room.supporters else ()
+    return tuple(dict.fromkeys((*operators, *supports, *COMMANDS)))
+
+
+async def _is_set(
+    application: Application,  # type: ignore[type-arg]
+    desk: Desk,
+    chat_id: int,
+    names: Iterable[str],
+) -> bool:
+    try:
+        await _set_commands(application, desk, BotCommandScopeChat(chat_id), tuple(names))
+    except TelegramError as error:
+        log.info("staff_have_no_commands", why=type(error).__name__)
+        return False
+    return True
 
 
 async def _set_commands(
@@ -62,5 +86,5 @@ async def _set_commands(
 
 def _described(t: Translator, name: str, names: Sequence[str]) -> str:
     """What a command does; `/status` shows operators something else."""
-    is_operators = name == "status" and names is not COMMANDS
+    is_operators = name == "status" and "broadcast" in names
     return t.plain("command.status_of_all") if is_operators else t.plain(f"command.{name}")

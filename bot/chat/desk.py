@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
 
 from bot.actions.broadcast_drafts import BroadcastDrafts
 from bot.actions.broadcasts import Broadcasts
@@ -13,6 +14,7 @@ from bot.actions.drafts import Drafts
 from bot.actions.figures import Figures
 from bot.actions.help import Help
 from bot.actions.history import History
+from bot.actions.lookups import LookingUp
 from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders
@@ -20,7 +22,15 @@ from bot.actions.ports import Clock, Person, Settlement, Store
 from bot.actions.privacy import Privacy
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
+from bot.actions.revealing import Revealing
+from bot.actions.saved_answers import SavedAnswers
 from bot.actions.subscribing import Subscribing
+from bot.actions.support_room import SupportRoom
+from bot.actions.ticket_answers import TicketAnswers
+from bot.actions.ticket_corrections import TicketCorrections
+from bot.actions.ticket_ending import TicketEnding
+from bot.actions.ticket_opening import TicketOpening
+from bot.actions.trail import Trail
 from bot.actions.watching import Watching
 from bot.chat import words
 from bot.chat.charts import Charts
@@ -31,6 +41,10 @@ from bot.chat.taps import SecondTaps
 from bot.domain.draft import OrderDraft
 from bot.domain.errors import Rejection
 from bot.i18n import Html, Translations, Translator
+
+if TYPE_CHECKING:
+    # Its cards are screens, and some screens are shown by a visit.
+    from bot.chat.staff.room import TicketRoom
 
 PAUSES = (1.0, 3.0)
 """Seconds before the next attempt at a message of the conversation. One that may have arrived is repeated too: a
@@ -72,9 +86,19 @@ class Desk:
     orders: Orders
     observer: Observer
     help: Help
+    support_room: SupportRoom
+    ticket_room: "TicketRoom"
+    ticket_opening: TicketOpening
+    ticket_ending: TicketEnding
+    ticket_answers: TicketAnswers
+    ticket_corrections: TicketCorrections
+    revealing: Revealing
+    saved_answers: SavedAnswers
+    lookups: LookingUp
     broadcasts: Broadcasts
     broadcast_drafts: BroadcastDrafts
     figures: Figures
+    trail: Trail
     watching: Watching
     delivering: Delivering
     messenger: Messenger
@@ -144,6 +168,12 @@ class Visit:
         """Show a question as a new message; the buttons of the one before it are taken away."""
         self.message_id = None
         await self.show(screen)
+
+    async def leave_question(self) -> None:
+        """Take the open question's buttons away: it was answered, and what follows is no question."""
+        stale = self.desk.prompts.replace(self.chat_id, None)
+        if stale is not None:
+            await self.desk.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
 
     async def update(self, screen: Screen) -> None:
         """Bring an order's message up to date in its place. It is no question: its buttons stay."""

@@ -1,8 +1,9 @@
 """How an update comes in: who is it, which draft is open, then through the handlers.
 
-Order of the handlers: group -1 ends a typed question that something else has overtaken; group 0 takes what works at
-any point of any conversation (orders' buttons, commands that ask no questions, groups); group 1 is the conversation,
-and what is said outside one.
+Order of the handlers: `FIRST` takes corrections of what was written, `FORGETS` ends a typed question that something
+else has overtaken; then come support's, each part in a group of its own; `REPLIES` takes what a person writes in answer
+to a message of their ticket; group 0 takes what works at any point of any conversation (orders' buttons, commands that
+ask no questions, groups); group 1 is the conversation, and what is said outside one.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -22,13 +23,16 @@ from telegram.ext import (
 )
 
 from bot.actions.mistakes import frames
+from bot.actions.person_acts import Did, did
 from bot.actions.ports import StoreDown
 from bot.chat import (
     alarms,
     alerting,
+    auditing,
     broadcast_presses,
     broadcasting,
     data,
+    edits,
     figures,
     history,
     phrases,
@@ -39,6 +43,8 @@ from bot.chat import (
     saved,
     settings,
     subscribing,
+    ticket_words,
+    tickets,
     verifying,
 )
 from bot.chat.arriving import catch_up, visit_of
@@ -50,10 +56,13 @@ from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import start
 from bot.chat.screens.parts import with_way_back
+from bot.chat.staff import entrance as staff
+from bot.chat.staff import revealing, saved_answers
 
 log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
+FIRST, FORGETS, STAFF, REPLIES = -102, -101, -100, -1
 PARTS: tuple[Callable[[], list[Handler]], ...] = (
     rate.handlers,
     saved.handlers,
@@ -67,6 +76,8 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     figures.handlers,
     alarms.handlers,
     broadcast_presses.handlers,
+    auditing.handlers,
+    tickets.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
@@ -80,8 +91,17 @@ ANSWERS: dict[str, questions.Answer] = {
     subscribing.HUSH: subscribing.hush_typed,
     alerting.PRICE: alerting.price_typed,
     figures.TIME: figures.time_typed,
+    revealing.REASON: revealing.reason_typed,
+    saved_answers.NAME: saved_answers.name_typed,
 }
 """What takes the typed answer to which question outside of a draft."""
+
+WHOLE_ANSWERS: dict[str, questions.WholeAnswer] = {
+    **WHOLE_MESSAGES,
+    **ticket_words.WHOLE_MESSAGES,
+    **saved_answers.WHOLE,
+}
+"""The same for what may be more than words."""
 
 Show = Callable[[Visit], Awaitable[Screen]]
 
@@ -91,8 +111,13 @@ def register(application: Application) -> None:  # type: ignore[type-arg]
     application.add_handler(verifying.group_handler())
     application.add_handler(MessageHandler(filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, _in_a_group))
     application.add_handler(ChatMemberHandler(_membership, ChatMemberHandler.MY_CHAT_MEMBER))
-    application.add_handler(questions.forget_handler(), group=-1)
-    application.add_handler(questions.answer_handler(ANSWERS, WHOLE_MESSAGES))
+    application.add_handler(edits.handler(), group=FIRST)
+    application.add_handler(questions.forget_handler(), group=FORGETS)
+    for group, handlers in enumerate(staff.handlers(), STAFF):
+        for handler in handlers:
+            application.add_handler(handler, group=group)
+    application.add_handler(ticket_words.handler(), group=REPLIES)
+    application.add_handler(questions.answer_handler(ANSWERS, WHOLE_ANSWERS))
     for part in PARTS:
         for handler in part():
             application.add_handler(handler)
@@ -133,13 +158,10 @@ def processor(
 
 
 def _shows() -> dict[str, Show]:
-    async def help_text(visit: Visit) -> Screen:
-        return start.help_screen(visit.t)
-
     return {
         "start": start.show,
         "status": alarms.show_status,
-        "help": help_text,
+        "help": tickets.help_page,
     }
 
 
@@ -179,6 +201,7 @@ async def _membership(update: Update, _: Context) -> None:
         async with visit.desk.store.transaction() as tx:
             await tx.people.save(replace(visit.person, blocked_at=visit.desk.clock.now()))
             await tx.subscriptions.delete(visit.person.id)
+            await did(tx, visit.person.id, Did.BLOCKED, visit.desk.clock.now())
         visit.away_since = None
     raise ApplicationHandlerStop
 

@@ -124,7 +124,7 @@ async def _own(visit: Visit, period: Period) -> Screen:
 
 
 async def _hand_out(visit: Visit, span: Span) -> None:
-    made = await visit.desk.figures.export(span)
+    made = await visit.desk.figures.export(span, visit.person.id)
     if made.content is None:
         await visit.show(export.nothing(visit.t, made, span, visit.zone))
         return

@@ -90,7 +90,7 @@ class FloodGate:
 
     def _moment(self, update: Update) -> datetime | None:
         """When this came from outside; None for what isn't counted."""
-        message, query = update.message, update.callback_query
+        message, query = update.message or update.edited_message, update.callback_query
         if message is None and query is None:
             return None
         received = RECEIVED.get(self._clock.now())

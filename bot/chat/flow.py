@@ -17,7 +17,7 @@ from telegram.ext import (
 )
 from telegram.warnings import PTBUserWarning
 
-from bot.chat import data, lines, words
+from bot.chat import data, lines, tickets, words
 from bot.chat.asking import END, SCREENS, leave, open_draft, show_draft, stale, take, way_on
 from bot.chat.desk import VISIT, Pressed, Typed, Visit
 from bot.chat.handling import PRIVATE, Context, Handler
@@ -182,7 +182,11 @@ async def _idle(update: Update, _: Context) -> None:
     if text is not None and await _is_order(visit, update, text):
         await lines.begin(visit, text)
         return
-    if text is not None and text.startswith("/"):
+    is_command = text is not None and text.startswith("/")
+    message = update.effective_message
+    if not is_command and message is not None and await tickets.offers_to_pass_on(visit, message):
+        return
+    if is_command:
         visit.notice = visit.t("talk.unknown_command")
     await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
 

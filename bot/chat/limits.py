@@ -25,7 +25,7 @@ PATIENCE_SECONDS = 30.0
 """A longer pause is the caller's to plan: it can remember the message over a restart."""
 
 _READS = ("get", "answer")
-_FREE = frozenset({"sendChatAction"})
+_FREE = frozenset({"sendChatAction", "setMessageReaction"})
 _LIGHT = ("edit", "delete", "pin", "unpin")
 
 

@@ -9,8 +9,10 @@ from telegram.constants import ParseMode
 from telegram.error import BadRequest, TelegramError
 from telegram.ext import ExtBot
 
+from bot.chat.files import Files
 from bot.chat.fit import CAPTION_UNITS, fit
 from bot.chat.limits import Lane
+from bot.chat.mailing import Mailing
 from bot.chat.outcomes import (
     Delivered,
     Gone,
@@ -23,6 +25,7 @@ from bot.chat.outcomes import (
     outcome_of,
 )
 from bot.chat.render import render_keyboard
+from bot.chat.rooms import Rooms
 from bot.chat.screen import Keyboard
 from bot.chat.sent import reply_to_if_there, sent
 from bot.chat.uploads import Uploads
@@ -55,6 +58,9 @@ class Messenger:
     def __init__(self, bot: ExtBot[Lane]) -> None:
         self._bot = bot
         self._uploads = Uploads()
+        self.rooms = Rooms(bot)
+        self.mailing = Mailing(bot)
+        self.files = Files(bot)
 
     @property
     def username(self) -> str:
@@ -73,12 +79,16 @@ class Messenger:
         lane: Lane,
         silent: bool = False,
         reply_to: int | None = None,
+        topic_id: int | None = None,
+        protected: bool = False,
     ) -> Outcome:
-        """Send a new message; `reply_to` is quoted if it still exists."""
+        """Send a new message; `reply_to` is quoted if it still exists, and a `protected` one can't be forwarded."""
         return await sent(
             self._bot.send_message(
                 chat_id,
                 fit(html),
+                message_thread_id=topic_id,
+                protect_content=protected or None,
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
                 link_preview_options=_NO_PREVIEW,
@@ -98,6 +108,7 @@ class Messenger:
         lane: Lane,
         silent: bool = False,
         reply_to: int | None = None,
+        topic_id: int | None = None,
     ) -> Outcome:
         """Send a picture (a PNG, or a photo's id) with its caption; at most 1,024 characters of that are shown.
 
@@ -108,6 +119,7 @@ class Messenger:
             lambda known: self._bot.send_photo(
                 chat_id,
                 known,
+                message_thread_id=topic_id,
                 caption=fit(caption, CAPTION_UNITS),
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
@@ -119,13 +131,26 @@ class Messenger:
         )
 
     async def send_document(
-        self, chat_id: int, content: bytes, name: str, caption: str, keyboard: Keyboard = (), *, lane: Lane
+        self,
+        chat_id: int,
+        content: bytes | str,
+        name: str | None,
+        caption: str,
+        keyboard: Keyboard = (),
+        *,
+        lane: Lane,
+        silent: bool = False,
+        reply_to: int | None = None,
+        topic_id: int | None = None,
     ) -> Outcome:
-        """Send a file as it is, with its caption (at most 1,024 characters are shown)."""
+        """Send a file as it is, or one that Telegram has by its id, with its caption (1,024 characters are shown)."""
         return await sent(
             self._bot.send_document(
                 chat_id,
                 content,
+                message_thread_id=topic_id,
+                disable_notification=silent,
+                reply_parameters=reply_to_if_there(reply_to),
                 caption=fit(caption, CAPTION_UNITS),
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
@@ -192,47 +217,6 @@ class Messenger:
     async def delete(self, chat_id: int, message_id: int, *, lane: Lane) -> Outcome:
         """Take a message away; `Gone` where it can't be (older than 48 hours, or taken away already)."""
         return await sent(self._bot.delete_message(chat_id, message_id, rate_limit_args=lane))
-
-    async def broadcast(
-        self,
-        chat_id: int,
-        html: str,
-        keyboard: Keyboard = (),
-        picture: bytes | str | None = None,
-        *,
-        paid: bool,
-        silent: bool = False,
-    ) -> Outcome:
-        """Send what many get, after everything else: text, or a picture (PNG or the id of one) with its caption.
-
-        `paid` lets Telegram charge Stars for it, and take more than 30 a second.
-        """
-        if picture is None:
-            return await sent(
-                self._bot.send_message(
-                    chat_id,
-                    fit(html),
-                    parse_mode=ParseMode.HTML,
-                    reply_markup=render_keyboard(keyboard),
-                    link_preview_options=_NO_PREVIEW,
-                    disable_notification=silent,
-                    allow_paid_broadcast=paid or None,
-                    rate_limit_args="bulk",
-                )
-            )
-        return await sent(
-            self._bot.send_photo(
-                chat_id,
-                picture,
-                caption=fit(html, CAPTION_UNITS),
-                parse_mode=ParseMode.HTML,
-                reply_markup=render_keyboard(keyboard),
-                disable_notification=silent,
-                allow_paid_broadcast=paid or None,
-                filename="picture.png" if isinstance(picture, bytes) else None,
-                rate_limit_args="bulk",
-            )
-        )
 
     async def answer_press(self, query_id: str, text: str | None = None, *, alert: bool = False) -> Outcome:
         """Stop the clock on a pressed button, perhaps with a few words. Coming too late for that is fine."""

@@ -17,7 +17,7 @@ from bot.chat.messenger import Delivered, Gone, Invalid, Messenger
 from bot.chat.receipts import draw
 from bot.chat.screen import Screen
 from bot.chat.screens import card, lapsed, outcome, pay, privacy, recipients, staff_notes, wallet_page
-from bot.chat.telling import Tellers, Telling, kept, marked
+from bot.chat.telling import Tellers, Telling, kept, marked, tell_text
 from bot.domain.draft import DraftStatus
 from bot.domain.notices import Way, way_of
 from bot.domain.order import Notice, Order, Phase
@@ -123,8 +123,7 @@ class ChatTeller:
             return await tx.people.get(chat_id)
 
     async def _send(self, news: News, t: Translator, screen: Screen, *, silent: bool) -> Telling:
-        text = marked(news, t, screen.text)
-        return kept(await self._messenger.send_text(news.chat_id, text, screen.keyboard, lane="money", silent=silent))
+        return await tell_text(self._messenger, news, t, screen, lane="money", silent=silent)
 
     async def _tell_invoice(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         now = self._clock.now()

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop
 
-from bot.chat import again, data, history, receipts, words
+from bot.actions.person_acts import did, pressed
+from bot.chat import again, data, history, receipts, tickets, words
 from bot.chat.desk import VISIT, Visit
 from bot.chat.screen import Screen
-from bot.chat.screens import helped
 from bot.chat.screens.parts import new_row
 from bot.chat.standing import looked_at, screen_of, show_as_decided, show_at_the_end
 from bot.domain.errors import Rejection
@@ -27,7 +27,15 @@ async def order_pressed(update: Update, _: object) -> None:
             await visit.acknowledge(visit.t.plain("stale.not_yours"), alert=True)
         else:
             await ACTIONS.get(press.action, show_as_decided)(visit, order)
+            await _write_down(visit, press)
     raise ApplicationHandlerStop
+
+
+async def _write_down(visit: Visit, press: data.OrderPress) -> None:
+    """For support: what somebody did about their order."""
+    if press.action in ACTIONS:
+        async with visit.desk.store.transaction() as tx:
+            await did(tx, visit.person.id, pressed(press.action), visit.desk.clock.now(), press.reference)
 
 
 async def _look(visit: Visit, order: Order) -> None:
@@ -71,13 +79,10 @@ async def _try_again(visit: Visit, order: Order) -> None:
 
 
 async def _help(visit: Visit, order: Order) -> None:
-    if not visit.desk.help.is_offered:
+    if visit.desk.help.is_offered:
+        await tickets.ask_about(visit, order)
+    else:
         await show_as_decided(visit, order)
-        return
-    asked = await visit.desk.help.ask(order)
-    visit.desk.orders.on_news()
-    await visit.acknowledge()
-    await visit.post(helped.screen(visit.t, order, visit.desk.help, is_first=asked))
 
 
 ACTIONS: dict[str, Callable[[Visit, Order], Awaitable[None]]] = {

@@ -6,7 +6,7 @@ old one that is found again after years, or after a new beginning, asks anew.
 
 import re
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from telegram import Update
@@ -27,7 +27,7 @@ STANDS_FOR: Final = timedelta(minutes=15)
 """So long a confirmation means what it said: meanwhile nothing much has been added to what it named."""
 
 PATTERN: Final = re.compile(r"^pv:(show|see|file|delete|keep)$")
-YES_PATTERN: Final = re.compile(r"^pv:yes:(\d{1,16}):(\d{1,11})$")
+YES_PATTERN: Final = re.compile(r"^pv:yes:(\d{1,16}):(\d{1,17})$")
 
 
 def handlers() -> list[Handler]:
@@ -65,7 +65,7 @@ async def _confirmed(update: Update, _: Context) -> None:
         await visit.acknowledge(visit.t.plain("privacy.not_yours"), alert=True)
         raise ApplicationHandlerStop
     await visit.acknowledge()
-    asked_at = datetime.fromtimestamp(int(press[2]), UTC)
+    asked_at = privacy.moment_of(press[2])
     if visit.person.created_at > asked_at:
         await _was_deleted_before(visit)
     elif visit.desk.clock.now() - asked_at > STANDS_FOR:

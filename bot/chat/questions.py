@@ -75,7 +75,8 @@ async def _forget(update: Update, _: Context) -> None:
     visit = VISIT.get()
     text = update.effective_message.text if update.effective_message else None
     is_command = update.callback_query is None and text is not None and text.startswith("/")
-    if visit.person.awaits and (is_command or update.callback_query is not None):
+    is_here = update.effective_chat is not None and update.effective_chat.id == visit.chat_id
+    if is_here and visit.person.awaits and (is_command or update.callback_query is not None):
         visit.person = replace(visit.person, awaits=None)
         async with visit.desk.store.transaction() as tx:
             await tx.people.save(visit.person)

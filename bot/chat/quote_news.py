@@ -7,7 +7,7 @@ from bot.actions.ports import Clock, News, Person, Store, Subscription, Told
 from bot.actions.rate_news import ALERT, DAILY, LATEST
 from bot.chat.messenger import Messenger
 from bot.chat.screens import quote_news
-from bot.chat.telling import Tellers, Telling, kept, marked
+from bot.chat.telling import Tellers, Telling, kept, tell_text
 from bot.domain.daily import is_quiet
 from bot.domain.quote import quote_in
 from bot.i18n import Translator
@@ -52,8 +52,8 @@ class QuoteNews:
             is_above=bool(news.payload["is_above"]),
             rests_until=None if rests_until is None else datetime.fromisoformat(str(rests_until)),
         )
-        text, silent = marked(news, t, screen.text), self._is_quiet(reader, subscription)
-        return kept(await self._messenger.send_text(news.chat_id, text, screen.keyboard, lane="talk", silent=silent))
+        silent = self._is_quiet(reader, subscription)
+        return await tell_text(self._messenger, news, t, screen, lane="talk", silent=silent)
 
     async def _wished_by(self, reader: Person | None) -> Subscription | None:
         if reader is None or reader.delete_asked_at is not None:

@@ -2,17 +2,20 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from bot.actions.ports import News, Person, TellLater, Told, Untellable
+from bot.actions.ports import ChatMoved, News, Person, TellLater, Told, Untellable
 from bot.chat.messenger import (
     Delivered,
     Gone,
     Invalid,
+    Lane,
+    Messenger,
     Moved,
     NotModified,
     Outcome,
     TryLater,
     Unreachable,
 )
+from bot.chat.screen import Screen
 from bot.i18n import Translator
 
 Telling = Told | TellLater | Untellable
@@ -28,6 +31,26 @@ def marked(news: News, t: Translator, text: str) -> str:
     return f"{text}\n\n{t('news.again')}" if news.maybe_told else text
 
 
+async def tell_text(
+    messenger: Messenger,
+    news: News,
+    t: Translator,
+    screen: Screen,
+    *,
+    lane: Lane,
+    silent: bool = False,
+    reply_to: int | None = None,
+    topic_id: int | None = None,
+) -> Telling:
+    """Tell a piece of news by a message of its own, and say what the outbox keeps of that."""
+    text = marked(news, t, screen.text)
+    return kept(
+        await messenger.send_text(
+            news.chat_id, text, screen.keyboard, lane=lane, silent=silent, reply_to=reply_to, topic_id=topic_id
+        )
+    )
+
+
 def kept(outcome_of: Outcome) -> Told | TellLater | Untellable:
     """What the outbox keeps of a messenger's outcome."""
     match outcome_of:
@@ -39,7 +62,7 @@ def kept(outcome_of: Outcome) -> Told | TellLater | Untellable:
             return TellLater(after, maybe_told)
         case Unreachable(reason):
             return Untellable(reason, whole_chat=True)
-        case Moved():
-            return Untellable("the chat has moved", whole_chat=True)
+        case Moved(new_chat_id):
+            return ChatMoved("the chat has moved", whole_chat=True, new_chat_id=new_chat_id)
         case Invalid(description):
             return Untellable(description)

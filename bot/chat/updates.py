@@ -23,8 +23,8 @@ from bot.chat.patience import surely
 log = structlog.get_logger(__name__)
 
 ALLOWED = ("message", "edited_message", "callback_query", "my_chat_member")
-READ = frozenset({"message", "callback_query", "my_chat_member"})
-"""The rest is acknowledged unread; what somebody corrects in the past changes no answer."""
+READ = frozenset(ALLOWED)
+"""The rest, should Telegram send any, is acknowledged unread."""
 
 POLL_SECONDS = 25
 POLL_GRACE_SECONDS = 10.0

@@ -14,7 +14,7 @@ English. Errors::
 
 from bot.i18n.catalogues import LOCALES, Catalogue, find_locales, read_catalogue
 from bot.i18n.errors import MissingArgument, TranslationError, UnknownKey
-from bot.i18n.formats import Formats
+from bot.i18n.formats import Formats, zone_name
 from bot.i18n.html import Html, as_html
 from bot.i18n.translator import Translations, Translator, choose
 
@@ -32,4 +32,5 @@ __all__ = [
     "choose",
     "find_locales",
     "read_catalogue",
+    "zone_name",
 ]

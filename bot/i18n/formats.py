@@ -19,6 +19,7 @@ INDONESIAN_ZONES: Final = {
 """Babel names these zones in Indonesian only; Indonesians know them by these names in every language."""
 
 _CLOCK: Final = {"en": "HH:mm", "id": "HH.mm"}
+_SECONDS: Final = {"en": "%H:%M:%S", "id": "%H.%M.%S"}
 _DAY: Final = "d MMM"
 _DATE: Final = "d MMM y"
 _DATE_TIME: Final = {"en": "d MMM y, HH:mm", "id": "d MMM y HH.mm"}
@@ -70,6 +71,10 @@ class Formats:
     def hour(self, moment: datetime, zone: tzinfo) -> str:
         """The time of day in the person's `zone`, without its name: `10.05`. `moment` is aware."""
         return format_datetime(_local(moment, zone), _CLOCK[self.locale], locale=self.locale)
+
+    def seconds(self, moment: datetime, zone: tzinfo) -> str:
+        """The time of day to the second in the reader's `zone`, without its name: `10.05.12`. `moment` is aware."""
+        return _local(moment, zone).strftime(_SECONDS[self.locale])
 
     def time_of_day(self, minute: int) -> str:
         """A minute of somebody's day (0 to 1,439), wherever they live: `07.30`."""

@@ -21,7 +21,7 @@ import structlog
 import uvicorn
 
 from bot.sandbox import page, settlement, telegram, wire
-from bot.sandbox.bot_api.settings import SANDBOX_TOKEN
+from bot.sandbox.bot_api.settings import SANDBOX_TOKEN, SUPPORT_GROUP_ID
 
 log = structlog.get_logger(__name__)
 
@@ -108,6 +108,7 @@ def bot_environment(state: Path, addresses: Addresses) -> dict[str, str]:
         "INVOICE_NETWORK": "bcrt",
         "OPERATOR_IDS": OPERATORS,
         "SUPPORT_IDS": SUPPORTERS,
+        "SUPPORT_CHAT_ID": str(SUPPORT_GROUP_ID),
         **({"PUBLIC_URL": wallet, "HTTP_PORT": wallet.rpartition(":")[2]} if wallet else {}),
     }
 

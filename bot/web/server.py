@@ -5,6 +5,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -54,9 +55,11 @@ async def _bound(host: str, port: int) -> socket.socket:
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
-    """Serve within the block; at its end answers under way get a second, and idle connections none."""
-    server = _Server(_config(app))
+async def serving(
+    app: ASGIApp, listener: socket.socket, *, ends_within: int = ENDS_WITHIN_SECONDS
+) -> AsyncIterator[None]:
+    """Serve within the block; at its end answers under way get `ends_within` seconds, and idle connections none."""
+    server = _Server(_config(app, ends_within))
     # Whoever comes from now on waits for the moment that the server takes to start.
     listener.listen(WAITING_CONNECTIONS)
     task = asyncio.create_task(server.serve(sockets=[listener]), name="web")
@@ -67,7 +70,7 @@ async def serving(app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
         await task
 
 
-def _config(app: ASGIApp) -> uvicorn.Config:
+def _config(app: ASGIApp, ends_within: int) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=_Connection,
@@ -80,7 +83,7 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         server_header=False,
         backlog=WAITING_CONNECTIONS,
         timeout_keep_alive=IDLE_SECONDS,
-        timeout_graceful_shutdown=ENDS_WITHIN_SECONDS,
+        timeout_graceful_shutdown=ends_within,
     )
 
 
@@ -92,7 +95,9 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """HTTP/1.1 that takes no more connections than the bot can spare, and none that says nothing."""
+    """HTTP/1.1 that takes no more connections than can be spared, and none that says nothing, or too little."""
+
+    _head_due: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -102,3 +107,13 @@ class _Connection(H11Protocol):
         # An answer goes out in two pieces, and Nagle's algorithm would hold the second back for 40 ms.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.timeout_keep_alive_task = self.loop.call_later(IDLE_SECONDS, self.timeout_keep_alive_handler)
+
+    def data_received(self, data: bytes) -> None:
+        """Take it in. A request's head has to be whole as soon after its first byte as an idle connection is closed."""
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._head_due = None
+            return
+        self._unset_keepalive_if_required()
+        self._head_due = self._head_due or self.loop.time() + IDLE_SECONDS
+        self.timeout_keep_alive_task = self.loop.call_at(self._head_due, self.timeout_keep_alive_handler)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 
-from bot.actions.alarms import OF_ORDERS
+from bot.actions.alarms import BY_HAND, OF_ORDERS
 from bot.actions.ports import Alarm, AlarmKind
 from bot.chat import data, words
 from bot.chat.screen import Button, Keyboard, Screen
@@ -81,13 +81,15 @@ def settling_rows(t: Translator, alarms: Iterable[Alarm], action: str) -> Keyboa
 
 
 def can_be_settled(alarm: Alarm) -> bool:
-    """Whether an operator's word ends it: of an order, and of a list that is rightly shorter."""
-    return alarm.kind in OF_ORDERS or (alarm.kind is AlarmKind.METHODS_SHRUNK and not _is_empty(alarm))
+    """Whether an operator's word ends it: of an order, of support's group, and of a list that is rightly shorter."""
+    return alarm.kind in BY_HAND or (alarm.kind is AlarmKind.METHODS_SHRUNK and not _is_empty(alarm))
 
 
 def _settling(t: Translator, alarm: Alarm, action: str) -> Button:
-    of_order = alarm.kind in OF_ORDERS
-    label = t.plain("alarm.seen_to_order", reference=alarm.subject) if of_order else t.plain("alarm.accept")
+    if alarm.kind in OF_ORDERS:
+        label = t.plain("alarm.seen_to_order", reference=alarm.subject)
+    else:
+        label = t.plain("alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "alarm.seen_to")
     return Button(label, data=data.for_alarm(action, alarm.kind, alarm.subject))
 
 

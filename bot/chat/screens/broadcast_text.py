@@ -9,10 +9,11 @@ from bot.chat.fit import CAPTION_UNITS, TEXT_UNITS, visible_units
 from bot.chat.screen import Keyboard
 from bot.chat.screens import subscription
 from bot.chat.screens.parts import new_row
-from bot.domain.broadcasting import SUMS, WIDEST, fill, has_variables
+from bot.domain.broadcasting import SUMS, WIDEST, has_variables
 from bot.domain.errors import Rejection
 from bot.domain.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.domain.quote import Quote
+from bot.domain.templates import fill
 from bot.domain.text import plain
 from bot.domain.zones import PRESUMED
 from bot.i18n import Html, Translations, Translator, as_html

@@ -33,15 +33,15 @@ def asking(t: Translator) -> Screen:
 
 def caption(t: Translator, made: Export, span: Span, zone: tzinfo) -> Html:
     """How many orders the file holds, of which time, and what it doesn't hold."""
-    return t("export.caption", orders=t.n("export.orders", made.orders), time=_time(t, span, zone))
+    return t("export.caption", orders=t.n("export.orders", made.orders), time=time_of(t, span, zone))
 
 
 def nothing(t: Translator, made: Export, span: Span, zone: tzinfo) -> Screen:
     """That there is no file: no orders, or too many for one."""
     if made.orders:
-        text = t("export.too_many", count=made.orders, most=MOST_ORDERS, time=_time(t, span, zone))
+        text = t("export.too_many", count=made.orders, most=MOST_ORDERS, time=time_of(t, span, zone))
     else:
-        text = t("export.none", time=_time(t, span, zone))
+        text = t("export.none", time=time_of(t, span, zone))
     return Screen(text, again_row(t))
 
 
@@ -50,13 +50,14 @@ def again_row(t: Translator) -> Keyboard:
     return ((Button(t.plain("export.other"), data=data.for_figures("export")),),)
 
 
-def file_name(span: Span, zone: tzinfo) -> str:
+def file_name(span: Span, zone: tzinfo, *, of: str = "orders") -> str:
     """The first and the last day, so that files stand in order."""
     first, end = _days(span, zone)
-    return f"kirim-orders-{first}-to-{end}.csv"
+    return f"kirim-{of}-{first}-to-{end}.csv"
 
 
-def _time(t: Translator, span: Span, zone: tzinfo) -> str:
+def time_of(t: Translator, span: Span, zone: tzinfo) -> str:
+    """A time as it is read: from when to when."""
     first, end = t.date_time(span.since, zone), t.date_time(span.until, zone)
     return f"{first} – {end}"  # noqa: RUF001  a dash between two times
 

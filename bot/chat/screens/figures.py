@@ -1,11 +1,12 @@
 """The bot's own figures over the last day, week or month: a text, and bars of what was paid when."""
 
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Final
 
 from bot.chat import data
 from bot.chat.screen import Button, Keyboard, Screen
+from bot.chat.screens import ticket_times
 from bot.domain.axes import round_step
 from bot.domain.figures import OrderFigures, Outcome, OwnFigures, PeopleFigures, SubscriberFigures, share
 from bot.domain.spans import Period, Span
@@ -30,8 +31,8 @@ SIGNS: Final = {
 def screen(t: Translator, period: Period, since: str, own: OwnFigures, picture: bytes) -> Screen:
     """All of it; short enough for a caption, whatever the figures are."""
     head = t("figures.head", period=t.plain(f"figures.{period}"), since=since)
-    parts = [head, _people(t, own.people, own.subscribers), _orders(t, own.orders)]
-    return Screen("\n\n".join(parts), _keyboard(t, period), photo=picture)
+    parts = [head, _people(t, own.people, own.subscribers), _orders(t, own.orders), ticket_times.lines(t, own.tickets)]
+    return Screen("\n\n".join(part for part in parts if part), _keyboard(t, period), photo=picture)
 
 
 def bars(t: Translator, period: Period, span: Span, orders: OrderFigures, zone: tzinfo) -> BarFacts:
@@ -102,20 +103,13 @@ def _orders(t: Translator, orders: OrderFigures) -> Html:
     lines.append(t("figures.paid", paid=orders.paid.orders, placed=orders.placed.orders, share=paid))
     lines.append(t("figures.volume", idr=orders.paid.idr, sats=orders.paid.sats))
     if orders.median is not None:
-        lines.append(t("figures.median", median=_length(t, orders.median), count=orders.timed))
+        lines.append(t("figures.median", median=ticket_times.length(t, orders.median), count=orders.timed))
     return Html("\n".join(lines))
 
 
 def _count(orders: OrderFigures, outcome: Outcome) -> int:
     tally = orders.by_outcome.get(outcome)
     return tally.orders if tally else 0
-
-
-def _length(t: Translator, length: timedelta) -> str:
-    """Seconds are told up to two minutes: most payments take no longer."""
-    if length < timedelta(minutes=2):
-        return t.n("figures.seconds", round(length.total_seconds()))
-    return t.duration(length)
 
 
 def _keyboard(t: Translator, shown: Period) -> Keyboard:

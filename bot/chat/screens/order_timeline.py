@@ -1,6 +1,6 @@
 """What happened to an order and when, in plain words: one line an event, under its day where that isn't today."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from bot.actions.ports import EventNote, OrderEvent
@@ -10,7 +10,7 @@ from bot.domain.order import Order, Phase
 from bot.domain.timeline import FAILED, Step, step_after
 from bot.i18n import Translator
 
-OF_NOTE = {
+OF_NOTE: Mapping[EventNote, str | None] = {
     EventNote.INTENDED: "timeline.confirmed",
     EventNote.PRICE_ACCEPTED: "timeline.price_accepted",
     EventNote.DROPPED: "timeline.dropped",
@@ -18,7 +18,11 @@ OF_NOTE = {
     EventNote.OFFER_OVER: "timeline.offer_over",
     EventNote.EXPIRED: "step.expired",
     EventNote.STUCK: "timeline.stuck",
+    EventNote.PAYMENT: None,
+    EventNote.INVOICE_REPLACED: None,
 }
+"""What is nothing to a payer is only for support to see."""
+
 OF_PHASE = {
     Phase.INTENDED: "timeline.confirmed",
     Phase.UNKNOWN: "timeline.checking",

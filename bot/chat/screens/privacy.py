@@ -1,7 +1,7 @@
 """What Kirim keeps of a person, said plainly; and the way to see it, to take it along, and to have it deleted."""
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.actions.ports import Recipient
 from bot.actions.privacy import Held, Waits, failed_after_payment
@@ -13,13 +13,31 @@ from bot.i18n import Html, Translator
 from bot.i18n.html import as_html
 
 SHOW, SEE, FILE, DELETE, KEEP = "pv:show", "pv:see", "pv:file", "pv:delete", "pv:keep"
+EPOCH, TICK = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 LISTED = 8
 """Recipients or orders that are listed in one message; the file has them all."""
 
 
+def stamp(moment: datetime) -> str:
+    """A moment in a button's data: exactly, since a person may come and wish to go within the same second."""
+    return str((moment - EPOCH) // TICK)
+
+
+def moment_of(stamped: str) -> datetime:
+    """The moment that `stamp` wrote."""
+    return EPOCH + int(stamped) * TICK
+
+
 def screen(t: Translator, retention_days: int, *, wished: bool) -> Screen:
     """What is kept, why and how long, and what can't be deleted here."""
-    parts = [t("privacy.text", how_long=_how_long(t, retention_days), orders=_orders_kept(t, retention_days))]
+    parts = [
+        t(
+            "privacy.text",
+            how_long=_how_long(t, retention_days),
+            orders=_orders_kept(t, retention_days),
+            tickets=_tickets_kept(t, retention_days),
+        )
+    ]
     if wished:
         parts.append(t("privacy.wished"))
     see = (_button(t, "privacy.see", SEE), _button(t, "privacy.file", FILE))
@@ -36,16 +54,19 @@ def summary(t: Translator, held: Held, zone: tzinfo) -> Screen:
         zone=person.zone.key,
         phrase=t.plain("privacy.phrase_set" if person.phrase else "privacy.phrase_unset"),
     )
+    called = [t("privacy.public_name", name=f"@{person.username}")] if person.username else []
     recipients = [f"• {_recipient(each)}" for each in held.recipients]
     orders = [f"• {words.order_line(t, each)}" for each in held.orders]
     parts = [
-        profile,
+        "\n".join([profile, *called]),
         "\n".join([t.n("privacy.recipients", len(recipients)), *_listed(recipients)]),
         "\n".join([t.n("privacy.orders", len(orders)), *_listed(orders)]),
     ]
     begun = sum(draft.status is not DraftStatus.PLACED for draft in held.drafts)
     if begun:
         parts.append(t.n("privacy.drafts", begun))
+    if held.tickets:
+        parts.append(t.n("privacy.tickets", len(held.tickets)))
     if held.subscription is not None or held.alerts:
         parts.append(_rate_news(t, held))
     return Screen("\n\n".join(parts), ((_button(t, "privacy.file", FILE),), (_button(t, "button.back", SHOW),)))
@@ -58,6 +79,7 @@ def confirm(t: Translator, held: Held, waits: Waits, asked_at: datetime) -> Scre
             "privacy.confirm",
             recipients=t.n("privacy.recipients", len(held.recipients)),
             orders=t.n("privacy.orders", len(held.orders)),
+            tickets=t.n("privacy.tickets", len(held.tickets)),
         )
     ]
     failed = failed_after_payment(held)
@@ -65,9 +87,12 @@ def confirm(t: Translator, held: Held, waits: Waits, asked_at: datetime) -> Scre
         parts.append(
             t("privacy.failed", references=Html(", ".join(_code(order.reference) for order in failed[:LISTED])))
         )
+    still_open = [ticket.reference for ticket in held.tickets if ticket.is_open]
+    if still_open:
+        parts.append(t("privacy.tickets_open", references=Html(", ".join(map(_code, still_open[:LISTED])))))
     if waits.orders:
         parts.append(t.n("privacy.open_first", len(waits.orders)))
-    yes = Button(t.plain("privacy.yes"), data=f"pv:yes:{held.person.id}:{int(asked_at.timestamp())}", style="danger")
+    yes = Button(t.plain("privacy.yes"), data=f"pv:yes:{held.person.id}:{stamp(asked_at)}", style="danger")
     return Screen("\n\n".join(parts), ((yes,), (_button(t, "privacy.no", SHOW),)))
 
 
@@ -104,6 +129,10 @@ def _how_long(t: Translator, days: int) -> str:
 
 def _orders_kept(t: Translator, days: int) -> str:
     return t.n("privacy.orders_for_days", days) if days else t("privacy.orders_until_deleted")
+
+
+def _tickets_kept(t: Translator, days: int) -> str:
+    return t.n("privacy.tickets_for_days", days) if days else t("privacy.until_deleted")
 
 
 def _way_out(t: Translator, *, wished: bool) -> Button:

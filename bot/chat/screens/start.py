@@ -21,9 +21,3 @@ def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:
 async def show(visit: Visit) -> Screen:
     """The welcome, in the person's language."""
     return screen(visit.t, suggest(visit.t.locale) if visit.person.phrase is None else None)
-
-
-def help_screen(t: Translator) -> Screen:
-    """How it works, and what to beware of."""
-    settings = Button(t.plain("button.settings"), data="s:show")
-    return Screen(t("help.text"), (new_row(t), (Button(t.plain("settings.phrase"), data=phrase.SHOW), settings)))

@@ -1,32 +1,21 @@
-"""What people do: write, edit, press, block, come and go."""
+"""What people do: write, edit, delete, press, block, come and go."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
 
-from bot.sandbox.bot_api.entities import formatted, plain
-from bot.sandbox.bot_api.errors import BadRequest, PersonError
+from bot.sandbox.bot_api.errors import PersonError
 from bot.sandbox.bot_api.members import tell_bot_of_status
-from bot.sandbox.bot_api.methods_sending import MAX_CAPTION, MAX_TEXT
 from bot.sandbox.bot_api.model import MEMBERS, Chat, Person, Press
-from bot.sandbox.bot_api.posting import Manner, change, post, quotable
+from bot.sandbox.bot_api.posting import Manner, change, post, quotable, remove
+from bot.sandbox.bot_api.writing import content_of, corrected
 
 if TYPE_CHECKING:
     from bot.sandbox.bot_api.box import Sandbox
-    from bot.sandbox.bot_api.entities import Formatted
     from bot.sandbox.bot_api.model import JsonObject, StoredMessage, Topic
 
-STICKER = {
-    "file_id": "sticker",
-    "file_unique_id": "sticker",
-    "type": "regular",
-    "width": 512,
-    "height": 512,
-    "is_animated": False,
-    "is_video": False,
-    "emoji": "🙂",
-}
+ADMINISTRATORS = frozenset({"creator", "administrator"})
 CHAT_INSTANCE_BASE = 7_000_000_000_000_000
 
 
@@ -52,17 +41,19 @@ def writer(box: Sandbox, chat_id: int, person_id: int) -> tuple[Chat, Person]:
 
 
 def send(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
-    """A person writes: `from`, `text` (or `html`, or `sticker`: true), and maybe `reply_to` and `thread_id`.
+    """A person writes: `from`, and maybe `reply_to`, `thread_id`, and `album` (the parts of one have the same).
 
-    `html` is text as an app's formatting would have it. `photo` is the file id of a photo that the sandbox has, under
-    which the text stands.
+    What: `text`, or `html` (text as an app's formatting would have it), also as the words under `photo` or `document`
+    (the file ids of files that the sandbox has); or `sticker`: true. `forward`: {`chat_id`, `message_id`} sends a
+    message that they can see on; with `forward_from` their words are those of somebody who told them elsewhere.
 
     Raises:
-        PersonError: 400 no text or too much of it, 404 nothing to reply to or no such photo, and as `writer`.
+        PersonError: 400 no text or too much of it, 404 nothing to reply to or no such file, 409 the topic is closed,
+            and as `writer`.
     """
     chat, person = writer(box, chat_id, int(order.get("from", 0)))
-    content = _content(box, order)
-    manner = Manner(topic=_topic(chat, order), reply=_reply(box, chat, order))
+    content = content_of(box, person, order)
+    manner = Manner(topic=_topic(chat, person, order), reply=_reply(box, chat, order))
     if chat.type == "private" and not person.started:
         person.started = True
         box.world.keep_person(person)
@@ -70,20 +61,26 @@ def send(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
 
 
 def edit(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
-    """A person corrects what they wrote: `from`, `message_id`, `text`.
+    """A person corrects what they wrote, or wrote under a picture or a file: `from`, `message_id`, `text` or `html`.
 
     Raises:
         PersonError: 404 no such message of theirs, and as `send`.
     """
     chat, person = writer(box, chat_id, int(order.get("from", 0)))
-    message = box.world.message(chat.id, int(order.get("message_id", 0)))
-    if message is None or message.body["from"]["id"] != person.id or "text" not in message.body:
-        raise PersonError(404, "no such message of this person")
-    kept = {name: value for name, value in message.body.items() if name not in {"text", "entities"}}
-    content = _written(str(order.get("text", "")))
-    change(box, message, {**kept, **content, "edit_date": int(box.world.now())})
+    message = _own(box, chat, person, order)
+    change(box, message, {**corrected(message, order), "edit_date": int(box.world.now())})
     box.updates.add("edited_message", message.body)
     return message
+
+
+def delete(box: Sandbox, chat_id: int, order: JsonObject) -> None:
+    """A person deletes what they wrote, for everyone: `from`, `message_id`. Telegram tells no bot of that.
+
+    Raises:
+        PersonError: 404 no such message of theirs, and as `writer`.
+    """
+    chat, person = writer(box, chat_id, int(order.get("from", 0)))
+    remove(box, _own(box, chat, person, order))
 
 
 async def press(box: Sandbox, chat_id: int, order: JsonObject) -> JsonObject:
@@ -110,7 +107,9 @@ async def press(box: Sandbox, chat_id: int, order: JsonObject) -> JsonObject:
 
 
 def update_person(box: Sandbox, person_id: int, order: JsonObject) -> Person:
-    """A person changes their `language_code`, or blocks or unblocks the bot (`blocked`).
+    """A person changes their `language_code`, or `username`, or how they are forwarded (`hides_forwards`).
+
+    `blocked`: they block the bot, or no longer.
 
     Raises:
         PersonError: 404 unknown.
@@ -119,6 +118,8 @@ def update_person(box: Sandbox, person_id: int, order: JsonObject) -> Person:
     if person is None:
         raise PersonError(404, "no such person")
     person.language_code = str(order.get("language_code", person.language_code))
+    person.username = str(order.get("username", person.username))
+    person.hides_forwards = bool(order.get("hides_forwards", person.hides_forwards))
     blocked = bool(order.get("blocked", person.blocked))
     if blocked != person.blocked:
         person.blocked = blocked
@@ -131,45 +132,22 @@ def update_person(box: Sandbox, person_id: int, order: JsonObject) -> Person:
     return person
 
 
-def _content(box: Sandbox, order: JsonObject) -> JsonObject:
-    if order.get("sticker"):
-        return {"sticker": STICKER}
-    given = _formatted(str(order["html"])) if "html" in order else plain(str(order.get("text", "")))
-    if order.get("photo"):
-        file = box.world.files.get(str(order["photo"]))
-        if file is None or file.kind != "photo":
-            raise PersonError(404, "no such photo")
-        return {"photo": file.media, **(_fields(given, "caption", MAX_CAPTION) if given.text else {})}
-    return _fields(given, "text", MAX_TEXT)
+def _own(box: Sandbox, chat: Chat, person: Person, order: JsonObject) -> StoredMessage:
+    message = box.world.message(chat.id, int(order.get("message_id", 0)))
+    if message is None or message.body["from"]["id"] != person.id:
+        raise PersonError(404, "no such message of this person")
+    return message
 
 
-def _written(text: str) -> JsonObject:
-    return _fields(plain(text), "text", MAX_TEXT)
-
-
-def _formatted(html: str) -> Formatted:
-    try:
-        return formatted(html, "html", None, lambda _: None)
-    except BadRequest as error:
-        raise PersonError(400, str(error)) from error
-
-
-def _fields(given: Formatted, name: str, longest: int) -> JsonObject:
-    if not given.text:
-        raise PersonError(400, "nothing written")
-    if len(given.text) > longest:
-        raise PersonError(400, f"more than {longest} characters")
-    entities = {"entities" if name == "text" else "caption_entities": given.entities} if given.entities else {}
-    return {name: given.text, **entities}
-
-
-def _topic(chat: Chat, order: JsonObject) -> Topic | None:
+def _topic(chat: Chat, person: Person, order: JsonObject) -> Topic | None:
     thread_id = order.get("thread_id")
     if not thread_id:
         return None
     topic = chat.topics.get(int(thread_id))
     if topic is None:
         raise PersonError(404, "no such topic")
+    if topic.closed and chat.statuses.get(person.id) not in ADMINISTRATORS:
+        raise PersonError(409, "the topic is closed")
     return topic
 
 

@@ -66,15 +66,40 @@ def place_bot(box: Sandbox, chat_id: int, order: JsonObject) -> Chat:
     return chat
 
 
+def place_person(box: Sandbox, chat_id: int, order: JsonObject) -> Chat:
+    """A person comes into a group, gets another `status` there, or leaves: `person`.
+
+    Raises:
+        PersonError: 400 no such status, 404 no such group or person.
+    """
+    chat, person = _group(box, chat_id), box.world.people.get(int(order.get("person", 0)))
+    if person is None:
+        raise PersonError(404, "no such person")
+    if order.get("status") not in STATUSES:
+        raise PersonError(400, f"status must be one of {', '.join(sorted(STATUSES))}")
+    set_status(box, chat, person.as_user(), person.id, str(order["status"]))
+    return chat
+
+
+def allow_reactions(box: Sandbox, chat_id: int, order: JsonObject) -> Chat:
+    """Allow reactions in a group, or no longer: `allowed`.
+
+    Raises:
+        PersonError: 404 no such group.
+    """
+    chat = _group(box, chat_id)
+    chat.reactions = bool(order.get("allowed", True))
+    box.world.keep_chat(chat)
+    return chat
+
+
 def migrate(box: Sandbox, chat_id: int) -> Chat:
     """A group becomes a supergroup, with another id; the old one stays as a pointer.
 
     Raises:
         PersonError: 404 no such group, 409 it is a supergroup already.
     """
-    old = box.world.chats.get(chat_id)
-    if old is None or old.type == "private":
-        raise PersonError(404, "no such group")
+    old = _group(box, chat_id)
     if old.type != "group" or old.migrated_to:
         raise PersonError(409, "only a basic group can become a supergroup, and only once")
     new = Chat(box.world.next_group_id("supergroup"), "supergroup", old.title, statuses=dict(old.statuses))
@@ -86,3 +111,10 @@ def migrate(box: Sandbox, chat_id: int) -> Chat:
     box.world.keep_chat(old)
     box.tell("chat", chat_id=old.id, migrated_to=new.id)
     return new
+
+
+def _group(box: Sandbox, chat_id: int) -> Chat:
+    chat = box.world.chats.get(chat_id)
+    if chat is None or chat.type == "private":
+        raise PersonError(404, "no such group")
+    return chat

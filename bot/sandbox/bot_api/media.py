@@ -63,6 +63,16 @@ async def take_photo(world: World, content: bytes) -> str:
     return str(sizes[-1]["file_id"])
 
 
+async def take_document(world: World, upload: Upload) -> str:
+    """Keep a file that a person sends; its file id.
+
+    Raises:
+        BadRequest: there is nothing in it, or too much.
+    """
+    described: JsonObject = await _store(world, "document", upload)
+    return str(described["file_id"])
+
+
 def _known(world: World, kind: str, file_id: str) -> Any:  # noqa: ANN401  Bot API JSON
     file = world.files.get(file_id)
     if file is None:

@@ -34,6 +34,8 @@ async def get_chat(box: Sandbox, params: Params) -> JsonObject:
     }
     if private and "username" in full:
         full["active_usernames"] = [full["username"]]
+    if not chat.reactions:
+        full["available_reactions"] = []
     if not private:
         full["permissions"] = dict.fromkeys(ALL_PERMISSIONS, True)
     if chat.pinned and (pinned := box.world.message(chat.id, max(chat.pinned))):

@@ -16,7 +16,10 @@ MEMBERS = frozenset({"creator", "administrator", "member"})
 
 @dataclass
 class Person:
-    """A human of the sandbox. `id` is also the id of their private chat with the bot."""
+    """A human of the sandbox. `id` is also the id of their private chat with the bot.
+
+    `hides_forwards`: what others forward of them names them only, and leads to nobody.
+    """
 
     id: int
     first_name: str
@@ -26,6 +29,7 @@ class Person:
     username: str = ""
     blocked: bool = False
     started: bool = False
+    hides_forwards: bool = False
 
     def as_user(self) -> JsonObject:
         """The person as a Bot API `User`."""
@@ -52,7 +56,10 @@ class Topic:
 
 @dataclass
 class Chat:
-    """A private chat or a group. `statuses`: user id -> Bot API status, the bot included (groups only)."""
+    """A private chat or a group. `statuses`: user id -> Bot API status, the bot included (groups only).
+
+    `reactions`: whether any are allowed.
+    """
 
     id: int
     type: str
@@ -63,6 +70,7 @@ class Chat:
     pinned: list[int] = field(default_factory=list)
     last_message_id: int = 0
     migrated_to: int = 0
+    reactions: bool = True
 
     @property
     def members(self) -> list[int]:
@@ -72,7 +80,10 @@ class Chat:
 
 @dataclass
 class StoredMessage:
-    """A message: `body` is the Bot API's `Message`; the rest is what the Bot API doesn't show a bot."""
+    """A message: `body` is the Bot API's `Message`; the rest is what the Bot API doesn't show a bot.
+
+    `reactions`: the emoji that the bot has put under it.
+    """
 
     chat_id: int
     message_id: int
@@ -81,6 +92,7 @@ class StoredMessage:
     outgoing: bool
     keyboard: JsonObject | None = None
     silent: bool = False
+    reactions: list[str] = field(default_factory=list)
 
     @property
     def thread_id(self) -> int:
@@ -88,11 +100,11 @@ class StoredMessage:
         return int(self.body.get("message_thread_id", 0))
 
     def as_person_sees_it(self) -> JsonObject:
-        """The body, with what only clients get: reply keyboards and silence."""
+        """The body, with what only clients get: reply keyboards, silence, reactions."""
         view = dict(self.body)
         if self.keyboard is not None:
             view["reply_markup"] = self.keyboard
-        view["sandbox"] = {"silent": self.silent, "outgoing": self.outgoing}
+        view["sandbox"] = {"silent": self.silent, "outgoing": self.outgoing, "reactions": self.reactions}
         return view
 
 

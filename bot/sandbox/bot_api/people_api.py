@@ -11,7 +11,8 @@ from starlette.routing import Route
 
 from bot.sandbox.bot_api import acting, groups
 from bot.sandbox.bot_api.errors import BadRequest, PersonError
-from bot.sandbox.bot_api.media import take_photo
+from bot.sandbox.bot_api.forms import Upload
+from bot.sandbox.bot_api.media import take_document, take_photo
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -43,9 +44,12 @@ class PeopleApi:
             Route(f"{chat}/messages", guarded(self._messages)),
             Route(f"{chat}/send", guarded(self._send), methods=["POST"]),
             Route(f"{chat}/edit", guarded(self._edit), methods=["POST"]),
+            Route(f"{chat}/delete", guarded(self._delete), methods=["POST"]),
             Route(f"{chat}/press", guarded(self._press), methods=["POST"]),
             Route(f"{chat}/migrate", guarded(self._migrate), methods=["POST"]),
             Route(f"{chat}/bot", guarded(self._place_bot), methods=["POST"]),
+            Route(f"{chat}/members", guarded(self._place_person), methods=["POST"]),
+            Route(f"{chat}/reactions", guarded(self._allow_reactions), methods=["POST"]),
             Route("/sandbox/people", guarded(self._add_person), methods=["POST"]),
             Route("/sandbox/people/{person_id}", guarded(self._update_person), methods=["PATCH"]),
             Route("/sandbox/files/{file_id}", guarded(self._file)),
@@ -115,22 +119,30 @@ class PeopleApi:
         return JSONResponse({"messages": views, "seq": self._box.events.seq})
 
     async def _send(self, request: Request) -> Response:
+        """Besides file ids, files themselves in base64: `picture`, or `file`: {`name`, `mime`, `content`}."""
         order = await read_order(request)
-        if order.get("picture"):
-            order["photo"] = await self._pictured(str(order["picture"]))
+        await self._take_files(order)
         message = acting.send(self._box, _number(request, "chat_id"), order)
         return JSONResponse({"message": message.as_person_sees_it()})
 
-    async def _pictured(self, content: str) -> str:
-        """The file id of a picture that is sent along in base64."""
+    async def _take_files(self, order: JsonObject) -> None:
+        file = order.get("file") or {}
         try:
-            return await take_photo(self._box.world, base64.b64decode(content, validate=True))
+            if order.get("picture"):
+                order["photo"] = await take_photo(self._box.world, _decoded(order["picture"]))
+            if file:
+                upload = Upload(str(file.get("name", "")), str(file.get("mime", "")), _decoded(file.get("content", "")))
+                order["document"] = await take_document(self._box.world, upload)
         except BadRequest as error:
             raise PersonError(400, str(error)) from error
 
     async def _edit(self, request: Request) -> Response:
         message = acting.edit(self._box, _number(request, "chat_id"), await read_order(request))
         return JSONResponse({"message": message.as_person_sees_it()})
+
+    async def _delete(self, request: Request) -> Response:
+        acting.delete(self._box, _number(request, "chat_id"), await read_order(request))
+        return JSONResponse({})
 
     async def _press(self, request: Request) -> Response:
         order = await read_order(request)
@@ -150,6 +162,14 @@ class PeopleApi:
         chat = groups.place_bot(self._box, _number(request, "chat_id"), await read_order(request))
         return JSONResponse(self._described(chat))
 
+    async def _place_person(self, request: Request) -> Response:
+        chat = groups.place_person(self._box, _number(request, "chat_id"), await read_order(request))
+        return JSONResponse(self._described(chat))
+
+    async def _allow_reactions(self, request: Request) -> Response:
+        chat = groups.allow_reactions(self._box, _number(request, "chat_id"), await read_order(request))
+        return JSONResponse(self._described(chat))
+
     async def _migrate(self, request: Request) -> Response:
         return JSONResponse(self._described(groups.migrate(self._box, _number(request, "chat_id"))))
 
@@ -164,6 +184,10 @@ class PeopleApi:
 def _number(request: Request, name: str) -> int:
     """A number of the path; groups have negative ones, which Starlette's own converter doesn't take."""
     return int(request.path_params[name])
+
+
+def _decoded(content: object) -> bytes:
+    return base64.b64decode(str(content), validate=True)
 
 
 def guarded(answer: Answer) -> Answer:

@@ -28,6 +28,8 @@ export const telegram = {
   state: () => call("GET", "/sandbox/state"),
   messages: (chatId, limit = 300) => call("GET", `/sandbox/chats/${chatId}/messages?limit=${limit}`),
   send: (chatId, message) => call("POST", `/sandbox/chats/${chatId}/send`, message),
+  edit: (chatId, message) => call("POST", `/sandbox/chats/${chatId}/edit`, message),
+  remove: (chatId, message) => call("POST", `/sandbox/chats/${chatId}/delete`, message),
   press: (chatId, press) => call("POST", `/sandbox/chats/${chatId}/press`, press),
   changePerson: (personId, change) => call("PATCH", `/sandbox/people/${personId}`, change),
   fileUrl: (fileId) => `/sandbox/files/${encodeURIComponent(fileId)}`,

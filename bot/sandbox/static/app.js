@@ -61,7 +61,8 @@ function connect(store, places, stage, guide) {
     after(chatId);
   });
   store.on("chat_action", ({ chatId }) => each(chatId, ({ pane }) => pane.typing()));
-  for (const kind of ["commands", "chat"]) store.on(kind, () => places.forEach(({ pane }) => pane.refreshFoot()));
+  store.on("commands", () => places.forEach(({ pane }) => pane.refreshFoot()));
+  store.on("chat", () => places.forEach(({ pane }) => pane.refreshRoom()));
   const cast = () => [...store.people.values()].map(({ id, language_code: language }) => `${id} ${language}`).join();
   const first = cast();
   store.on("person", () => {

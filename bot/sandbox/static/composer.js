@@ -1,4 +1,4 @@
-// Where a person writes: text, the bot's command menu, the reply being written, and the bot's reply keyboard.
+// Where a person writes: text, files, the bot's command menu, what is answered or corrected, the bot's reply keyboard.
 
 import { button, el, iconButton, replaceChildren } from "./dom.js";
 import { replyKeyboard } from "./keyboards.js";
@@ -7,12 +7,14 @@ import { plainText, senderName } from "./message.js";
 const TALLEST_PX = 132;
 
 export class Composer {
-  // onSend(text, replyToId, picture) sends; commands() lists what the menu offers now.
-  constructor({ name, words, commands, mayAttach, onSend }) {
+  // onSend(text, replyToId, file) sends, onEdit(message, text) corrects; commands() lists what the menu offers now.
+  constructor({ name, words, commands, onSend, onEdit }) {
     this.words = words;
     this.commands = commands;
     this.onSend = onSend;
+    this.onEdit = onEdit;
     this.replyTo = null;
+    this.editing = null;
     this.keyboard = null;
     this.input = el("textarea", {
       rows: "1", class: "composer-input", placeholder: words.message, "aria-label": `Message from ${name}`,
@@ -24,19 +26,19 @@ export class Composer {
     this.replyBar = el("div", { class: "reply-bar", hidden: true });
     this.keys = el("div", { class: "keys", hidden: true });
     const send = iconButton("send", `Send as ${name}`, { class: "send-button", type: "submit", "data-testid": "send" });
-    const form = el("form", { class: "composer-line", onsubmit: (event) => this.submit(event) }, this.menuButton, this.input, this.keysButton, ...(mayAttach ? this.attaching(name) : []), send);
+    const form = el("form", { class: "composer-line", onsubmit: (event) => this.submit(event) }, this.menuButton, this.input, this.keysButton, ...this.attaching(name), send);
     this.node = el("div", { class: "composer" }, this.menu, this.replyBar, form, this.keys);
   }
 
-  // A picture goes with what has been written so far as its caption.
+  // A file goes with what has been written so far as its caption.
   attaching(name) {
-    const file = el("input", { type: "file", accept: "image/*", hidden: true, "data-testid": "picture", "aria-label": `Picture from ${name}` });
+    const file = el("input", { type: "file", hidden: true, "data-testid": "picture", "aria-label": `File from ${name}` });
     file.addEventListener("change", () => {
-      const [picture] = file.files;
-      if (picture) this.send(this.taken(), picture);
+      const [picked] = file.files;
+      if (picked) this.send(this.taken(), picked);
       file.value = "";
     });
-    return [file, iconButton("clip", `Send a picture as ${name}`, { onclick: () => file.click() })];
+    return [file, iconButton("clip", `Send a file as ${name}`, { onclick: () => file.click() })];
   }
 
   taken() {
@@ -49,14 +51,22 @@ export class Composer {
   submit(event) {
     event?.preventDefault();
     const text = this.taken();
-    if (text) this.send(text);
+    if (!text) return;
+    if (this.editing) this.correct(text);
+    else this.send(text);
   }
 
-  send(text, picture) {
+  send(text, file) {
     const replyTo = this.replyTo?.message_id;
     this.setReply(null);
     this.showMenu([]);
-    this.onSend(text, replyTo, picture);
+    this.onSend(text, replyTo, file);
+  }
+
+  correct(text) {
+    const message = this.editing;
+    this.setReply(null);
+    this.onEdit(message, text);
   }
 
   key(event) {
@@ -113,12 +123,31 @@ export class Composer {
   }
 
   setReply(message) {
+    this.leaveEdit();
     this.replyTo = message;
+    this.showBar(message, message && senderName(message));
+  }
+
+  setEdit(message) {
+    this.replyTo = null;
+    this.editing = message;
+    this.input.value = plainText(message);
+    this.typed();
+    this.showBar(message, this.words.editing);
+  }
+
+  // What was being corrected isn't what is written next.
+  leaveEdit() {
+    if (this.editing) this.taken();
+    this.editing = null;
+  }
+
+  showBar(message, heading) {
     this.replyBar.hidden = !message;
     if (!message) return;
     replaceChildren(this.replyBar,
-      el("span", { class: "quoted" }, el("span", { class: "quoted-name" }, senderName(message)), el("span", { class: "quoted-text" }, plainText(message) || this.words.hidden)),
-      iconButton("close", "Do not reply", { onclick: () => this.setReply(null) }));
+      el("span", { class: "quoted" }, el("span", { class: "quoted-name" }, heading), el("span", { class: "quoted-text" }, plainText(message) || this.words.hidden)),
+      iconButton("close", this.words.cancel, { onclick: () => this.setReply(null) }));
     this.input.focus();
   }
 

@@ -1,4 +1,4 @@
-// Windows over the page: an enlarged picture, and the alerts that a bot may answer a button with.
+// Windows over the page: an enlarged picture, the alerts that a bot may answer a button with, and choices.
 
 import { button, el, iconButton } from "./dom.js";
 
@@ -14,6 +14,22 @@ export function showAlert(title, text, ok = "OK") {
   const dialog = el("dialog", { class: "alert", "aria-label": title, "data-testid": "alert" });
   dialog.append(el("h2", {}, title), el("p", {}, text), button(ok, { class: "action primary", autofocus: true, onclick: () => dialog.close() }));
   open(dialog);
+}
+
+// choices: [{ label, … }] -> the one that was chosen, null if none.
+export function choose(title, choices, cancel) {
+  return new Promise((resolve) => {
+    const dialog = el("dialog", { class: "alert choices", "aria-label": title, "data-testid": "choices" });
+    let chosen = null;
+    const take = (choice) => {
+      chosen = choice;
+      dialog.close();
+    };
+    dialog.append(el("h2", {}, title), ...choices.map((choice) => button(choice.label, { class: "action", "data-testid": "choice", onclick: () => take(choice) })),
+      button(cancel, { class: "action quiet", onclick: () => dialog.close() }));
+    dialog.addEventListener("close", () => resolve(chosen));
+    open(dialog);
+  });
 }
 
 function open(dialog) {

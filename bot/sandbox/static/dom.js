@@ -6,6 +6,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const ICONS = {
   send: "M4 12 20 4l-5 16-3.2-6.8L4 12Zm7.8 1.2L20 4",
   reply: "M10 8V4l-7 7 7 7v-4c5 0 8 1.5 11 5-1-6-4-10-11-11Z",
+  lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
   close: "M6 6l12 12M18 6 6 18",
   menu: "M4 7h16M4 12h16M4 17h10",
   keys: "M4 6h16v12H4zM7.5 10h.01M12 10h.01M16.5 10h.01M8 14h8",

@@ -17,8 +17,16 @@ export function written(text) {
   return html === plain ? { text } : { html };
 }
 
-// A file as base64, as the sandbox takes pictures.
-export function inBase64(file) {
+// The part of a message that is a file: pictures are shown in the chat, others stay as they are.
+export async function attached(file) {
+  if (!file) return {};
+  const content = await inBase64(file);
+  const isPicture = /^image\/(png|jpeg|webp|gif|bmp)$/.test(file.type);
+  return isPicture ? { picture: content } : { file: { name: file.name, mime: file.type, content } };
+}
+
+// A file as base64, as the sandbox takes files.
+function inBase64(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result).split(",")[1] ?? "");

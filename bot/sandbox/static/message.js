@@ -1,14 +1,15 @@
 // One message as it stands in a chat: bubble, picture or file, quoted reply, time and buttons.
 
 import { telegram } from "./api.js";
-import { clock, el, grouped, icon, iconButton } from "./dom.js";
+import { actsOn, forwardedFrom, reactions } from "./acts.js";
+import { clock, el, grouped, icon } from "./dom.js";
 import { renderText } from "./entities.js";
 import { inlineKeyboard } from "./keyboards.js";
 import { showPicture } from "./dialogs.js";
 
 const NAME_COLOURS = 6;
 
-// view: { viewerId, isGroup, words, actions: { onCommand, onCopied, onButton, onReply } }
+// view: { viewerId, isGroup, words, actions: { onCommand, onCopied, onButton } and those of acts.js }
 export function renderMessage(message, view) {
   const service = serviceText(message);
   if (service) return el("div", { class: "service-note", ...identity(message) }, service);
@@ -16,12 +17,11 @@ export function renderMessage(message, view) {
   const body = el("div", { class: "message-body" }, bubble(message, view, outgoing));
   const rows = message.reply_markup?.inline_keyboard;
   if (rows) body.append(inlineKeyboard(rows, (button, node) => view.actions.onButton(message, button, node)));
-  const reply = iconButton("reply", view.words.reply, { class: "reply-to", onclick: () => view.actions.onReply(message) });
   return el("article", {
     class: ["message", outgoing ? "outgoing" : "incoming", rows && "with-keyboard", message.photo && "with-picture"].filter(Boolean).join(" "),
     "aria-label": `${senderName(message)}, ${clock(message.date)}`,
     ...identity(message),
-  }, body, reply);
+  }, body, actsOn(message, view, outgoing));
 }
 
 function identity(message) {
@@ -40,6 +40,8 @@ export function plainText(message) {
 function bubble(message, view, outgoing) {
   const node = el("div", { class: "bubble" });
   if (view.isGroup && !outgoing) node.append(el("div", { class: `sender sender-${Math.abs(message.from?.id ?? 0) % NAME_COLOURS}` }, senderName(message)));
+  const forwarded = forwardedFrom(message, view.words);
+  if (forwarded) node.append(forwarded);
   if (message.reply_to_message && !message.reply_to_message.forum_topic_created) node.append(quoted(message, view));
   if (message.photo) node.append(picture(message, view));
   if (message.document) node.append(file(message.document));
@@ -53,6 +55,8 @@ function bubble(message, view, outgoing) {
     meta.classList.add("over");
     node.append(meta);
   }
+  const under = reactions(message);
+  if (under) node.append(under);
   if (isLargeEmoji(message)) node.classList.add("large-emoji");
   return node;
 }

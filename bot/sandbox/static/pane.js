@@ -3,12 +3,12 @@
 import { telegram } from "./api.js";
 import { Composer, oneButtonComposer } from "./composer.js";
 import { copyText, el, icon, replaceChildren } from "./dom.js";
-import { showAlert } from "./dialogs.js";
-import { inBase64, written } from "./formatting.js";
+import { choose, showAlert } from "./dialogs.js";
+import { attached, written } from "./formatting.js";
 import { currentReplyKeyboard } from "./keyboards.js";
 import { MessageLog } from "./log.js";
 import { commandsFor } from "./commands.js";
-import { topicOf } from "./topics.js";
+import { topicOf, writable } from "./topics.js";
 import { wordsFor } from "./words.js";
 
 const TYPING_MS = 5000;
@@ -26,7 +26,7 @@ export class Pane {
     this.toast = el("div", { class: "toast", role: "status", "aria-live": "polite", "data-testid": "toast" });
     this.view = { viewerId: speaker.id, isGroup: this.isGroup, words: this.words, actions: this.actions() };
     this.log = new MessageLog({ label: this.isGroup ? `Messages in ${chat.title}` : `Messages of ${speaker.first_name} with ${this.title}`, chatId: chat.id, view: this.view });
-    this.composer = new Composer({ name: speaker.first_name, words: this.words, commands: () => commandsFor(store.commands, speaker, chat), mayAttach: speaker.role === "operator", onSend: (...said) => this.send(...said) });
+    this.composer = new Composer({ name: speaker.first_name, words: this.words, commands: () => commandsFor(store.commands, speaker, chat), onSend: (...said) => this.send(...said), onEdit: (...said) => this.edit(...said) });
     this.log.node.append(this.toast);
     this.foot = el("div", { class: "foot" });
     this.node = el("div", { class: "phone" }, this.header(), topics?.node, this.log.node, this.foot);
@@ -47,6 +47,9 @@ export class Pane {
       onCopied: (copied) => this.say(copied ? this.words.copied : this.words.notCopied),
       onButton: (message, pressed, node) => this.pressed(message, pressed, node),
       onReply: (message) => this.composer.setReply(message),
+      onEdit: (message) => this.composer.setEdit(message),
+      onDelete: (message) => this.attempt(() => telegram.remove(this.chat.id, { from: this.speaker.id, message_id: message.message_id })),
+      onForward: (message) => this.forward(message),
     };
   }
 
@@ -56,8 +59,21 @@ export class Pane {
   }
 
   refresh() {
-    this.topics?.refresh(this.store.history(this.chat.id));
+    this.refreshTopics();
     this.log.show(this.shown(), this.emptyState());
+    this.refreshFoot();
+  }
+
+  // arrived: a message that has just come in.
+  refreshTopics(arrived = null) {
+    this.topics?.refresh(this.store.history(this.chat.id), this.store.chats.get(this.chat.id)?.topics ?? [], arrived);
+  }
+
+  // Who is in the room, and what its topics are called, has changed.
+  refreshRoom() {
+    this.chat = this.store.chats.get(this.chat.id) ?? this.chat;
+    this.refreshTopics();
+    if (!this.status.classList.contains("typing")) this.idle();
     this.refreshFoot();
   }
 
@@ -82,11 +98,20 @@ export class Pane {
     return el("div", { class: "empty" }, el("span", { class: "avatar bot large" }, icon("bolt")), el("strong", {}, this.title), el("p", {}, this.words.empty));
   }
 
-  async send(text, replyTo, picture) {
-    const message = { from: this.speaker.id, ...written(text), reply_to: replyTo };
-    if (picture) message.picture = await inBase64(picture);
+  async send(text, replyTo, file) {
+    const message = { from: this.speaker.id, ...written(text), reply_to: replyTo, ...await attached(file) };
     if (this.topics?.current) message.thread_id = this.topics.current;
     await this.attempt(() => telegram.send(this.chat.id, message));
+  }
+
+  async edit(message, text) {
+    await this.attempt(() => telegram.edit(this.chat.id, { from: this.speaker.id, message_id: message.message_id, ...written(text) }));
+  }
+
+  async forward(message) {
+    const target = await choose(this.words.forwardTo, writable(this.store, this.speaker), this.words.cancel);
+    const source = { chat_id: this.chat.id, message_id: message.message_id };
+    if (target) await this.attempt(() => telegram.send(target.chatId, { from: this.speaker.id, thread_id: target.topicId, forward: source }));
   }
 
   async pressed(message, pressed, node) {
@@ -126,7 +151,7 @@ export class Pane {
   }
 
   arrived(message) {
-    this.topics?.refresh(this.store.history(this.chat.id), message);
+    this.refreshTopics(message);
     if (message.from?.id !== this.speaker.id) this.idle();
     if (!this.topics || topicOf(message) === this.topics.current) this.log.add(message);
     this.refreshFoot();

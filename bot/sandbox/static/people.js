@@ -6,7 +6,7 @@ import { Pane } from "./pane.js";
 import { recall, remember } from "./prefs.js";
 import { TopicBar } from "./topics.js";
 import { Wallet } from "./wallet.js";
-import { languageName } from "./words.js";
+import { languageName, wordsFor } from "./words.js";
 
 const LANGUAGES = ["en", "id", "de"];
 const SPEAKER_KEY = "group.speaker";
@@ -47,7 +47,7 @@ export function groupPlace(store, chat, index) {
   const holder = el("div", { class: "devices" });
   const place = { id: chat.id, name: chat.title, chatId: chat.id, role: "group", index };
   const speak = (person) => {
-    const topics = chat.is_forum ? new TopicBar({ onChange: () => place.pane.refresh() }) : null;
+    const topics = chat.is_forum ? new TopicBar({ words: wordsFor(person), onChange: () => place.pane.refresh() }) : null;
     place.pane = new Pane({ store, chat, speaker: person, topics });
     replaceChildren(holder, place.pane.node);
     remember(SPEAKER_KEY, person.id);

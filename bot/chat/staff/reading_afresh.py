@@ -1,0 +1,65 @@
+"""The button that reads a ticket's order afresh from the service, and shows what that has changed."""
+
+from datetime import tzinfo
+
+from bot.actions.news import subject_of
+from bot.actions.ports import AuditAction, AuditEntry, SettlementFailure
+from bot.chat.screen import Screen
+from bot.chat.screens.staff_afresh import differences
+from bot.chat.staff.room import Reading
+from bot.chat.staff.visiting import StaffVisit
+from bot.domain.order import Order
+from bot.domain.tickets import Ticket
+from bot.domain.zones import PRESUMED
+
+
+async def fresh(staff: StaffVisit, ticket: Ticket, _: str) -> None:
+    """Ask the service, take in what it says, and show the difference; whoever asked is written down."""
+    desk = staff.desk
+    async with desk.store.reading() as tx:
+        order = await tx.orders.get(ticket.order_reference) if ticket.order_reference else None
+    if order is None or order.service_id is None:
+        await staff.toast("staff_ticket.nothing_to_read", alert=True)
+        return
+    await staff.toast("staff_ticket.reading")
+    await _write_down(staff, ticket, order)
+    try:
+        report = await desk.settlement.look_up(order.service_id)
+    except SettlementFailure:
+        await _show(staff, ticket, staff.t("staff_ticket.unreadable", at=_time(staff)))
+        return
+    after = await desk.observer.observe(order.reference, report) or order
+    desk.orders.on_news()
+    said = differences(staff.t, order, after, report)
+    await _show(staff, ticket, "" if said else staff.t("staff_ticket.unchanged", at=_time(staff)))
+    if said:
+        # A message of its own: the card is written anew with the next news.
+        await staff.say(Screen("\n".join([staff.t("staff_ticket.has_changed", at=_time(staff)), *said])))
+
+
+async def _show(staff: StaffVisit, ticket: Ticket, notice: str) -> None:
+    """The card as it is now, in the place of the pressed one."""
+    async with staff.desk.store.reading() as tx:
+        current = await tx.tickets.get(ticket.reference) or ticket
+    reading = Reading(staff.chat_id, staff.t, _zone(staff))
+    await staff.update(await staff.desk.ticket_room.card(reading, current, notice))
+
+
+def _zone(staff: StaffVisit) -> tzinfo:
+    return staff.person.zone if staff.is_private else PRESUMED
+
+
+def _time(staff: StaffVisit) -> str:
+    return staff.t.seconds(staff.desk.clock.now(), _zone(staff))
+
+
+async def _write_down(staff: StaffVisit, ticket: Ticket, order: Order) -> None:
+    entry = AuditEntry(
+        at=staff.desk.clock.now(),
+        actor_id=staff.person.id,
+        action=AuditAction.LOOKED,
+        subject=subject_of(order),
+        person_id=ticket.person_id,
+    )
+    async with staff.desk.store.transaction() as tx:
+        await tx.audit.add(entry)

@@ -1,0 +1,34 @@
+// What can be done with one message: answer it, send it on, and, with one's own, correct it or take it back.
+
+import { choose } from "./dialogs.js";
+import { el, iconButton } from "./dom.js";
+
+// view: as in message.js; actions: { onReply, onForward, onEdit, onDelete }, each given the message.
+export function actsOn(message, view, isOwn) {
+  const { actions, words } = view;
+  return el("div", { class: "acts" },
+    iconButton("reply", words.reply, { class: "act", "data-testid": "act-reply", onclick: () => actions.onReply(message) }),
+    iconButton("more", words.more, { class: "act", "data-testid": "act-more", onclick: () => further(message, view, isOwn) }));
+}
+
+async function further(message, { actions, words }, isOwn) {
+  const choices = [{ label: words.forward, act: actions.onForward }];
+  if (isOwn && !message.forward_origin) choices.push({ label: words.edit, act: actions.onEdit });
+  if (isOwn) choices.push({ label: words.remove, act: actions.onDelete });
+  const chosen = await choose(words.message, choices, words.cancel);
+  chosen?.act(message);
+}
+
+// Who wrote first what somebody sent on: a person, or only a name where they hide.
+export function forwardedFrom(message, words) {
+  const origin = message.forward_origin;
+  if (!origin) return null;
+  const user = origin.sender_user;
+  const name = user ? [user.first_name, user.last_name].filter(Boolean).join(" ") : origin.sender_user_name;
+  return el("div", { class: "forwarded", "data-testid": "forwarded" }, `${words.forwarded} `, el("strong", {}, name));
+}
+
+export function reactions(message) {
+  const given = message.sandbox?.reactions ?? [];
+  return given.length ? el("div", { class: "reactions", "data-testid": "reactions" }, given.map((emoji) => el("span", { class: "reaction" }, emoji))) : null;
+}
