@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# Stories wait as much as they work: twice as many processes as cores keep the cores busy.
-WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n * 2 : 8)))
+# Stories wait more than they work: three times as many processes as cores keep the cores busy.
+WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n * 3 : 10)))
 
 .PHONY: run test check format bench lock clean
 

@@ -9,12 +9,12 @@ import sys
 
 from telegram.ext import ApplicationBuilder
 
+from bot.actions.clock import SystemClock
 from bot.chat.lanes import Lanes
 from bot.chat.limits import SendLimiter
 from bot.chat.pace import UNLIMITED
 from bot.chat.transport import TelegramRequest
 from bot.chat.updates import Receiver, UpdateFeed
-from bot.house import SystemClock
 from bot.store.store import SqlStore
 from tests.benchmarks import skeleton
 from tests.keys import VAULT

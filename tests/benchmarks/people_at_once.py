@@ -16,9 +16,9 @@ from pathlib import Path
 
 from telegram import Update
 
+from bot.actions.clock import SystemClock
 from bot.chat.lanes import Lanes
 from bot.chat.updates import Receiver
-from bot.house import SystemClock
 from bot.store.store import SqlStore
 from tests.benchmarks import skeleton
 from tests.benchmarks.report import Row, Spread, seconds

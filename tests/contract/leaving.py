@@ -4,15 +4,33 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.actions.ports import Broadcast, OrderEvent, Person, RateAlert, Receipt, Recipient, Subscription
+from bot.actions.ports import (
+    AuditAction,
+    AuditEntry,
+    Broadcast,
+    EntryKind,
+    OrderEvent,
+    Person,
+    PersonAct,
+    PostRole,
+    RateAlert,
+    Receipt,
+    Recipient,
+    Subscription,
+    TicketEntry,
+    TicketPost,
+    Transaction,
+)
 from bot.domain.draft import DraftStatus
 from bot.domain.order import Deposit, Order, Phase
+from bot.domain.tickets import Ticket
 from bot.store import SqlStore
 from bot.store.tables import metadata
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order, an_update, some_news
 
 DAY = timedelta(days=1)
 EMMA, SARI = 1001, 1002
+RINA, GROUP = 3001, -100_3001
 DONE = {"phase": Phase.DONE, "state": "COMPLETED", "ended_at": NOW, "paid_at": NOW}
 
 
@@ -65,12 +83,53 @@ async def live(store: SqlStore, person_id: int, n: int = 0) -> Order:
         placed = a_draft(f"d{person_id}.{n}", chat_id=person_id, person_id=person_id, number="7731004455")
         await tx.drafts.add(replace(placed, status=DraftStatus.PLACED))
         await tx.outbox.add([some_news(f"order:{order.reference}", chat_id=person_id)])
+        await _writes_to_support(tx, order, n)
         for news in await tx.outbox.heads(NOW):
             await tx.outbox.told(news.id, 5, NOW)
         update = person_id * 10 + n
         await tx.inbox.add([an_update(update, chat_id=person_id)])
         await tx.inbox.finish([update], NOW)
     return order
+
+
+async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
+    """A ticket about the order, with a word from either side, a note, and where they stand; and what staff did."""
+    person_id, name = order.person_id, f"T-{order.person_id}.{n}"
+    await tx.tickets.add(
+        Ticket(reference=name, person_id=person_id, order_reference=order.reference, created_at=NOW, waits_since=NOW)
+    )
+    for kind, author, chat_id in (
+        (EntryKind.ASKED, person_id, person_id),
+        (EntryKind.ANSWER, RINA, GROUP),
+        (EntryKind.NOTE, RINA, GROUP),
+    ):
+        entry = TicketEntry(
+            ticket=name,
+            number=0,
+            kind=kind,
+            author_id=author,
+            at=NOW,
+            text="about 7731004455",
+            source_chat_id=chat_id,
+            source_message_id=person_id * 1_000 + n * 3 + list(EntryKind).index(kind),
+        )
+        assert await tx.ticket_entries.add(entry)
+    for chat_id, message_id in ((person_id, 900 + n), (GROUP, person_id * 10_000 + n)):
+        await tx.ticket_posts.add(
+            TicketPost(chat_id=chat_id, message_id=message_id, ticket=name, role=PostRole.REMARK, topic_id=n, at=NOW)
+        )
+    await tx.outbox.add([some_news(f"ticket:{name}", chat_id=GROUP)])
+    await tx.acts.add(PersonAct(person_id=person_id, reference=order.reference, at=NOW, what="pressed.look"))
+    await tx.audit.add(
+        AuditEntry(
+            at=NOW,
+            actor_id=RINA,
+            action=AuditAction.LOOKED,
+            subject=f"ticket:{name}",
+            person_id=person_id,
+            detail="they asked about 7731004455",
+        )
+    )
 
 
 async def rows_that_name(store: SqlStore, person_id: int) -> list[str]:

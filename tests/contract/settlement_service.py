@@ -16,7 +16,7 @@ from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, c
 from bot.settlement import RetryPolicy, SettlementClient, Timeouts
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
 BEGINNING = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
@@ -74,15 +74,26 @@ class SandboxService:
 
 
 @contextlib.asynccontextmanager
-async def sandbox_service(profile: str) -> AsyncIterator[SandboxService]:
-    """A service in one of the two profiles, without any order."""
+async def sandbox_service(
+    profile: str, *, sleep: Callable[[float], Awaitable[None]] | None = None
+) -> AsyncIterator[SandboxService]:
+    """A service in one of the two profiles, without any order; `sleep` is how its delays pass, else in true time."""
+    over = asyncio.Event()
+
+    async def wait(seconds: float) -> None:
+        """The end of the service ends its delays."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(over.wait(), seconds)
+
+    sleep = sleep or wait
     clock = Clock()
-    app = create_app(SettlementSandboxSettings(profile=profile, clock=clock.read))
+    app = create_app(SettlementSandboxSettings(profile=profile, clock=clock.read, sleep=sleep))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(server_config(app, "127.0.0.1", 0))
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         async with httpx.AsyncClient() as back_room:
             yield SandboxService(url, clock, back_room)
+        over.set()
         server.should_exit = True
         await serving

@@ -1,14 +1,15 @@
-"""Orders, drafts and news for the store's tests: whole ones, of which a test names only what it is about."""
+"""Orders, drafts, news and tickets for the store's tests: whole ones, of which a test names only what it is about."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.actions.ports import InboxItem, News
+from bot.actions.ports import EntryKind, InboxItem, News, PostRole, TicketEntry, TicketPost
 from bot.domain.draft import Ask, OrderDraft
 from bot.domain.money import Amount
 from bot.domain.order import Order, Phase
 from bot.domain.payout import PayoutMethod
+from bot.domain.tickets import Ticket
 
 NOW = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -60,3 +61,34 @@ def an_update(update_id: int, **changes: Any) -> InboxItem:
     """An update from Emma's chat."""
     known: dict[str, Any] = {"chat_id": 1001, "body": '{"text": "halo"}', "received_at": NOW}
     return InboxItem(**{**known, "update_id": update_id, **changes})
+
+
+def a_ticket(reference: str = "T-2345A", **changes: Any) -> Ticket:
+    """An open ticket of Emma's about her order, which waits since it was opened."""
+    known: dict[str, Any] = {
+        "person_id": 1001,
+        "order_reference": f"order of {reference}",
+        "created_at": NOW,
+        "waits_since": NOW,
+    }
+    return Ticket(**{**known, "reference": reference, **changes})
+
+
+def an_entry(ticket: str = "T-2345A", source: int = 1, **changes: Any) -> TicketEntry:
+    """Something Emma has written in it; `source` is the message."""
+    known: dict[str, Any] = {
+        "number": 0,
+        "kind": EntryKind.ASKED,
+        "author_id": 1001,
+        "at": NOW,
+        "text": "where is it",
+        "source_chat_id": 1001,
+        "source_message_id": source,
+    }
+    return TicketEntry(**{**known, "ticket": ticket, **changes})
+
+
+def a_post(message_id: int = 1, ticket: str = "T-2345A", **changes: Any) -> TicketPost:
+    """Its card in a group."""
+    known: dict[str, Any] = {"chat_id": -1001, "role": PostRole.HEAD, "at": NOW}
+    return TicketPost(**{**known, "message_id": message_id, "ticket": ticket, **changes})

@@ -91,6 +91,7 @@ async def text_tour(server: Running) -> None:
     await bot.forward_messages(EMMA, EMMA, [asked["message_id"], sent.message_id])
     await bot.copy_message(EMMA, EMMA, sent.message_id)
     await bot.copy_messages(EMMA, EMMA, [asked["message_id"], sent.message_id])
+    await bot.set_message_reaction(EMMA, asked["message_id"], "👌")
     await bot.pin_chat_message(EMMA, sent.message_id)
     await bot.get_chat(EMMA)
     await bot.unpin_chat_message(EMMA, sent.message_id)

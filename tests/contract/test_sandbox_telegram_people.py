@@ -123,7 +123,7 @@ async def test_only_people_see_reply_keyboards_and_silence() -> None:
         seen = (await server.sees(EMMA))[-1]
     assert not {"reply_markup", "sandbox"} & sent.json()["result"].keys()
     assert seen["reply_markup"] == {"keyboard": [[{"text": "a"}]], "one_time_keyboard": True}
-    assert seen["sandbox"] == {"silent": True, "outgoing": True}
+    assert seen["sandbox"] == {"silent": True, "outgoing": True, "reactions": []}
 
 
 @pytest.mark.parametrize(

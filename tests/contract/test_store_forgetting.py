@@ -1,5 +1,6 @@
 """A person is forgotten in every table and in every file; their orders keep a skeleton that leads to nobody."""
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import fields, replace
@@ -7,12 +8,16 @@ from dataclasses import fields, replace
 import pytest
 
 from bot.actions.news import FAREWELL
+from bot.actions.portable import as_file
+from bot.actions.ports import EntryKind
 from bot.actions.privacy import Privacy
+from bot.actions.ticket_news import ToRoom
 from bot.domain.draft import DraftStatus
 from bot.domain.order import Order, Phase
+from bot.domain.tickets import Ticket
 from bot.store import SqlStore
 from bot.store.sealing import SEALED
-from tests.contract.leaving import DAY, EMMA, SARI, a_person, live, rows_that_name
+from tests.contract.leaving import DAY, EMMA, GROUP, RINA, SARI, a_person, live, rows_that_name
 from tests.contract.on_disk import found_in
 from tests.contract.store_builders import NOW, a_draft, an_order, an_update, some_news
 from tests.contract.test_store_sealing import every_text
@@ -136,7 +141,7 @@ async def test_the_farewell_outlives_the_person_until_it_is_told(store: SqlStore
     assert await rows_that_name(store, EMMA) == ["outbox"]
     await privacy.tidy()
     async with store.transaction() as tx:
-        (farewell,) = await tx.outbox.heads(NOW + DAY * 4000)
+        (farewell,) = [news for news in await tx.outbox.heads(NOW + DAY * 4000) if news.chat_id == EMMA]
         assert (farewell.kind, farewell.payload) == (FAREWELL, {"locale": "id", "language_code": "en"})
         await tx.outbox.told(farewell.id, 7, NOW)
     await privacy.tidy()
@@ -175,4 +180,46 @@ def test_no_sealed_column_is_forgotten_by_the_forgetting() -> None:
         "orders": ("number", "holder", "refusal"),
         "recipients": ("number", "holder", "label"),
         "receipts": ("code",),
+        "ticket_entries": ("text", "file_id"),
+        "audit": ("detail",),
     }
+
+
+async def test_what_support_s_chats_show_of_a_forgotten_person_is_to_be_taken_away(
+    store: SqlStore, privacy: Privacy
+) -> None:
+    await live(store, EMMA)
+    await live(store, SARI)
+    await privacy.delete(a_person())
+    async with store.reading() as tx:
+        (removal,) = await tx.outbox.of_subject(f"ticket:T-{EMMA}.0")
+        assert len(await tx.outbox.of_subject(f"ticket:T-{SARI}.0")) == 1, "its own news stay"
+        (trail, hers) = sorted(await tx.audit.page(), key=lambda entry: entry.person_id)
+    assert (removal.chat_id, removal.kind, dict(removal.payload)) == (
+        GROUP,
+        ToRoom.FORGOTTEN,
+        {"chat": GROUP, "topics": [0], "messages": [EMMA * 10_000]},
+    )
+    assert (trail.actor_id, trail.person_id, trail.detail) == (RINA, 0, "")
+    assert (hers.person_id, hers.detail) == (SARI, "they asked about 7731004455")
+
+
+async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(store: SqlStore, privacy: Privacy) -> None:
+    ticket = Ticket(reference="T-22222", person_id=EMMA, created_at=NOW)
+    async with store.transaction() as tx:
+        await tx.people.save(a_person())
+        await tx.tickets.add(ticket)
+    assert not await privacy.is_unknown(EMMA)
+    assert (await privacy.held(a_person())).tickets == (ticket,)
+    await privacy.delete(a_person())
+    assert await privacy.is_unknown(EMMA)
+
+
+async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(store: SqlStore, privacy: Privacy) -> None:
+    await live(store, EMMA)
+    held = await privacy.held(a_person())
+    assert [each.kind for each in held.entries[f"T-{EMMA}.0"]] == [EntryKind.ASKED, EntryKind.ANSWER]
+    (ticket,) = json.loads(as_file(held, NOW))["tickets"]
+    assert [each["from"] for each in ticket["messages"]] == ["you", "support"]
+    assert ticket["messages"][0]["html"] == "about 7731004455"
+    assert (ticket["reference"], ticket["about_order"]) == (f"T-{EMMA}.0", f"R{EMMA}N0")

@@ -8,11 +8,25 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, event
 
-from bot.actions.ports import Delivery, Transaction
+from bot.actions.ports import Delivery, TicketFilter, Transaction
+from bot.domain.finding import Sought
 from bot.domain.order import Phase
 from bot.store import SqlStore
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
 from tests.contract.test_store_figures import line_of
+
+
+def named_like(tx: Transaction) -> Awaitable[object]:
+    return tx.lookups.orders_named_like("4F7", limit=7, offset=0)
+
+
+def found(tx: Transaction, **sought: Any) -> Awaitable[object]:
+    return tx.lookups.orders_like(Sought(**sought), limit=7, offset=0)
+
+
+def listed(tx: Transaction, which: TicketFilter) -> Awaitable[object]:
+    return tx.tickets.listed(which, 3001, limit=7, offset=0)
+
 
 A_DELIVERY = Delivery(broadcast_id="b1", person_id=1001, locale="en", at=NOW)
 ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
@@ -46,10 +60,46 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "backlog": (lambda tx: tx.outbox.backlog(NOW), "ix_outbox_to_tell"),
     "open alarms": (lambda tx: tx.alarms.open(), "uq_alarms_raised"),
     "alarms since": (lambda tx: tx.alarms.since(NOW), "ix_alarms_raised_at"),
+    "references like": (named_like, "ix_orders_created_at_reference"),
+    "service ids like": (named_like, "uq_orders_service_id"),
+    "found by day": (lambda tx: found(tx, since=NOW, until=NOW + SECOND), "ix_orders_created_at_reference"),
+    "found by sum": (lambda tx: found(tx, idr=(250_000,), sats=(1,)), "ix_orders_created_at_reference"),
+    "found by bank": (lambda tx: found(tx, code="014"), "ix_orders_method_code_created_at"),
+    "where orders went": (lambda tx: tx.lookups.methods(), "ix_orders_method_code_created_at"),
+    "people called": (lambda tx: tx.lookups.people_called("emma"), "ix_people_username"),
+    "tally": (lambda tx: tx.lookups.tally(1001), "ix_orders_person_id_created_at"),
+    "ticket open_of": (lambda tx: tx.tickets.open_of(1001, "R1"), "uq_tickets_open"),
+    "tickets of_person": (lambda tx: tx.tickets.of_person(1001), "ix_tickets_person_id_created_at"),
+    "tickets of_order": (lambda tx: tx.tickets.of_order("R1"), "ix_tickets_order_reference"),
+    "tickets waiting": (lambda tx: tx.tickets.waiting(NOW), "ix_tickets_waits_since"),
+    "tickets of a time": (lambda tx: tx.tickets.times(NOW, NOW + SECOND), "ix_tickets_created_at"),
+    "open tickets": (lambda tx: listed(tx, TicketFilter.OPEN), "ix_tickets_open_created_at"),
+    "somebody's tickets": (lambda tx: listed(tx, TicketFilter.MINE), "ix_tickets_open_created_at"),
+    "unclaimed tickets": (lambda tx: listed(tx, TicketFilter.UNCLAIMED), "ix_tickets_open_created_at"),
+    "closed tickets": (lambda tx: listed(tx, TicketFilter.CLOSED), "ix_tickets_closed_at"),
+    "entries of_ticket": (lambda tx: tx.ticket_entries.of_ticket("T-2345A"), "uq_ticket_entries_ticket_number"),
+    "entries of_source": (lambda tx: tx.ticket_entries.of_source(1001, 1), "uq_ticket_entries_source"),
+    "posts": (lambda tx: tx.ticket_posts.get(-1001, 1), "pk_ticket_posts"),
+    "heads of a ticket": (lambda tx: tx.ticket_posts.heads("T-2345A"), "ix_ticket_posts_ticket_entry"),
+    "posts of an entry": (lambda tx: tx.ticket_posts.of_entry("T-2345A", 1, -1001), "ix_ticket_posts_ticket_entry"),
+    "posts of_topic": (lambda tx: tx.ticket_posts.of_topic(-1001, 5), "ix_ticket_posts_chat_id_topic_id"),
+    "topic of a ticket": (lambda tx: tx.ticket_posts.topic("T-2345A", -1001), "ix_ticket_posts_ticket_entry"),
+    "topic_gone": (lambda tx: tx.ticket_posts.topic_gone(-1001, 5), "ix_ticket_posts_chat_id_topic_id"),
+    "posts in_rooms": (lambda tx: tx.ticket_posts.in_rooms(1001), "ix_tickets_person_id_created_at"),
+    "where a chat is now": (lambda tx: tx.ticket_posts.current_chat(-1001), "pk_moved_chats"),
+    "acts of_order": (lambda tx: tx.acts.of_order(1001, "R1", NOW), "ix_person_acts_person_id_at"),
+    "acts of_person": (lambda tx: tx.acts.of_person(1001), "ix_person_acts_person_id_at"),
+    "forget acts": (lambda tx: tx.acts.forget(NOW), "ix_person_acts_at"),
+    "trail": (lambda tx: tx.audit.page(before="2026"), "pk_audit"),
+    "trail of one": (lambda tx: tx.audit.page(before="2026", actor_id=2001), "ix_audit_actor_id_id"),
+    "trail of a time": (lambda tx: tx.audit.between(NOW, NOW, "2026", 9), "pk_audit"),
+    "what is revealed": (lambda tx: tx.reveals.unmasked(), "ix_reveals_until"),
+    "news of a subject": (lambda tx: tx.outbox.of_subject("ticket:T-2345A"), "uq_outbox_subject"),
     "leaving": (lambda tx: tx.forgetting.leaving(), "ix_people_leaving"),
     "away": (lambda tx: tx.forgetting.away(NOW), "ix_people_blocked_at"),
     "news to tell": (lambda tx: tx.forgetting.has_news_to_tell(1001), "ix_outbox_to_tell"),
     "recipients_of_orders": (lambda tx: tx.forgetting.recipients_of_orders(NOW, 9), "ix_orders_with_recipient"),
+    "old entries": (lambda tx: tx.forgetting.entries_of_tickets(NOW, 9), "ix_tickets_closed_at"),
     "closed_drafts": (lambda tx: tx.forgetting.closed_drafts(NOW, 9), "ix_drafts_closed_expires_at"),
     "farewells": (lambda tx: tx.forgetting.farewells(), "ix_outbox_farewells"),
     "drafts of_person": (lambda tx: tx.drafts.of_person(1001), "ix_drafts_person_id"),
@@ -76,7 +126,16 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "broadcasts under way": (lambda tx: tx.broadcasts.under_way(), "ix_broadcasts_under_way"),
 }
 # SQLite gives a table's own unique constraint a name of its own choice.
-SQLITES_NAME = {"pk_quotes": "sqlite_autoindex_quotes_1", "uq_orders_draft_id_attempt": "sqlite_autoindex_orders_2"}
+SQLITES_NAME = {
+    "pk_audit": "sqlite_autoindex_audit_1",
+    "pk_moved_chats": "sqlite_autoindex_moved_chats_1",
+    "pk_quotes": "sqlite_autoindex_quotes_1",
+    "pk_ticket_posts": "sqlite_autoindex_ticket_posts_1",
+    "uq_orders_draft_id_attempt": "sqlite_autoindex_orders_2",
+    "uq_outbox_subject": "sqlite_autoindex_outbox_1",
+    "uq_ticket_entries_source": "sqlite_autoindex_ticket_entries_3",
+    "uq_ticket_entries_ticket_number": "sqlite_autoindex_ticket_entries_2",
+}
 
 
 @contextmanager

@@ -1,14 +1,16 @@
 """What nobody has used for the set time deletes itself, and what is still needed doesn't."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from bot.actions.ports import Broadcast, Receipt, Subscription
+from bot.actions.ports import Broadcast, PersonAct, Receipt, Subscription
 from bot.actions.privacy import Privacy
 from bot.actions.retention import AT_ONCE, Retention
 from bot.domain.draft import DraftStatus
 from bot.domain.order import Phase
+from bot.domain.tickets import TicketStatus
 from bot.store import SqlStore
 from tests.contract.leaving import DAY, DONE, EMMA, SARI, a_person, a_recipient, live, rows_that_name
 from tests.contract.store_builders import NOW, SECOND, a_draft, an_order
@@ -125,3 +127,27 @@ async def test_whoever_blocked_the_bot_that_long_ago_is_forgotten_without_a_word
     async with store.transaction() as tx:
         await tx.people.save(a_person(SARI))
     assert not await privacy.forget_away(SARI), "she has come back meanwhile"
+
+
+async def test_what_was_written_in_a_ticket_goes_when_it_was_closed_long_ago(store: SqlStore) -> None:
+    await live(store, EMMA)
+    await live(store, EMMA, 1)
+    await live(store, EMMA, 2)
+    async with store.transaction() as tx:
+        for n, days in ((0, 31), (1, 29)):
+            ticket = await tx.tickets.get(f"T-{EMMA}.{n}")
+            assert ticket is not None
+            closed_at = NOW - DAY * days
+            await tx.tickets.save(replace(ticket, status=TicketStatus.CLOSED, closed_at=closed_at, waits_since=None))
+        await tx.acts.add(PersonAct(person_id=EMMA, at=NOW - DAY * 31, what="blocked"))
+    await retention(store, 0)
+    assert await _entries(store) == [3, 3, 3], "for ever, where nothing deletes itself"
+    assert await retention(store, 30) == 4
+    assert await _entries(store) == [0, 3, 3]
+    async with store.reading() as tx:
+        assert [act.what for act in await tx.acts.of_person(EMMA)] == ["pressed.look"] * 3
+
+
+async def _entries(store: SqlStore) -> list[int]:
+    async with store.reading() as tx:
+        return [len(await tx.ticket_entries.of_ticket(f"T-{EMMA}.{n}")) for n in range(3)]

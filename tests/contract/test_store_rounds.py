@@ -5,6 +5,7 @@ from collections import Counter
 
 from bot.actions.ports import BroadcastStatus
 from tests.integration.delivering import BLOCKED, Desk
+from tests.integration.order_world import OSCAR
 
 
 async def test_a_broadcast_is_delivered_whatever_the_database(database: str) -> None:
@@ -14,11 +15,11 @@ async def test_a_broadcast_is_delivered_whatever_the_database(database: str) -> 
     desk.courier.lets_go = 60
     await desk.begins()
     await desk.until(lambda: len(desk.courier.left) >= 60)
-    paused = await asyncio.gather(desk.delivering.pause("b1"), desk.delivering.pause("b1"))
+    paused = await asyncio.gather(desk.delivering.pause("b1", OSCAR), desk.delivering.pause("b1", OSCAR))
     assert sum(each is not None for each in paused) == 1
     await desk.delivering.settle()
     desk.courier.lets_go = 100
-    await desk.delivering.resume("b1")
+    await desk.delivering.resume("b1", OSCAR)
     await desk.until(lambda: len(desk.courier.left) >= 100)
     await desk.dies()
     second = Desk(database)

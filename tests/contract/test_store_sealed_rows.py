@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import text
 
-from bot.actions.ports import Receipt, Recipient
+from bot.actions.ports import AuditAction, AuditEntry, Receipt, Recipient
 from bot.store import SqlStore, StoreFailure
 from tests.contract.on_disk import files_of, found_in
-from tests.contract.store_builders import BCA, NOW, a_draft, an_order, an_update
+from tests.contract.store_builders import BCA, NOW, a_draft, a_ticket, an_entry, an_order, an_update
 from tests.contract.test_store_sealing import NUMBERS, SECRETS, every_text
 
 
@@ -28,13 +28,18 @@ async def keep_all(store: SqlStore) -> None:
                 used_at=NOW,
             )
         )
+        await tx.tickets.add(a_ticket())
+        await tx.ticket_entries.add(an_entry(text="uang saya hilang", file_id="AgAC-slip"))
+        await tx.audit.add(
+            AuditEntry(at=NOW, actor_id=3001, action=AuditAction.REVEALED, subject="order:R1", detail="bank minta nama")
+        )
         await tx.receipts.add(Receipt(reference="R2345AB", code="CODE-1234-XYZ", code_hash="ab" * 32, created_at=NOW))
 
 
 async def test_whatever_is_written_is_sealed_in_the_rows_and_in_the_files(store: SqlStore, database: str) -> None:
     await keep_all(store)
     written = "\n".join(await every_text(database))
-    told = ("8620123456", *NUMBERS[:4], *SECRETS)
+    told = ("8620123456", *NUMBERS[:4], *SECRETS, "uang saya hilang", "AgAC-slip", "bank minta nama")
     assert [secret for secret in told if secret in written] == []
     if database.startswith("sqlite"):
         assert len(files_of(database)) > 1

@@ -1,13 +1,16 @@
 """Starts bots from a process that has read all of the bot's code before: a story needs not wait for that each time.
 
 A bot is a fork of it, a process of its own like any other: in its own words `python -m bot run`, with an environment,
-a folder and a log of its own, to be killed at any time. What starting cold is like is seen in `test_processes*.py`.
+a folder and a log of its own, to be killed at any time. The tools of agents, `python -m bot mcp`, come from it as well.
+What starting cold is like is seen in `test_processes*.py`.
 
-Run as a program, this file is that process. It is asked over a socket, in one line of JSON with the file of the log
-attached, and answers with the bot's process id, then with how it ended.
+Run as a program, this file is that process. It is asked over a socket, in one line of JSON with the bot's standard
+input, output and log attached, and answers with the bot's process id, then with how it ended.
 """
 
 import asyncio
+import atexit
+import importlib
 import json
 import os
 import select
@@ -17,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -26,6 +30,8 @@ ROOT = Path(bot.__file__).parents[1]
 LONGEST_REQUEST = 65_536
 MOST_FILES = 4096
 PATIENCE = 30.0
+CODE = {"run": "bot.app", "mcp": "bot.agent"}
+"""What is read before the first bot of a kind is born."""
 
 
 class Child:
@@ -40,6 +46,10 @@ class Child:
         """Send it this signal, unless it has ended."""
         if self.returncode is None:
             os.kill(self.pid, sent)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """Kill -9."""
@@ -72,14 +82,33 @@ class Nursery:
         assert self._process.stdout is not None
         assert self._process.stdout.readline() == b"ready\n"
 
-    async def start(self, arguments: Sequence[str], *, environment: Mapping[str, str], log: int) -> Child:
-        """Start `python -m bot <arguments>` with this environment and no other; all it says goes to the file `log`."""
+    async def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        log: int,
+        stdin: int | None = None,
+        stdout: int | None = None,
+        folder: Path | None = None,
+    ) -> Child:
+        """Start `python -m bot <arguments>` with this environment and no other; all it says goes to the file `log`.
+
+        It has nothing to read unless `stdin` is given; to `stdout` goes what isn't meant for the log.
+        """
         request = json.dumps(
-            {"arguments": list(arguments), "environment": dict(environment), "folder": str(Path.cwd())}
+            {
+                "arguments": list(arguments),
+                "environment": dict(environment),
+                "folder": str(folder or Path.cwd()),
+            }
         )
         line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         line.connect(self._path)
-        socket.send_fds(line, [request.encode()], [log])
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        ends = (nothing if stdin is None else stdin, log if stdout is None else stdout, log)
+        socket.send_fds(line, [request.encode()], ends)
+        os.close(nothing)
         reader, writer = await asyncio.open_unix_connection(sock=line)
         return Child(reader, writer, int(await asyncio.wait_for(reader.readline(), PATIENCE)))
 
@@ -89,10 +118,17 @@ class Nursery:
         self._folder.cleanup()
 
 
+@cache
+def nursery() -> Nursery:
+    """The process that this process's bots come from."""
+    started = Nursery()
+    atexit.register(started.close)
+    return started
+
+
 def serve(path: str) -> None:
     """Be that process, until standard input ends."""
-    import bot.__main__  # noqa: PLC0415  only here: whoever asks needs none of it
-    import bot.app  # noqa: F401, PLC0415
+    import bot.__main__  # noqa: F401, PLC0415  only here: whoever asks needs none of it
 
     ended, tell = os.pipe()
     os.set_blocking(tell, False)
@@ -116,21 +152,23 @@ def serve(path: str) -> None:
 
 
 def _bear(line: socket.socket, lines: dict[int, socket.socket]) -> None:
-    text, (log, *_), _, _ = socket.recv_fds(line, LONGEST_REQUEST, 1)
+    text, ends, _, _ = socket.recv_fds(line, LONGEST_REQUEST, 3)
+    request = json.loads(text)
+    importlib.import_module(CODE[request["arguments"][0]])
     pid = os.fork()
     if pid == 0:
-        _be_the_bot(json.loads(text), log)
-    os.close(log)
+        _be_the_bot(request, ends)
+    for end in ends:
+        os.close(end)
     line.send(f"{pid}\n".encode())
     lines[pid] = line
 
 
-def _be_the_bot(request: Mapping[str, list[str] | dict[str, str] | str], log: int) -> NoReturn:
+def _be_the_bot(request: Mapping[str, list[str] | dict[str, str] | str], ends: Sequence[int]) -> NoReturn:
     """As if it had been started anew: nothing of the nursery's is left open, no signal is handled its way."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for here, there in ((nothing, 0), (log, 1), (log, 2)):
+    for there, here in enumerate(ends):
         os.dup2(here, there)
     os.closerange(3, MOST_FILES)
     os.chdir(str(request["folder"]))

@@ -41,16 +41,6 @@ class Newcomer(Chatter):
         answer = await self._http.post(f"/sandbox/chats/{self.chat_id}/send", json={"from": self.id, "sticker": True})
         answer.raise_for_status()
 
-    async def edits(self, message: Json, text: str) -> None:
-        """Correct what one wrote."""
-        await self._remember()
-        order = {"from": self.id, "message_id": message["message_id"], "text": text}
-        (await self._http.post(f"/sandbox/chats/{self.chat_id}/edit", json=order)).raise_for_status()
-
-    async def finds(self, message: Json) -> Json | None:
-        """A message as it is now, if it still is."""
-        return next((each for each in await self.messages() if each["message_id"] == message["message_id"]), None)
-
     async def scans(self, message: Json) -> bytes:
         """The picture of a message."""
         answer = await self._http.get(f"/sandbox/files/{message['photo'][-1]['file_id']}")

@@ -1,4 +1,7 @@
-"""Runs `python -m bot …` as somebody at a terminal would: in a folder of its own, with an environment of its own."""
+"""Runs `python -m bot …` as somebody at a terminal would: in a folder of its own, with an environment of its own.
+
+Each starts cold, as at a terminal, unless a story asks for a `warm` one: a fork of a process that has read the code.
+"""
 
 import asyncio
 import os
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import bot
+from tests.e2e.nursery import Child, nursery
 
 ROOT = Path(bot.__file__).parents[1]
 PATIENCE = 30.0
@@ -47,11 +51,25 @@ async def run(folder: Path, *arguments: str, environment: Mapping[str, str]) -> 
     return Ended(process.returncode or 0, out.decode(), err.decode())
 
 
+async def run_warm(folder: Path, *arguments: str, environment: Mapping[str, str]) -> Ended:
+    """Likewise, of a fork."""
+    said, log = (folder / f"{arguments[0]}-{time.monotonic_ns()}.{name}" for name in ("out", "err"))
+    with said.open("wb") as out, log.open("wb") as err:
+        process = await nursery().start(
+            arguments, environment=clean(environment), log=err.fileno(), stdout=out.fileno(), folder=folder
+        )
+    try:
+        code = await asyncio.wait_for(process.wait(), PATIENCE)
+    finally:
+        process.kill()
+    return Ended(code, said.read_text(), log.read_text())
+
+
 @dataclass(frozen=True, slots=True)
 class Running:
     """A program that goes on, and the file that takes all it says."""
 
-    process: asyncio.subprocess.Process
+    process: asyncio.subprocess.Process | Child
     log: Path
 
     async def says(self, words: str) -> str:
@@ -71,13 +89,20 @@ class Running:
 
 
 @asynccontextmanager
-async def running(folder: Path, *arguments: str, environment: Mapping[str, str]) -> AsyncIterator[Running]:
+async def running(
+    folder: Path, *arguments: str, environment: Mapping[str, str], warm: bool = False
+) -> AsyncIterator[Running]:
     """Start a command of the bot; ended at the end of the block if it is still there, with whatever it has started."""
     log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"
+    settings = clean(environment)
+    process: asyncio.subprocess.Process | Child
     with log.open("wb") as sink:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", *arguments, cwd=folder, env=clean(environment), stdout=sink, stderr=sink
-        )
+        if warm:
+            process = await nursery().start(arguments, environment=settings, log=sink.fileno(), folder=folder)
+        else:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "bot", *arguments, cwd=folder, env=settings, stdout=sink, stderr=sink
+            )
     try:
         yield Running(process, log)
     finally:

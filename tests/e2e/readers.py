@@ -68,6 +68,22 @@ async def until_reached(world: World, readers: Sequence[int], count: int) -> Non
         await asyncio.sleep(LOOK_EVERY)
 
 
+async def until_live_message_is_known(world: World, broadcast: Broadcast) -> None:
+    """Wait until the bot has written down which message it edits: one that a kill keeps from that is sent anew."""
+    store = opened(world)
+    deadline = time.monotonic() + PATIENCE
+    try:
+        while True:
+            async with store.reading() as tx:
+                kept = await tx.broadcasts.get(broadcast.id)
+            if kept is not None and kept.message_id is not None:
+                return
+            assert time.monotonic() < deadline, kept
+            await asyncio.sleep(LOOK_EVERY)
+    finally:
+        await store.close()
+
+
 async def report(world: World, broadcast: Broadcast) -> dict[str, int]:
     """Wait for its end; how many deliveries ended how."""
     store = opened(world)

@@ -4,7 +4,16 @@ from pathlib import Path
 
 from bot.actions.ports import DeliveryStatus
 from tests.e2e.people import Newcomer, completes, taps_to_invoice
-from tests.e2e.readers import confirms, listed, reached, report, still_subscribed, subscribers, until_reached
+from tests.e2e.readers import (
+    confirms,
+    listed,
+    reached,
+    report,
+    still_subscribed,
+    subscribers,
+    until_live_message_is_known,
+    until_reached,
+)
 from tests.e2e.world import words_of, world
 
 READERS, BLOCKED = 160, 8
@@ -17,7 +26,7 @@ async def test_killed_in_the_middle_it_goes_on_by_itself_and_tells_nobody_twice_
         readers = await subscribers(kirim, READERS, blocked=BLOCKED)
         broadcast = await confirms(kirim)
         await until_reached(kirim, readers, READERS // 3)
-        await kirim.oscar.sees(UNDER_WAY)
+        await until_live_message_is_known(kirim, broadcast)
         await kirim.kill_bot()
         await kirim.start_bot()
         ended = await report(kirim, broadcast)

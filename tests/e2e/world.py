@@ -5,124 +5,28 @@ looks into the bot; what it did is read from the chats and from the service's ow
 """
 
 import asyncio
-import atexit
 import os
-import re
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import httpx
 
 from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
-from tests.e2e.nursery import Child, Nursery
+from tests.e2e.chatter import LOOK_EVERY, PATIENCE, Chatter, Json, NotSeen, words_of
+from tests.e2e.nursery import Child, nursery
 
-PATIENCE = 20.0
-LOOK_EVERY = 0.05
-Json = dict[str, Any]
+__all__ = ["LOOK_EVERY", "PATIENCE", "Chatter", "Json", "NotSeen", "Service", "World", "words_of", "world"]
 
-
-class NotSeen(AssertionError):
-    """What a person waited for did not come."""
-
-
-class Chatter:
-    """One person in their private chat with the bot (or in a group, if `chat_id` says so)."""
-
-    def __init__(self, http: httpx.AsyncClient, person_id: int, chat_id: int | None = None) -> None:
-        self._http = http
-        self.id = person_id
-        self.chat_id = chat_id or person_id
-        self._known: set[tuple[int, str, str]] = set()
-
-    async def messages(self) -> list[Json]:
-        """All that stands in the chat, oldest first."""
-        answer = await self._http.get(f"/sandbox/chats/{self.chat_id}/messages", params={"limit": 500})
-        found: list[Json] = answer.raise_for_status().json()["messages"]
-        return found
-
-    async def says(self, text: str) -> Json:
-        """Write a message; what `sees` finds from here on is newer than this."""
-        await self._remember()
-        answer = await self._http.post(f"/sandbox/chats/{self.chat_id}/send", json={"from": self.id, "text": text})
-        message: Json = answer.raise_for_status().json()["message"]
-        return message
-
-    async def taps(self, label: str, *, message: Json | None = None, wait: float = 10) -> Json:
-        """Press the newest button whose label contains `label`; the toast that came back."""
-        button_on, button = await self._find_button(label, message)
-        return await self.presses(button_on, button["callback_data"], wait=wait)
-
-    async def presses(self, message: Json, data: str, *, wait: float = 10, force: bool = False) -> Json:
-        """Press a button by its data, as a double tap or a stale message would."""
-        await self._remember()
-        answer = await self._http.post(
-            f"/sandbox/chats/{self.chat_id}/press",
-            json={"from": self.id, "message_id": message["message_id"], "data": data, "timeout": wait, "force": force},
-            timeout=wait + 10,
-        )
-        result: Json = answer.raise_for_status().json()
-        return result
-
-    async def sees(self, text: str, *, within: float = PATIENCE, anywhere: bool = False) -> Json:
-        """Wait for a message that contains `text` (a regular expression): new or edited since the last act."""
-        return await self.waits_for(
-            lambda message: re.search(text, words_of(message)) is not None, within=within, anywhere=anywhere, what=text
-        )
-
-    async def waits_for(
-        self, fits: Callable[[Json], bool], *, within: float = PATIENCE, anywhere: bool = False, what: str = "it"
-    ) -> Json:
-        """Wait for a message that `fits`."""
-        deadline = time.monotonic() + within
-        while True:
-            messages = await self.messages()
-            for message in reversed(messages):
-                if (anywhere or _shape(message) not in self._known) and fits(message):
-                    return message
-            if time.monotonic() > deadline:
-                raise NotSeen(f"{what!r} in:\n" + "\n---\n".join(words_of(m) for m in messages[-6:]))
-            await asyncio.sleep(LOOK_EVERY)
-
-    async def count(self, text: str) -> int:
-        """How many messages contain `text` now."""
-        return sum(re.search(text, words_of(message)) is not None for message in await self.messages())
-
-    async def buttons(self) -> list[str]:
-        """The labels of the newest message that has any."""
-        for message in reversed(await self.messages()):
-            if labels := [button["text"] for button in _buttons(message)]:
-                return labels
-        return []
-
-    async def speaks(self, language: str) -> None:
-        """Change the app's language."""
-        await self._change({"language_code": language})
-
-    async def blocks(self, *, blocked: bool = True) -> None:
-        """Block the bot, or no longer."""
-        await self._change({"blocked": blocked})
-
-    async def _change(self, body: Json) -> None:
-        (await self._http.patch(f"/sandbox/people/{self.id}", json=body)).raise_for_status()
-
-    async def _remember(self) -> None:
-        self._known = {_shape(message) for message in await self.messages()}
-
-    async def _find_button(self, label: str, message: Json | None) -> tuple[Json, Json]:
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            for candidate in [message] if message else list(reversed(await self.messages())):
-                for button in _buttons(candidate):
-                    if label in button["text"] and "callback_data" in button:
-                        return candidate, button
-            if time.monotonic() > deadline:
-                raise NotSeen(f"no button {label!r}; there is {await self.buttons()}")
-            await asyncio.sleep(LOOK_EVERY)
+USUAL = {
+    "POLL_INTERVAL_SECONDS": "1",
+    "LOG_FORMAT": "json",
+    # Telegram's limits, and the bot's keeping to them, are for the tests that are about them.
+    "CHAT_MESSAGES_PER_SECOND": "30",
+    "GROUP_MESSAGES_PER_MINUTE": "1800",
+}
 
 
 class Service:
@@ -250,38 +154,15 @@ async def world(state: Path, profile: str = "documented", **settings: str) -> As
     """The servers and a running bot; `settings` go into the bot's environment."""
     options = SandboxOptions(state=state, profile=profile, page_port=0, service_port=0)
     async with servers(options) as addresses:
-        environment = bot_environment(state, addresses) | {"POLL_INTERVAL_SECONDS": "1", "LOG_FORMAT": "json"}
+        environment = bot_environment(state, addresses) | USUAL
         made = World(addresses, environment | settings, state)
         try:
-            # Telegram's own limits are for the tests that are about them.
             (await made.telegram.post("/sandbox/limits", json={"enforce": False})).raise_for_status()
             await made.service.does("settings", speedSeconds=None)
             await made.start_bot()
             yield made
         finally:
             await made.close()
-
-
-@cache
-def nursery() -> Nursery:
-    """The process that this process's bots come from."""
-    started = Nursery()
-    atexit.register(started.close)
-    return started
-
-
-def words_of(message: Json) -> str:
-    """A message's text, or its caption."""
-    return str(message.get("text") or message.get("caption") or "")
-
-
-def _buttons(message: Json) -> list[Json]:
-    rows = (message.get("reply_markup") or {}).get("inline_keyboard", [])
-    return [button for row in rows for button in row]
-
-
-def _shape(message: Json) -> tuple[int, str, str]:
-    return message["message_id"], words_of(message), str(message.get("reply_markup"))
 
 
 def _inherited() -> dict[str, str]:

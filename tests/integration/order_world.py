@@ -20,6 +20,7 @@ from bot.actions.orders import Orders, Rules
 from bot.actions.outbox import OutboxDelivery
 from bot.actions.ports import News, Settlement, Store, TellLater, Told, Untellable, Wish
 from bot.actions.reconcile import Reconciler
+from bot.actions.support_room import SupportRoom
 from bot.actions.watched import WatchedSettlement
 from bot.actions.watching import Watching
 from bot.domain.draft import Ask, OrderDraft
@@ -114,7 +115,8 @@ class House:
         self.orders = Orders(
             store=self.store, settlement=self.settlement, market=self.market, clock=self.clock, rules=rules
         )
-        self.observer = Observer(self.orders)
+        self.room = SupportRoom(0, rules.support_ids)
+        self.observer = Observer(self.orders, self.room)
         self.reconciler = Reconciler(self.orders, self.settlement)
         self.delivery = OutboxDelivery(self.store, self.ears, self.clock)
         self.alarms = Alarms(self.store, self.clock, rules.operator_ids)

@@ -306,7 +306,7 @@ async def test_a_daily_one_begets_one_a_day_until_it_is_ended(office: Office) ->
         ids.add(due.id)
         office.clock.passes(hours=23)
     assert len(ids) == 3
-    assert await office.broadcasts.call_off(await office.as_it_is(daily)) is not None
+    assert await office.broadcasts.call_off(await office.as_it_is(daily), OSCAR) is not None
     office.clock.passes(hours=2)
     assert await office.broadcasts.due() == ()
 
@@ -320,12 +320,18 @@ async def test_a_day_on_which_the_bot_was_away_is_left_out(office: Office) -> No
 
 async def test_what_is_called_off_does_not_begin_and_what_has_begun_is_not_called_off(office: Office) -> None:
     first = await office.confirmed()
-    assert await office.broadcasts.call_off(first) is not None
+    assert await office.broadcasts.call_off(first, OSCAR) is not None
     assert await office.begins(first) is None
     assert await office.broadcasts.due() == ()
     second = await office.begins(await office.confirmed())
     assert second is not None
-    assert await office.broadcasts.call_off(second) is None
+    assert await office.broadcasts.call_off(second, OSCAR) is None
+    async with office.store.reading() as tx:
+        trail = await tx.audit.page()
+    about = (f"broadcast:{second.id}", f"broadcast:{first.id}", f"broadcast:{first.id}")
+    assert [(entry.actor_id, entry.subject, entry.detail) for entry in trail] == [
+        (OSCAR, *each) for each in zip(about, ("confirmed", "called_off", "confirmed"), strict=True)
+    ]
 
 
 async def test_a_draft_that_lay_for_days_is_listed_by_when_it_was_confirmed(office: Office) -> None:

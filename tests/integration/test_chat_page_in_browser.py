@@ -7,11 +7,9 @@ import io
 import json
 import socket
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import httpx
 import pytest
 import uvicorn
 from PIL import Image
@@ -20,48 +18,19 @@ from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
 from bot.invoices.bolt11 import decode
 from bot.invoices.qr import invoice_qr_payload, render_png
-from bot.sandbox import page, settlement, telegram
+from bot.sandbox import page, telegram
 from bot.sandbox.wire import server_config
-from tests.contract.telegram_sandbox import EMMA, OSCAR, new_bot, serving
+from tests.contract.telegram_sandbox import EMMA, OSCAR
+from tests.integration.chat_desk import Desk, running_desk
 from tests.integration.chromium import chromium
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from playwright.async_api import Locator, Page
-    from telegram import Bot
 
 pytestmark = pytest.mark.browser
 
 VECTORS = Path(__file__).parents[1] / "unit" / "data" / "bolt11-vectors.json"
-KEY = {"x-api-key": settlement.SANDBOX_API_KEY}
-BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA", "recipientDetails": "1234567890"}
-
-
-@dataclass
-class Desk:
-    """The page in a browser; `emma` is her place on it, `troubles` what the browser complained of."""
-
-    page: Page
-    emma: Locator
-    bot: Bot
-    service: httpx.AsyncClient
-    troubles: list[str]
-
-    async def emma_says_hello(self) -> None:
-        # A bot cannot write to people who have never written to it.
-        await self.emma.get_by_test_id("start").click()
-        await expect(self.emma.get_by_test_id("message")).to_have_count(1)
-
-    async def orders(self, **more: Any) -> dict[str, Any]:
-        answer = await self.service.post("/v1/offramp/orders", headers=KEY, json={**BCA, "idrAmount": 500_000, **more})
-        order: dict[str, Any] = answer.json()
-        return order
-
-    async def state_of(self, order: dict[str, Any]) -> dict[str, Any]:
-        answer = await self.service.get("/control/orders", params={"orderId": order["orderId"]})
-        state: dict[str, Any] = answer.json()["orders"][0]
-        return state
 
 
 @pytest.fixture
@@ -69,27 +38,6 @@ async def desk() -> AsyncIterator[Desk]:
     async with running_desk() as desk:
         yield desk
         assert desk.troubles == []
-
-
-@asynccontextmanager
-async def running_desk() -> AsyncIterator[Desk]:
-    people = telegram.TelegramSandboxSettings(limits=telegram.Limits(enforce=False))
-    by_hand = settlement.SettlementSandboxSettings(speed_seconds=None)
-    async with (
-        chromium() as browser,
-        serving(settlement.create_app(by_hand)) as service_url,
-        serving(telegram.create_app(people, page.routes(service_url))) as url,
-        httpx.AsyncClient(base_url=service_url, trust_env=False) as service,
-        new_bot(url, people.bot_token) as bot,
-    ):
-        tab = await browser.new_page(viewport={"width": 1440, "height": 900})
-        troubles: list[str] = []
-        tab.on("pageerror", lambda error: troubles.append(str(error)))
-        tab.on("console", lambda line: troubles.append(line.text) if "Content Security" in line.text else None)
-        await tab.goto(url)
-        await tab.wait_for_selector("body[data-ready]")
-        yield Desk(tab, tab.get_by_test_id(f"pane-{EMMA}"), bot, service, troubles)
-        await tab.close()
 
 
 async def test_a_newcomer_says_hello_with_one_press(desk: Desk) -> None:
@@ -263,4 +211,3 @@ async def test_an_operator_writes_with_formatting_and_sends_a_picture_with_words
         "<b>now</b> {sats_100k} &amp; <i>more</i>",
         "<code>look</code>",
     ]
-    await expect(desk.emma.get_by_test_id("picture")).to_have_count(0)

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from bot.actions.delivery_round import Progress
-from bot.actions.ports import BroadcastStatus, DeliveryStatus, Subscription, TellLater, Untellable
+from bot.actions.ports import AuditAction, BroadcastStatus, DeliveryStatus, Subscription, TellLater, Untellable
 from bot.workers.broadcasting import LiveShow
 from tests.integration.delivering import BLOCKED, Desk
+from tests.integration.order_world import OSCAR
 
 DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN
 
@@ -117,8 +118,8 @@ async def test_what_may_have_arrived_is_unknown_and_sent_again_only_at_an_operat
     await desk.begins()
     await desk.delivering.settle()
     assert (await desk.broadcast()).report == {"delivered": 48, "unknown": 2}
-    assert await desk.delivering.again("b1") == 2
-    assert await desk.delivering.again("b1") == 0, "a second press does nothing"
+    assert await desk.delivering.again("b1", OSCAR) == 2
+    assert await desk.delivering.again("b1", OSCAR) == 0, "a second press does nothing"
     await desk.delivering.take_up()
     await desk.delivering.settle()
     assert (await desk.broadcast()).report == {"delivered": 50}
@@ -130,15 +131,15 @@ async def test_a_paused_one_rests_until_it_is_resumed(desk: Desk) -> None:
     desk.courier.lets_go = 50
     await desk.begins()
     await desk.until(lambda: len(desk.courier.left) >= 50)
-    assert await desk.delivering.pause("b1") is not None
-    assert await desk.delivering.pause("b1") is None, "the second operator sees how it stands"
+    assert await desk.delivering.pause("b1", OSCAR) is not None
+    assert await desk.delivering.pause("b1", OSCAR) is None, "the second operator sees how it stands"
     await desk.delivering.settle()
     counts = await desk.counts()
     assert counts == {DELIVERED: 50, WAITING: 150}, "what hadn't left is waiting again"
     desk.courier.lets_go = None
     await desk.delivering.take_up()
     assert not desk.delivering.is_busy
-    assert await desk.delivering.resume("b1") is not None
+    assert await desk.delivering.resume("b1", OSCAR) is not None
     await desk.delivering.settle()
     assert sorted(desk.courier.reached) == list(people)
 
@@ -148,13 +149,29 @@ async def test_a_stopped_one_ends_with_its_report(desk: Desk) -> None:
     desk.courier.lets_go = 50
     await desk.begins()
     await desk.until(lambda: len(desk.courier.left) >= 50)
-    both = await asyncio.gather(desk.delivering.stop("b1"), desk.delivering.stop("b1"))
+    both = await asyncio.gather(desk.delivering.stop("b1", OSCAR), desk.delivering.stop("b1", OSCAR))
     assert sum(each is not None for each in both) == 1
     await desk.delivering.settle()
     stopped = await desk.broadcast()
     assert (stopped.status, stopped.report) == (BroadcastStatus.STOPPED, {"delivered": 50, "waiting": 150})
-    assert await desk.delivering.resume("b1") is None
-    assert await desk.delivering.again("b1") == 0
+    assert await desk.delivering.resume("b1", OSCAR) is None
+    assert await desk.delivering.again("b1", OSCAR) == 0
+
+
+async def test_who_paused_resumed_and_stopped_it_is_written_down_once_each(desk: Desk) -> None:
+    await desk.subscribers(20)
+    desk.courier.lets_go = 5
+    await desk.begins()
+    await desk.until(lambda: len(desk.courier.left) >= 5)
+    act = desk.delivering
+    for step in (act.pause, act.pause, act.resume, act.pause, act.stop, act.stop):
+        await step("b1", OSCAR)
+    await act.settle()
+    async with desk.store.reading() as tx:
+        trail = reversed(await tx.audit.page())
+    assert [(each.actor_id, each.action, each.subject, each.detail) for each in trail] == [
+        (OSCAR, AuditAction.BROADCAST, "broadcast:b1", word) for word in ("paused", "running", "paused", "stopped")
+    ]
 
 
 async def test_a_paused_one_can_be_stopped_too(desk: Desk) -> None:
@@ -162,9 +179,9 @@ async def test_a_paused_one_can_be_stopped_too(desk: Desk) -> None:
     desk.courier.lets_go = 5
     await desk.begins()
     await desk.until(lambda: len(desk.courier.left) >= 5)
-    await desk.delivering.pause("b1")
+    await desk.delivering.pause("b1", OSCAR)
     await desk.delivering.settle()
-    assert await desk.delivering.stop("b1") is not None
+    assert await desk.delivering.stop("b1", OSCAR) is not None
     assert (await desk.broadcast()).report == {"delivered": 5, "waiting": 15}
 
 

@@ -13,7 +13,7 @@ from bot.domain.figures import Outcome
 from bot.domain.spans import Period, last
 from bot.domain.zones import PRESUMED
 from tests.contract.store_builders import an_order
-from tests.integration.order_world import EMMA, SARI, House
+from tests.integration.order_world import EMMA, OSCAR, SARI, House
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ async def test_a_file_is_written_in_portions_of_which_none_is_lost(
 ) -> None:
     monkeypatch.setattr(module, "AT_ONCE", 3)
     await has_orders(house, count)
-    export = await figures.export(last(Period.WEEK, house.clock.now(), PRESUMED))
+    export = await figures.export(last(Period.WEEK, house.clock.now(), PRESUMED), OSCAR)
     assert export.orders == count
     assert references(export) == [f"R{number:04}" for number in reversed(range(count))]
 
@@ -82,7 +82,7 @@ async def test_there_is_no_file_of_nothing_nor_of_too_much(
     house: House, figures: Figures, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     span = last(Period.WEEK, house.clock.now(), PRESUMED)
-    assert await figures.export(span) == Export(0, None)
+    assert await figures.export(span, OSCAR) == Export(0, None)
     monkeypatch.setattr(module, "MOST_ORDERS", 2)
     await has_orders(house, 3)
-    assert await figures.export(span) == Export(3, None)
+    assert await figures.export(span, OSCAR) == Export(3, None)

@@ -1,5 +1,6 @@
 """What `pip install .` brings along: a wheel is built, unpacked elsewhere, and run from another directory."""
 
+import json
 import os
 import subprocess
 import sys
@@ -69,3 +70,27 @@ def test_an_installed_kirim_has_its_sentences_and_its_page(installed: Path, tmp_
     where, sentence, _ = done.stdout.splitlines()
     assert where.startswith(str(installed))
     assert sentence == "Kirim rupiah"
+
+
+def test_an_installed_kirim_brings_the_command_for_agents(installed: Path, tmp_path: Path) -> None:
+    promised = next(installed.glob("kirim-*.dist-info/entry_points.txt")).read_text()
+    assert "kirim-mcp = bot.agent:main" in promised.splitlines()
+    done = _runs(installed, tmp_path, "-c", "from bot.agent import main; main()")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "SERVICE_API_KEY: is required and not set" in done.stderr
+
+
+def test_an_installed_kirim_mcp_serves_whoever_starts_it(installed: Path, tmp_path: Path) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
+    command = (sys.executable, "-c", "from bot.agent import main; main()")
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(installed), "SERVICE_API_KEY": "pk_live_made.up"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, input=line, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (answer,) = map(json.loads, done.stdout.splitlines())
+    assert answer["result"]["serverInfo"] == {"name": "kirim", "version": "0.1.0"}
+    # Nobody said where the service is, and that is said.
+    assert "http://127.0.0.1:8481" in done.stderr
+    assert "SERVICE_BASE_URL" in done.stderr

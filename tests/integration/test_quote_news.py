@@ -33,7 +33,9 @@ class Phone:
     outcome: Outcome = field(default_factory=Delivered)
     taken: list[Mapping[str, Any]] = field(default_factory=list)
 
-    async def send_text(self, chat_id: int, text: str, keyboard: Keyboard, *, lane: str, silent: bool) -> Outcome:
+    async def send_text(
+        self, chat_id: int, text: str, keyboard: Keyboard, *, lane: str, silent: bool, **_: object
+    ) -> Outcome:
         self.taken.append({"chat": chat_id, "text": text, "buttons": keyboard, "lane": lane, "silent": silent})
         return self.outcome
 

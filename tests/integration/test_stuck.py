@@ -8,6 +8,7 @@ import pytest
 
 from bot.actions.alarms import OVER
 from bot.actions.ports import EventNote, KeyRefused
+from bot.actions.ticket_news import ToPerson, ToRoom
 from bot.domain.order import Notice, Order, OrderReport, Phase
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.integration.order_world import EMMA, OSCAR, Heard, House, rules
@@ -52,8 +53,9 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     assert house.ears.kinds() == []
     for _ in range(5):
         await waits(house, 1)
-    assert house.ears.kinds() == [Notice.CARD_EDIT, Notice.STUCK]
-    assert house.ears.kinds(OSCAR) == house.ears.kinds(RINA) == [Notice.STAFF_STUCK]
+    assert house.ears.kinds() == [Notice.CARD_EDIT, Notice.STUCK, ToPerson.OPENED]
+    assert house.ears.kinds(OSCAR) == [Notice.STAFF_STUCK]
+    assert house.ears.kinds(RINA) == [ToRoom.HEAD]
     known = await house.order(order.reference)
     assert known.is_stuck
     async with house.store.reading() as tx:
@@ -83,8 +85,9 @@ async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_on
     report = OrderReport(service_id="svc-1", state="FAILED")
     await asyncio.gather(*(house.observer.observe(order.reference, report) for _ in range(4)))
     await house.tells()
-    assert house.ears.kinds() == [Notice.CARD_EDIT, Notice.FAILED]
-    assert house.ears.kinds(OSCAR) == house.ears.kinds(RINA) == [Notice.STAFF_FAILED]
+    assert house.ears.kinds() == [Notice.CARD_EDIT, Notice.FAILED, ToPerson.OPENED]
+    assert house.ears.kinds(OSCAR) == [Notice.STAFF_FAILED]
+    assert house.ears.kinds(RINA) == [ToRoom.HEAD]
 
 
 async def test_a_failure_of_an_unpaid_order_is_nothing_to_the_staff(house: House) -> None:
@@ -122,7 +125,7 @@ async def test_a_service_that_cannot_be_asked_keeps_nobody_from_being_told(house
     await waits(house, 31)
     assert house.ears.kinds() == []
     await waits(house, 2)
-    assert house.ears.kinds() == [Notice.CARD_EDIT, Notice.STUCK]
+    assert house.ears.kinds() == [Notice.CARD_EDIT, Notice.STUCK, ToPerson.OPENED]
 
 
 async def test_two_processes_tell_it_once(house: House, other_house: House) -> None:
@@ -158,7 +161,12 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
         if fuse.left:
             break
     kinds = [(each.chat_id, each.notice) for each in heard]
-    for chat, notice in ((EMMA, Notice.STUCK), (OSCAR, Notice.STAFF_STUCK), (RINA, Notice.STAFF_STUCK)):
+    for chat, notice in (
+        (EMMA, Notice.STUCK),
+        (EMMA, ToPerson.OPENED),
+        (OSCAR, Notice.STAFF_STUCK),
+        (RINA, ToRoom.HEAD),
+    ):
         told = [each for each in heard if (each.chat_id, each.notice) == (chat, notice)]
         assert told, kinds
         assert [each.maybe_told for each in told[1:]] == [True] * len(told[1:]), "a repetition says so"

@@ -9,6 +9,7 @@ import pytest
 from bot.actions.help import Help
 from bot.actions.news import news_of
 from bot.actions.ports import Told, Untellable
+from bot.actions.support_room import SupportRoom
 from bot.chat.messenger import Delivered, Invalid, Messenger, Outcome
 from bot.chat.notices import ChatTeller
 from bot.chat.screen import Keyboard
@@ -58,7 +59,7 @@ async def told(store: SqlStore, telegram: Telegram, order: Order, public_url: st
         messenger=cast("Messenger", telegram),
         translations=TRANSLATIONS,
         clock=clock,
-        help_desk=Help(store, clock, frozenset(), frozenset()),
+        help_desk=Help(SupportRoom(0, frozenset())),
         receipts=cast("Any", None),
         default_locale="en",
         public_url=public_url,

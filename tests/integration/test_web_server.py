@@ -161,6 +161,33 @@ async def test_connections_that_say_nothing_are_closed(monkeypatch: pytest.Monke
         writer.close()
 
 
+@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"])
+async def test_connections_that_never_come_to_the_point_are_closed(
+    monkeypatch: pytest.MonkeyPatch, before: bytes
+) -> None:
+    monkeypatch.setattr(server, "IDLE_SECONDS", 0.2)
+    async with open_house() as house:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(house.address.rpartition(":")[2]))
+        writer.write(before + b"GET / HTTP/1.1\r\n")
+        closed = asyncio.create_task(reader.read())
+        async with asyncio.timeout(5):
+            while not (await asyncio.wait({closed}, timeout=0.05))[0]:
+                writer.write(b"x: y\r\n")
+        assert (b"200 OK" in closed.result()) is bool(before)
+        writer.close()
+
+
+async def test_a_head_in_pieces_is_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "IDLE_SECONDS", 5)
+    async with open_house() as house:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(house.address.rpartition(":")[2]))
+        for piece in (b"GET / HT", b"TP/1.1\r\nho", b"st: x\r\nconnection: close\r\n", b"\r\n"):
+            writer.write(piece)
+            await asyncio.sleep(0.01)
+        assert (await reader.read()).startswith(b"HTTP/1.1 200 OK")
+        writer.close()
+
+
 async def test_it_binds_to_every_kind_of_address() -> None:
     made = await server.bind("localhost", 0)
     assert made.family in {socket.AF_INET, socket.AF_INET6}

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any
 
-from bot.actions.help import Help
 from bot.actions.history import PAGE, HistoryPage
-from bot.actions.ports import Clock, EventNote, OrderEvent, Person, Receipt, Recipient, Store
+from bot.actions.ports import EventNote, OrderEvent, Person, Receipt, Recipient
 from bot.chat.charts import Chart
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import (
@@ -16,7 +15,6 @@ from bot.chat.screens import (
     card,
     channel,
     destination,
-    helped,
     history,
     holder,
     lapsed,
@@ -53,6 +51,8 @@ from bot.domain.zones import INDONESIAN, PRESUMED
 from bot.i18n import Translations, Translator
 from bot.sandbox.bot_api import html, utf16
 from tests.unit.alarm_screens import of_alarms
+from tests.unit.seeing_more_screens import of_seeing_more
+from tests.unit.ticket_screens import of_tickets
 
 NOW = datetime(2026, 8, 17, 3, 5, tzinfo=UTC)
 JAKARTA = PRESUMED
@@ -78,7 +78,6 @@ HOSTILE_NAMES = (
     "'\"><a href='https://evil.example'>x</a>",
 )
 STAFF = (
-    Notice.STAFF_HELP,
     Notice.STAFF_BAD_INVOICE,
     Notice.STAFF_STUCK,
     Notice.STAFF_FAILED,
@@ -165,11 +164,6 @@ def an_order(method: PayoutMethod = BCA, **changes: Any) -> Order:
     return Order(**{**known, **changes})
 
 
-def a_help_desk(staff: frozenset[int], contact: str) -> Help:
-    """Whom a person may ask. Its screens look into no database."""
-    return Help(cast("Store", None), cast("Clock", None), staff, frozenset(), contact)
-
-
 def a_deposit(channel_name: str, method: PayoutMethod = BCA) -> Order:
     """An order to be paid in tokens."""
     chain, contract, decimals = {
@@ -225,6 +219,10 @@ def every_screen(locale: str, method: PayoutMethod = BCA, typed: str = "1.500") 
     yield from _of_settings(t, typed)
     for name, shown in of_alarms(t, an_order(method), NOW, JAKARTA, typed):
         yield Seen(name, shown)
+    for name, shown, must_say in of_seeing_more(t, an_order(method), NOW, JAKARTA, typed):
+        yield Seen(name, shown, must_say)
+    for name, shown in of_tickets(t, an_order(method), NOW, JAKARTA):
+        yield Seen(name, shown)
 
 
 def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
@@ -233,7 +231,6 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     others = [replace(BCA, code=str(code)) for code in range(20)]
     yield Seen("start", start.screen(t))
     yield Seen("start of a newcomer", start.screen(t, SUGGESTION), (SUGGESTION.text,))
-    yield Seen("help", start.help_screen(t))
     yield from _of_the_rate(t, typed)
     yield Seen("no destinations", destination.screen(t, fresh, ()))
     for page in (0, 1, 2, 99):
@@ -352,9 +349,6 @@ def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
         for notice in TOLD:
             shown = outcome.screen(notice, t, told, NOW, JAKARTA, help_offered=True)
             yield Seen(f"{notice}: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
-        for contact in ("", "@kirim_help", "help@kirim.example", "https://kirim.example/help?a=1&b=<2>"):
-            for staff in (frozenset[int](), frozenset({2001})):
-                yield Seen(f"helped: {moment}", helped.screen(t, order, a_help_desk(staff, contact), is_first=True))
         staffed = outcome.screen(Notice.STUCK, t, told, NOW, JAKARTA, help_offered=True, staff_told=True)
         yield Seen(f"stuck, staff told: {moment}", staffed, ("ABC2345", t.rupiah(500_000)))
         for notice in STAFF:

@@ -12,7 +12,6 @@ from bot.domain.broadcasting import (
     WIDEST,
     Doubt,
     doubts_about,
-    fill,
     has_variables,
     moved_percent,
     read_template,
@@ -20,6 +19,7 @@ from bot.domain.broadcasting import (
 )
 from bot.domain.errors import Rejection
 from bot.domain.quote import TOO_OLD, Quote
+from bot.domain.templates import fill
 from bot.sandbox.bot_api import html
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

@@ -78,6 +78,11 @@ def test_the_clock_is_the_persons_own_and_names_its_zone(zone: str, clock: str) 
     assert EN.clock(NOON, ZoneInfo(zone)) == clock.replace(".", ":")
 
 
+def test_staff_read_the_clock_to_the_second() -> None:
+    moment = NOON + timedelta(seconds=7)
+    assert [EN.seconds(moment, JAKARTA), ID.seconds(moment, JAKARTA)] == ["10:05:07", "10.05.07"]
+
+
 def test_a_zone_without_a_name_is_told_by_its_difference() -> None:
     assert ID.clock(NOON, timezone(timedelta(hours=-3, minutes=-30))) == "23.35 UTC-3:30"
 

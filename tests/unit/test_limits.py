@@ -172,14 +172,14 @@ async def test_other_errors_are_never_repeated_here() -> None:
 
 
 @in_virtual_time
-async def test_answers_to_presses_and_questions_to_telegram_wait_for_nothing() -> None:
+async def test_answers_to_presses_questions_to_telegram_and_reactions_wait_for_nothing() -> None:
     wire = Wire()
     flood = [asyncio.create_task(wire.send(1)) for _ in range(100)]
     await asyncio.sleep(0)
     begin = now()
-    for endpoint in ("answerCallbackQuery", "getMe", "getChat", "sendChatAction"):
+    for endpoint in ("answerCallbackQuery", "getMe", "getChat", "sendChatAction", "setMessageReaction"):
         await wire.send(1, endpoint=endpoint)
-    assert now() - begin == pytest.approx(4 * wire.takes)
+    assert now() - begin == pytest.approx(5 * wire.takes)
     for task in flood:
         task.cancel()
     await asyncio.gather(*flood, return_exceptions=True)

@@ -18,6 +18,7 @@ EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 BEGAN = NOW - timedelta(minutes=30)
 CONFIRMED = OrderEvent(reference="ABC2345", at=BEGAN, phase=Phase.INTENDED, state="", note=EventNote.INTENDED)
 WAY = tuple(STEP_OF_STATE)
+FOR_SUPPORT = frozenset({EventNote.PAYMENT, EventNote.INVOICE_REPLACED})
 
 
 def event(minutes: int, phase: Phase = Phase.OPEN, state: str = "", note: str = "") -> OrderEvent:
@@ -162,12 +163,18 @@ def test_other_days_stand_above_their_lines_and_today_only_after_another() -> No
 
 
 def test_every_note_and_every_phase_has_its_sentence() -> None:
-    for note in set(EventNote) - {EventNote.INTENDED}:
+    for note in set(EventNote) - {EventNote.INTENDED, *FOR_SUPPORT}:
         assert len(words(an_order(), [CONFIRMED, event(1, note=note)])) == 2
     for phase in Phase:
         [*_, last] = words(an_order(phase=phase), [CONFIRMED, event(1, phase)])
         assert last != "Confirmed by you" or phase is Phase.INTENDED
     assert words(an_order(), [CONFIRMED, event(1, note="of a later version")]) == ["Confirmed by you", "Order made"]
+
+
+@pytest.mark.parametrize("note", sorted(FOR_SUPPORT))
+def test_what_only_support_is_to_see_is_no_line_of_a_payers(note: str) -> None:
+    order, events = lived("IDLE", "LN_INVOICE_PAID")
+    assert told(order, [*events, event(9, note=note)]) == told(order, events)
 
 
 def test_an_order_of_which_no_events_are_left_was_confirmed_all_the_same() -> None:

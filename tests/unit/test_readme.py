@@ -6,6 +6,7 @@ from pathlib import Path
 from typer.main import get_command
 
 from bot.__main__ import cli
+from bot.agent_config import AgentSettings
 from bot.config import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -46,4 +47,4 @@ def test_every_folder_the_readme_names_is_there() -> None:
 def test_the_example_environment_names_settings_only() -> None:
     lines = (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
     names = {line.lstrip("#").partition("=")[0] for line in lines if "=" in line}
-    assert names <= {name.upper() for name in Settings.model_fields}
+    assert names <= {name.upper() for name in Settings.model_fields | AgentSettings.model_fields}

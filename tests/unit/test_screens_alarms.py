@@ -32,6 +32,7 @@ def test_all_is_well_in_one_line_each() -> None:
         "✅ Invoices that did not match: 0",
         "✅ News waiting to be told: 3",
         "✅ Looking after orders: at work",
+        "✅ Support's group: can be written to",
     ]
     assert lately == "Alarms in the last 24 hours: 0"
     assert [button.label for button in seen.buttons] == ["Refresh", "Your own orders", "Send rupiah"]
@@ -64,6 +65,7 @@ def test_only_what_does_not_end_by_itself_has_a_button(kind: AlarmKind) -> None:
         AlarmKind.ORDER_FAILED,
         AlarmKind.INVOICE_MISMATCH,
         AlarmKind.METHODS_SHRUNK,
+        AlarmKind.ROOM_LOST,
     }
     alarm = next(each for each in every_alarm(ORDER, NOW, "no") if each.kind is kind)
     assert bool(alarms.keyboard(EN, alarm)) is (kind in ends_by_hand)

@@ -142,7 +142,7 @@ def test_no_text_of_the_service_breaks_the_message(locale: str, text: str) -> No
     shown({f"{number} {text}": {text: text} for number in range(40)}, locale, rails)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.dictionaries(st.text(), JSON, max_size=30))
 def test_any_json_is_shown(stats: dict[str, Any]) -> None:
     shown(stats, "id")

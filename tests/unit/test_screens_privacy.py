@@ -85,7 +85,14 @@ def test_every_button_is_one_that_is_answered(locale: str) -> None:
 
 def test_the_confirmation_bears_its_person_and_its_moment() -> None:
     shown = Seen("asked", privacy.confirm(TRANSLATIONS.get("en"), held(), Waits(), NOW))
-    assert shown.buttons[0].data == f"pv:yes:{2**52}:{int(NOW.timestamp())}"
+    kind, action, person, stamped = (shown.buttons[0].data or "").split(":")
+    assert (kind, action, int(person)) == ("pv", "yes", 2**52)
+    assert privacy.moment_of(stamped) == NOW
+
+
+def test_who_has_come_within_the_same_second_may_go() -> None:
+    come = NOW.replace(microsecond=1)
+    assert come < privacy.moment_of(privacy.stamp(come.replace(microsecond=2)))
 
 
 @pytest.mark.parametrize(
@@ -105,6 +112,13 @@ def test_what_is_open_is_named_with_its_reason(order: Any, reason: str) -> None:
     assert reason in shown.text
 
 
+@pytest.mark.parametrize(("username", "said"), [("emma_w", "Public name: @emma_w"), (None, "")])
+def test_a_public_name_that_is_kept_is_shown(username: str | None, said: str) -> None:
+    shown = Seen("seen", privacy.summary(TRANSLATIONS.get("en"), held(username=username), JAKARTA))
+    assert (said or "Your data") in shown.text
+    assert ("Public name" in shown.text) == bool(username)
+
+
 def test_without_retention_nothing_is_said_of_days() -> None:
     shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, wished=False))
     assert "numbers and names, encrypted: until you delete them" in shown.text
@@ -115,7 +129,8 @@ def test_the_file_holds_everything_in_full_and_is_json_whatever_was_typed() -> N
     import json  # noqa: PLC0415  needed here alone
 
     for typed in ("Ibu", "\ud800", "\x00", '"}', "🏦", "\u202e"):
-        content = json.loads(as_file(held(typed=typed, phrase="MANGO LAUT", locale="id"), NOW))
+        content = json.loads(as_file(held(typed=typed, phrase="MANGO LAUT", locale="id", username="emma_w"), NOW))
+        assert content["profile"]["username"] == "emma_w"
         assert content["profile"]["phrase"] == "MANGO LAUT"
         assert content["recipients"][0] == content["recipients"][0] | {"number": NUMBER, "name_given": typed}
         (order,) = content["orders"]

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot.chat.screens import card, helped, outcome, too_many
+from bot.chat.screens import card, outcome, too_many
 from bot.chat.words import when
 from bot.domain.order import Notice
 from bot.domain.timeline import Step
-from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, a_draft, a_help_desk, an_order, at_each_moment
+from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, a_draft, at_each_moment
 
 MOMENTS = dict(at_each_moment())
 TROUBLE = ((Notice.STUCK, "stuck"), (Notice.FAILED, "failed paid"), (Notice.FAILED, "failed paid between two looks"))
@@ -64,37 +64,6 @@ def test_the_card_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
     assert "taking longer than usual" in Seen("", card.screen(EN, stuck, NOW, JAKARTA, help_offered=True)).text
     done = replace(stuck, state="COMPLETED", step=Step.SENT, ended_at=NOW)
     assert "longer than usual" not in Seen("", card.screen(EN, done, NOW, JAKARTA, help_offered=True)).text
-
-
-def test_who_asks_for_a_person_reads_who_knows_and_whom_to_write_to_with_the_reference() -> None:
-    def asked(staff: frozenset[int], contact: str, *, first: bool = True) -> str:
-        return Seen("", helped.screen(EN, an_order(), a_help_desk(staff, contact), is_first=first)).text
-
-    staff, nobody = frozenset({2001}), frozenset[int]()
-    assert "A person has been told" in asked(staff, "")
-    assert "A person knows about it already" in asked(staff, "", first=False)
-    assert asked(staff, "@kirim_help").endswith("write to @kirim_help; please quote the order ABC2345.")
-    assert asked(nobody, "help@kirim.example").endswith("write to help@kirim.example and quote the order ABC2345.")
-    assert "has been told" not in asked(nobody, "@kirim_help")
-
-
-def test_help_is_offered_where_there_is_anybody_at_all() -> None:
-    assert a_help_desk(frozenset({1}), "").is_offered
-    assert a_help_desk(frozenset(), "@kirim_help").is_offered
-    assert not a_help_desk(frozenset(), "").is_offered
-
-
-@pytest.mark.parametrize(
-    ("whom", "markup"),
-    [
-        ("@kirim_help", '<a href="https://t.me/kirim_help">@kirim_help</a>'),
-        ("help@kirim.example", "help@kirim.example"),
-        ("https://kirim.example/?a=1&b=2", '<a href="https://kirim.example/?a=1&amp;b=2">'),
-        ('https://kirim.example/"><b>', '<a href="https://kirim.example/&quot;&gt;&lt;b&gt;">'),
-    ],
-)
-def test_a_contact_can_be_tapped_and_is_never_markup_of_its_own(whom: str, markup: str) -> None:
-    assert str(helped.contact(whom)).startswith(markup)
 
 
 def test_a_limit_keeps_the_draft_with_its_ways_on() -> None:

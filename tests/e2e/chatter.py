@@ -1,0 +1,216 @@
+"""A person of an end-to-end test: says things, sends files, taps what they see, and waits until they see something."""
+
+import asyncio
+import base64
+import re
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import httpx
+
+PATIENCE = 20.0
+LOOK_EVERY = 0.1
+AT_ONCE = 4
+"""Presses in the air: more of them take the client longer to keep account of than the bot to answer."""
+
+Json = dict[str, Any]
+
+
+class NotSeen(AssertionError):
+    """What a person waited for did not come."""
+
+
+class Chatter:
+    """One person in their private chat with the bot (or in a group, if `chat_id` says so)."""
+
+    def __init__(self, http: httpx.AsyncClient, person_id: int, chat_id: int | None = None) -> None:
+        self._http = http
+        self.id = person_id
+        self.chat_id = chat_id or person_id
+        self._known: set[tuple[int, str, str]] = set()
+
+    async def messages(self) -> list[Json]:
+        """All that stands in the chat, oldest first."""
+        answer = await self._http.get(f"/sandbox/chats/{self.chat_id}/messages", params={"limit": 500})
+        found: list[Json] = answer.raise_for_status().json()["messages"]
+        return found
+
+    async def says(self, text: str, *, reply_to: Json | None = None, topic: int | None = None) -> Json:
+        """Write a message, perhaps in answer to another; what `sees` finds from here on is newer than this."""
+        topic = topic or (reply_to or {}).get("message_thread_id")
+        return await self.sends(text=text, reply_to=reply_to and reply_to["message_id"], thread_id=topic)
+
+    async def sends(self, **what: object) -> Json:
+        """Send anything that a person can: see `bot/sandbox/bot_api/acting.py`."""
+        await self._remember()
+        return await self._sends(**what)
+
+    async def says_all(self, lines: Iterable[str]) -> None:
+        """Write one line after another, without waiting for what comes of them."""
+        await self._remember()
+        for line in lines:
+            await self._sends(text=line)
+
+    async def _sends(self, **what: object) -> Json:
+        answer = await self._http.post(f"/sandbox/chats/{self.chat_id}/send", json={"from": self.id, **what})
+        message: Json = answer.raise_for_status().json()["message"]
+        return message
+
+    async def sends_photo(self, picture: bytes, text: str = "", **how: Any) -> Json:
+        """Send a picture with words under it; `reply_to` and `topic` as in `says`, `album` as in the sandbox."""
+        return await self._sends_file({"picture": in_base64(picture)}, text, **how)
+
+    async def sends_document(self, name: str, content: bytes, text: str = "", **how: Any) -> Json:
+        """Send a file as it is; otherwise as `sends_photo`."""
+        return await self._sends_file({"file": {"name": name, "content": in_base64(content)}}, text, **how)
+
+    async def _sends_file(
+        self, what: Json, text: str, *, reply_to: Json | None = None, topic: int | None = None, **more: object
+    ) -> Json:
+        topic = topic or (reply_to or {}).get("message_thread_id")
+        place = {"reply_to": reply_to and reply_to["message_id"], "thread_id": topic}
+        return await self.sends(text=text, **what, **place, **more)
+
+    async def forwards(self, message: Json, **how: object) -> Json:
+        """Send a message of any chat that one can see on to this one; `topic` as in `says`."""
+        source = {"chat_id": message["chat"]["id"], "message_id": message["message_id"]}
+        return await self.sends(forward=source, thread_id=how.get("topic"))
+
+    async def forwards_of(self, person: "Chatter", text: str) -> Json:
+        """Send on what somebody has written elsewhere."""
+        return await self.sends(forward_from=person.id, text=text)
+
+    async def edits(self, message: Json, text: str) -> None:
+        """Correct what one wrote, also under a picture or a file."""
+        await self._acts("edit", message_id=message["message_id"], text=text)
+
+    async def deletes(self, message: Json) -> None:
+        """Delete what one wrote, for everybody; no bot hears of it."""
+        await self._acts("delete", message_id=message["message_id"])
+
+    async def _acts(self, act: str, **what: object) -> None:
+        await self._remember()
+        answer = await self._http.post(f"/sandbox/chats/{self.chat_id}/{act}", json={"from": self.id, **what})
+        answer.raise_for_status()
+
+    async def finds(self, message: Json) -> Json | None:
+        """A message as it is now, if it still is."""
+        return next((each for each in await self.messages() if each["message_id"] == message["message_id"]), None)
+
+    async def reaction(self, message: Json) -> str:
+        """What the bot has put under a message, "" for nothing."""
+        return "".join(((await self.finds(message)) or {}).get("sandbox", {}).get("reactions", []))
+
+    async def sees_reaction(self, message: Json, emoji: str, *, within: float = PATIENCE) -> None:
+        """Wait until the bot's reaction under a message is this one ("": none)."""
+        deadline = time.monotonic() + within
+        while (seen := await self.reaction(message)) != emoji:
+            if time.monotonic() > deadline:
+                raise NotSeen(f"{emoji!r} under {words_of(message)!r}, but {seen!r}")
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def taps(self, label: str, *, message: Json | None = None, wait: float = 10) -> Json:
+        """Press the newest button whose label contains `label`; the toast that came back."""
+        button_on, button = await self._find_button(label, message)
+        return await self.presses(button_on, button["callback_data"], wait=wait)
+
+    async def presses(self, message: Json, data: str, *, wait: float = 10, force: bool = False) -> Json:
+        """Press a button by its data, as a double tap or a stale message would."""
+        await self._remember()
+        return await self._presses(message, data, wait=wait, force=force)
+
+    async def presses_all(self, message: Json, pressed: Iterable[str], *, wait: float = 10) -> list[Json]:
+        """Press all of these, there or not, without waiting for one before the next; the answers in their order."""
+        await self._remember()
+        few = asyncio.Semaphore(AT_ONCE)
+
+        async def presses(data: str) -> Json:
+            async with few:
+                return await self._presses(message, data, wait=wait, force=True)
+
+        return await asyncio.gather(*map(presses, pressed))
+
+    async def _presses(self, message: Json, data: str, *, wait: float, force: bool) -> Json:
+        answer = await self._http.post(
+            f"/sandbox/chats/{self.chat_id}/press",
+            json={"from": self.id, "message_id": message["message_id"], "data": data, "timeout": wait, "force": force},
+            timeout=wait + 10,
+        )
+        result: Json = answer.raise_for_status().json()
+        return result
+
+    async def sees(self, text: str, *, within: float = PATIENCE, anywhere: bool = False) -> Json:
+        """Wait for a message that contains `text` (a regular expression): new or edited since the last act."""
+        return await self.waits_for(
+            lambda message: re.search(text, words_of(message)) is not None, within=within, anywhere=anywhere, what=text
+        )
+
+    async def waits_for(
+        self, fits: Callable[[Json], bool], *, within: float = PATIENCE, anywhere: bool = False, what: str = "it"
+    ) -> Json:
+        """Wait for a message that `fits`."""
+        deadline = time.monotonic() + within
+        while True:
+            messages = await self.messages()
+            for message in reversed(messages):
+                if (anywhere or _shape(message) not in self._known) and fits(message):
+                    return message
+            if time.monotonic() > deadline:
+                raise NotSeen(f"{what!r} in:\n" + "\n---\n".join(words_of(m) for m in messages[-6:]))
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def count(self, text: str) -> int:
+        """How many messages contain `text` now."""
+        return sum(re.search(text, words_of(message)) is not None for message in await self.messages())
+
+    async def buttons(self) -> list[str]:
+        """The labels of the newest message that has any."""
+        for message in reversed(await self.messages()):
+            if labels := [button["text"] for button in _buttons(message)]:
+                return labels
+        return []
+
+    async def speaks(self, language: str) -> None:
+        """Change the app's language."""
+        await self._change({"language_code": language})
+
+    async def blocks(self, *, blocked: bool = True) -> None:
+        """Block the bot, or no longer."""
+        await self._change({"blocked": blocked})
+
+    async def _change(self, body: Json) -> None:
+        (await self._http.patch(f"/sandbox/people/{self.id}", json=body)).raise_for_status()
+
+    async def _remember(self) -> None:
+        self._known = {_shape(message) for message in await self.messages()}
+
+    async def _find_button(self, label: str, message: Json | None) -> tuple[Json, Json]:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            for candidate in [message] if message else list(reversed(await self.messages())):
+                for button in _buttons(candidate):
+                    if label in button["text"] and "callback_data" in button:
+                        return candidate, button
+            if time.monotonic() > deadline:
+                raise NotSeen(f"no button {label!r}; there is {await self.buttons()}")
+            await asyncio.sleep(LOOK_EVERY)
+
+
+def words_of(message: Json) -> str:
+    """A message's text, or its caption."""
+    return str(message.get("text") or message.get("caption") or "")
+
+
+def _buttons(message: Json) -> list[Json]:
+    rows = (message.get("reply_markup") or {}).get("inline_keyboard", [])
+    return [button for row in rows for button in row]
+
+
+def _shape(message: Json) -> tuple[int, str, str]:
+    return message["message_id"], words_of(message), str(message.get("reply_markup"))
+
+
+def in_base64(content: bytes) -> str:
+    """A file as the sandbox takes it."""
+    return base64.b64encode(content).decode()

@@ -1,0 +1,61 @@
+"""What the stories of looking up share: orders and the books they stand in, and who is written down to have looked."""
+
+import base64
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from datetime import UTC, datetime, timedelta
+
+from bot.actions.ports import Transaction
+from bot.domain.order import Phase, new_reference
+from bot.store import SqlStore
+from bot.store.vault import Vault
+from tests.contract.store_builders import an_order
+from tests.e2e.people import Newcomer, bot_knows, row_of, taps_to_invoice
+from tests.e2e.world import Json, World
+
+COMMANDS = ("/order {reference}", "/order {service_id}", "/person {person}", "/find bca today", "/tickets")
+
+
+async def rina_of(town: World, language: str = "en") -> Newcomer:
+    """The supporter, in private."""
+    rina = Newcomer(town.telegram, town.rina.id)
+    await rina.speaks(language)
+    return rina
+
+
+async def orders(town: World, person: Newcomer) -> tuple[str, Json]:
+    """An order of Rp500,000 to BCA that waits for its payment; its reference and the service's order."""
+    _, order = await taps_to_invoice(town, person)
+    await bot_knows(town, order, phase="open")
+    return str(row_of(town, order)["reference"]), order
+
+
+@asynccontextmanager
+async def books(town: World) -> AsyncIterator[Transaction]:
+    """The bot's database, to put days gone by into it."""
+    keys = [base64.urlsafe_b64decode(town.environment["ENCRYPTION_KEYS"])]
+    store = SqlStore(town.environment["DATABASE_URL"], Vault(keys))
+    async with store.transaction() as tx:
+        yield tx
+    await store.close()
+
+
+async def has_ordered(town: World, person: Newcomer, count: int) -> None:
+    """Orders that have ended, more than a person may have open at once."""
+    async with books(town) as tx:
+        for number in range(count):
+            facts: Json = {"phase": Phase.DONE, "state": "FAILED", "person_id": person.id, "chat_id": person.id}
+            created_at = datetime.now(UTC) - timedelta(days=40, minutes=number)
+            assert await tx.orders.add(an_order(new_reference(), number="1234567890", created_at=created_at, **facts))
+
+
+def looked(town: World, subject: str = "") -> list[tuple[int, str, int]]:
+    """Who looked at what of whom, as the audit trail says; oldest first."""
+    with closing(sqlite3.connect(town.state / "kirim.db")) as database:
+        rows = database.execute("SELECT actor_id, subject, person_id FROM audit WHERE action = 'looked' ORDER BY id")
+        return [row for row in rows if row[1].startswith(subject)]
+
+
+def hides_the_recipient(message: Json) -> bool:
+    return "1234567890" not in str(message)

@@ -1,0 +1,240 @@
+"""What nobody may reach who isn't meant to: every button and command there is, and all that a try may have changed.
+
+Buttons and commands are read from the bot's own handlers, and from the tables of what their buttons do, so that a new
+one can't be left out: `tests/e2e/test_never.py` says so where nothing here tries it.
+"""
+
+import base64
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from telegram.ext import ApplicationBuilder, BaseHandler, CallbackQueryHandler, CommandHandler, ConversationHandler
+
+from bot.actions.ports import TicketFilter
+from bot.chat import (
+    alarms,
+    auditing,
+    broadcast_presses,
+    broadcasting,
+    entrance,
+    figures,
+    presses,
+    saved,
+    tickets,
+)
+from bot.chat.staff import answering, data, saved_answers
+from bot.chat.staff import entrance as staff
+from bot.chat.staff.lookups import PAGES
+from bot.chat.staff.revealing import ACTIONS as REVEALS
+from bot.domain.tickets import CloseReason, Rating
+from bot.store.sealing import SEALED, open_row
+from bot.store.tables import metadata
+from bot.store.vault import Vault
+from tests.e2e.world import Json, World, words_of
+
+BOOKKEEPING = frozenset({"inbox", "quotes", "sealing_keys"})
+"""Tables that tell of the bot and the market, and of nobody."""
+
+MOVING = {"orders": frozenset({"looked_at", "next_look_at", "version"})}
+"""What the poller changes all the time."""
+
+THEIR_OWN = frozenset({"people", "drafts", "recipients", "subscriptions", "rate_alerts", "person_acts", "outbox"})
+"""Where something of whoever tries may stand afterwards: their language, a draft they have begun."""
+
+ABOUT_SOMETHING = re.compile(r"^(?:[dorht]|tk|rv|lu|sa|au|bc|bd|al):")
+"""Buttons about something that is somebody's; others are about whoever presses them."""
+
+Rows = frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Matters:
+    """What is somebody's, and nobody else's: their orders and tickets, and the words that give them away."""
+
+    person_id: int
+    orders: tuple[str, ...]
+    tickets: tuple[str, ...]
+    secrets: frozenset[str]
+    seen: frozenset[str]
+    """Callback data of every button that she or staff were ever shown."""
+
+    def told_in(self, text: str) -> list[str]:
+        """Which of the secrets a text gives away."""
+        return sorted(secret for secret in self.secrets if re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", text))
+
+
+@cache
+def handlers() -> tuple[BaseHandler[Any, Any, Any], ...]:
+    """All of them, those of the conversation's states too."""
+    application = ApplicationBuilder().token("1:" + "a" * 35).updater(None).build()
+    entrance.register(application)
+    return tuple(_flat(handler for group in application.handlers.values() for handler in group))
+
+
+def patterns() -> frozenset[str]:
+    """What each handler of buttons looks for."""
+    found = (handler.pattern for handler in handlers() if isinstance(handler, CallbackQueryHandler))
+    return frozenset(pattern.pattern for pattern in found if isinstance(pattern, re.Pattern))
+
+
+def commands(*, in_groups: bool = False) -> frozenset[str]:
+    """Every command; or those that are heard in groups, too."""
+    found = [handler for handler in handlers() if isinstance(handler, CommandHandler)]
+    return frozenset(name for each in found if not (in_groups and _is_private(each)) for name in each.commands)
+
+
+def buttons(matters: Matters, language: str = "en") -> tuple[str, ...]:
+    """All that can be pressed about somebody's matters: what was shown, and everything that can be made up.
+
+    `language` is that of whoever presses, who keeps it.
+    """
+    shown = {each for each in matters.seen if ABOUT_SOMETHING.match(each)}
+    return tuple(sorted({*shown, *_made_up(matters), f"lang:{language}"}))
+
+
+def lines(matters: Matters, wanted: Iterable[str]) -> Iterator[str]:
+    """These commands, as whoever is curious would try them."""
+    about: Mapping[str, tuple[str, ...]] = {
+        "order": (matters.orders[0], matters.tickets[0]),
+        "person": (str(matters.person_id), "@newcomer"),
+        "find": ("bca",),
+        "send": (),  # it says back whatever it doesn't understand
+        "start": (f"v_{matters.orders[0]}",),
+    }
+    for command in sorted(wanted):
+        yield f"/{command}"
+        yield from (f"/{command} {argument}" for argument in about.get(command, (matters.orders[0],)))
+
+
+def snapshot(world: World, but: Iterable[int] = ()) -> Rows:
+    """All rows of all tables but those about these persons alone."""
+    own, vault = frozenset(but), Vault((base64.urlsafe_b64decode(world.environment["ENCRYPTION_KEYS"]),))
+    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=10)) as database:
+        database.row_factory = sqlite3.Row
+        return frozenset(
+            (table, repr(_still(vault, table, row)))
+            for table in metadata.tables.keys() - BOOKKEEPING
+            for row in map(dict, database.execute(f"SELECT * FROM {table}"))  # noqa: S608  our own names
+            if not _is_of(table, row, own)
+        )
+
+
+def is_done(world: World, update_id: int = 0) -> bool:
+    """Whether the bot is done with every update up to this one, and all news are told."""
+    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=10)) as database:
+        last, left, to_tell = database.execute(
+            "SELECT (SELECT coalesce(max(update_id), 0) FROM inbox),"
+            " (SELECT count(*) FROM inbox WHERE finished_at IS NULL),"
+            " (SELECT count(*) FROM outbox WHERE status IN ('waiting', 'sending'))"
+        ).fetchone()
+        return bool(last >= update_id) and not left and not to_tell
+
+
+def last_update(world: World) -> int:
+    """The last update that the bot has taken in."""
+    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=10)) as database:
+        return int(database.execute("SELECT coalesce(max(update_id), 0) FROM inbox").fetchone()[0])
+
+
+def data_in(messages: Iterable[Json]) -> frozenset[str]:
+    """The callback data of every button in these messages."""
+    rows = (row for message in messages for row in (message.get("reply_markup") or {}).get("inline_keyboard", []))
+    return frozenset(button["callback_data"] for row in rows for button in row if "callback_data" in button)
+
+
+async def last_seen(world: World) -> int:
+    """The number of what could last be seen to happen, in any chat."""
+    return int((await world.telegram.get("/sandbox/state")).raise_for_status().json()["seq"])
+
+
+async def shown_since(world: World, number: int) -> list[Json]:
+    """The messages that could be seen since, in any chat: also one that stood there only until its next change."""
+    last = await last_seen(world)
+    shown: list[Json] = []
+    if last > number:
+        async with world.telegram.stream("GET", "/sandbox/events", params={"after": number}) as stream:
+            async for line in stream.aiter_lines():
+                event = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+                assert event.get("type") != "reset"
+                shown += [event["message"]] if "message" in event else []
+                if event.get("seq", 0) >= last:
+                    break
+    return shown
+
+
+def by_the_bot(messages: Iterable[Json]) -> dict[int, str]:
+    """What the bot's messages say, with their buttons."""
+    return {
+        message["message_id"]: f"{words_of(message)}\n{message.get('reply_markup')}"
+        for message in messages
+        if message.get("from", {}).get("is_bot")
+    }
+
+
+def _flat(found: Iterable[BaseHandler[Any, Any, Any]]) -> Iterator[BaseHandler[Any, Any, Any]]:
+    for handler in found:
+        if isinstance(handler, ConversationHandler):
+            inner = (
+                *handler.entry_points,
+                *handler.fallbacks,
+                *(each for state in handler.states.values() for each in state),
+            )
+            yield from _flat(inner)
+        else:
+            yield handler
+
+
+def _is_private(handler: CommandHandler[Any, Any]) -> bool:
+    return "ChatType.PRIVATE" in str(handler.filters)
+
+
+def _made_up(matters: Matters) -> Iterator[str]:
+    for order in matters.orders:
+        yield from (f"o:{order}:{action}" for action in (*presses.ACTIONS, "nothing"))
+        yield from (data.for_reveal(order, action, argument) for action in REVEALS for argument in ("", "bank"))
+        yield f"h:{order}"
+    for ticket in matters.tickets:
+        yield from (data.for_staff(ticket, action) for action in (*staff.ACTIONS, "nothing"))
+        yield from (data.for_staff(ticket, data.CLOSE_AS, reason) for reason in CloseReason)
+        yield data.for_staff(ticket, data.ANSWER_AGAIN, "1")
+        yield from (data.for_ticket(ticket, action) for action in (*tickets.ACTIONS, "nothing"))
+        yield from (data.for_ticket(ticket, "rate", rating) for rating in Rating)
+        yield from (data.for_saved_answer(action, ticket) for action in answering.ACTIONS)
+    yield from (data.for_saved_answer(action) for action in saved_answers.KEEPING)
+    yield from _looked_up(matters)
+    yield from (f"r:{'0' * 32}:{action}" for action in saved.ACTIONS)
+    yield from (f"bc:{'0' * 10}:1:{action}" for action in broadcasting.ACTIONS)
+    yield from (f"bd:{'0' * 10}:{action}" for action in broadcast_presses.ACTIONS)
+    yield from (f"al:{action}:order_failed:{order}" for action in alarms.ACTIONS for order in matters.orders)
+    yield from (f"au:{action}" for action in auditing.ACTIONS)
+    yield from (f"st:{action}:week" for action in figures.ACTIONS)
+    yield f"pv:yes:{matters.person_id}:1"
+    yield from ("r:list", "bc:new", "bc:list:0", "pv:see", f"d:{'0' * 8}:1:confirm", "t:new", "t:leave")
+    yield from ("new", "over", "q:day", "s:open", "ph:show", "sub:open")
+
+
+def _looked_up(matters: Matters) -> Iterator[str]:
+    queries: Mapping[str, tuple[str, ...]] = {
+        "tickets": tuple(f"{which}:0" for which in TicketFilter),
+        "order": matters.orders,
+        "like": tuple(order[:4] for order in matters.orders),
+    }
+    persons = (str(matters.person_id), f"{matters.person_id}:0")
+    yield from (data.for_lookup(what, query) for what in PAGES for query in queries.get(what, persons))
+
+
+def _still(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, object]:
+    """What a row says: the poller writes an open order anew at each look, and seals the same words otherwise."""
+    opened = open_row(vault, table, dict(row)) if table in SEALED else row
+    return {name: value for name, value in opened.items() if name not in MOVING.get(table, ())}
+
+
+def _is_of(table: str, row: Mapping[str, object], own: frozenset[int]) -> bool:
+    names = ("person_id", "chat_id", *(("id",) if table == "people" else ()))
+    return table in THEIR_OWN and any(row.get(name) in own for name in names)

@@ -1,0 +1,134 @@
+"""Kill -9 in the middle of a relay, before and after each send: everything arrives, and what may have twice says so."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+import pytest_asyncio
+
+from tests.e2e.talks import Case, a_case
+from tests.e2e.trouble import calls_of, held, killed_and_restarted
+from tests.e2e.world import Chatter, World, words_of, world
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+AGAIN = "Repeated, since we can't be sure"
+SAID = "It is on its way"
+BEFORE_AND_AFTER = pytest.mark.parametrize(("fault", "times"), [("delay", 1), ("delay_after", 2)])
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    """Rina works in private, where nothing waits for a group's pace."""
+    async with world(tmp_path_factory.mktemp("killed"), SUPPORT_CHAT_ID="0") as made:
+        await made.rina.speaks("en")
+        await made.rina.says("/start")
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def case(quiet: World) -> Case:
+    found = await a_case(quiet, group=None)
+    await found.person.sees("ticket|Ticket", anywhere=True)
+    return found
+
+
+async def killed_while(
+    case: Case, method: str, chat: Chatter, fault: str, cause: Callable[[], Awaitable[object]]
+) -> None:
+    """Kill the bot while a call hangs before Telegram, or just after it was carried out."""
+    async with held(calls_of(case.world, method), chat, fault):
+        await cause()
+    await killed_and_restarted(case.world)
+
+
+@BEFORE_AND_AFTER
+async def test_an_answer_arrives_once_more_than_it_was_interrupted(case: Case, fault: str, times: int) -> None:
+    said = await case.rina.says("Let me look", reply_to=case.head)
+    await case.rina.sees_reaction(said, "👌")
+    answers: list[dict[str, object]] = []
+
+    async def answer() -> None:
+        answers.append(await case.answers(SAID))
+
+    await killed_while(case, "sendMessage", case.person, fault, answer)
+    await case.person.sees(f"{SAID}(.|\n)*{AGAIN}", anywhere=True)
+    await case.rina.sees_reaction(answers[0], "👌")
+    assert await case.person.count(SAID) == times
+    assert await case.person.count("Let me look") == 1
+
+
+@BEFORE_AND_AFTER
+async def test_a_person_s_words_reach_support_whatever_is_interrupted(case: Case, fault: str, times: int) -> None:
+    said = await case.answers("What do you see?")
+    got = await case.person.sees("What do you see")
+    await case.rina.sees_reaction(said, "👌")
+
+    async def reply() -> None:
+        await case.person.says("Nothing at all yet", reply_to=got)
+
+    await killed_while(case, "sendMessage", case.rina, fault, reply)
+    await case.in_topic(f"{AGAIN}(.|\n)*Nothing at all yet")
+    assert await case.rina.count(f"{case.reference}(.|\n)*Nothing at all yet") == times
+
+
+@pytest.mark.parametrize("fault", ["delay", "delay_after"])
+async def test_what_became_of_an_answer_is_told_after_a_restart_and_the_answer_not_again(
+    case: Case, fault: str
+) -> None:
+    answers: list[dict[str, object]] = []
+
+    async def answer() -> None:
+        answers.append(await case.answers(SAID))
+
+    await killed_while(case, "setMessageReaction", case.rina, fault, answer)
+    await case.rina.sees_reaction(answers[0], "👌")
+    assert await case.person.count(SAID) == 1
+
+
+@pytest.mark.parametrize("fault", ["delay", "delay_after"])
+async def test_an_answer_that_is_being_taken_back_is_gone_after_a_restart(case: Case, fault: str) -> None:
+    said = await case.answers("For somebody else")
+    await case.person.sees("For somebody else")
+    await case.rina.sees_reaction(said, "👌")
+
+    async def unsend() -> None:
+        await case.rina.says("/unsend", reply_to=said)
+
+    await killed_while(case, "deleteMessage", case.person, fault, unsend)
+    await case.in_topic("Taken back. It is deleted in their chat")
+    assert await case.person.count("For somebody else") == 0
+    assert await case.person.count("has been taken back") == 1
+
+
+async def test_a_press_that_is_met_again_after_a_restart_closes_once(case: Case) -> None:
+    await case.presses("Close")
+    question = await case.in_topic("Why is .* to be closed")
+
+    async def close() -> None:
+        await case.rina.taps("Solved", message=question, wait=0)
+
+    async with held(calls_of(case.world, "answerCallbackQuery")):
+        await close()
+    await killed_and_restarted(case.world)
+    await case.person.sees(f"{case.reference}(.|\n)*Closed", anywhere=True)
+    again = await case.answers("One more thing")
+    await case.in_topic("Not passed on. This ticket is closed")
+    assert [words_of(message) for message in await case.person.messages() if "One more" in words_of(message)] == []
+    assert await case.rina.reaction(again) == ""
+
+
+async def test_a_former_supporter_s_replies_corrections_and_commands_change_nothing(case: Case) -> None:
+    said = await case.answers("As it was")
+    got = await case.person.sees("As it was")
+    await case.rina.sees_reaction(said, "👌")
+    await killed_and_restarted(case.world, SUPPORT_IDS="2001")
+    try:
+        await case.rina.edits(said, "As it was never meant")
+        await case.rina.says("/unsend", reply_to=said)
+        await case.rina.says("/note to myself", reply_to=case.head)
+        await case.answers("From nobody")
+        await case.in_topic("Only Kirim's support can answer here")
+    finally:
+        await killed_and_restarted(case.world, SUPPORT_IDS="3001")
+    assert await case.got() == [words_of(got)]
+    assert await case.rina.count("Kept as a note") == 0

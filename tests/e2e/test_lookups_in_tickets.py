@@ -1,0 +1,99 @@
+"""Looking up from within tickets, with a group and without one; and by somebody who helps people no more."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.e2e.looking_up import hides_the_recipient, looked
+from tests.e2e.people import Newcomer, bot_knows, newcomer, row_of, taps_to_invoice
+from tests.e2e.world import Json, World, words_of, world
+
+in_town = pytest.mark.asyncio(loop_scope="session")
+
+
+async def fails_after_payment(kirim: World, person: Newcomer) -> tuple[str, str]:
+    """They pay, then it fails, and a ticket opens by itself: the order's reference and the ticket's."""
+    _, order = await taps_to_invoice(kirim, person)
+    await kirim.service.pays(order)
+    await person.sees("Payment received at", anywhere=True)
+    await kirim.service.does("fail", orderId=order["id"])
+    await bot_knows(kirim, order, phase="done")
+    told = await person.sees("T-[0-9A-Z]{5}", anywhere=True)
+    return str(row_of(kirim, order)["reference"]), re.findall("T-[0-9A-Z]{5}", words_of(told))[0]
+
+
+async def head_of(reader: Newcomer, ticket: str) -> Json:
+    """The ticket's card in the chat."""
+    return await reader.sees(f"{ticket} · (open|terbuka)", anywhere=True)
+
+
+async def beside(reader: Newcomer, head: Json, text: str) -> Json:
+    """What came in answer; the card itself, which says the same, may be brought up to date meanwhile."""
+    return await reader.waits_for(
+        lambda m: m["message_id"] > head["message_id"] and re.search(text, words_of(m)) is not None, what=text
+    )
+
+
+@in_town
+async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is_answered_by_a_reply(
+    town: World,
+) -> None:
+    emma = await newcomer(town)
+    reference, ticket = await fails_after_payment(town, emma)
+    group = Newcomer(town.telegram, town.rina.id, SUPPORT_GROUP_ID)
+    head = await head_of(group, ticket)
+    topic = head["message_thread_id"]
+    await group.says("/order", topic=topic)
+    page = await beside(group, head, f"Pesanan: {reference}|Order: {reference}")
+    assert page["message_thread_id"] == topic
+    assert hides_the_recipient(page)
+    await group.says("/person", topic=topic)
+    person = await beside(group, page, f"Orang: {emma.id}|Person: {emma.id}")
+    assert person["message_thread_id"] == topic
+    await group.taps("Orangnya", message=page)
+    await group.sees("Dikenal sejak")
+    await group.presses(head, f"lu:person:{emma.id}", force=True)
+    assert ticket in words_of(await group.finds(head) or {}), "a ticket's own card stays a card"
+    rina = Newcomer(town.telegram, town.rina.id)
+    await rina.speaks("en")
+    await rina.says(f"/person {emma.id}")
+    await rina.taps(ticket)
+    card = await rina.sees(f"{ticket} · open")
+    await rina.says("We are asking the bank.", reply_to=card)
+    await emma.sees("We are asking the bank")
+    assert (rina.id, f"ticket:{ticket}", emma.id) in looked(town)
+
+
+async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_path: Path) -> None:
+    async with world(tmp_path, SUPPORT_CHAT_ID="0") as town:
+        emma, rina = await newcomer(town), Newcomer(town.telegram, town.rina.id)
+        await rina.speaks("en")
+        await rina.says("/start")
+        reference, ticket = await fails_after_payment(town, emma)
+        card = await head_of(rina, ticket)
+        await rina.says("/order", reply_to=card)
+        page = await beside(rina, card, f"Order: {reference}")
+        await rina.says("/person", reply_to=card)
+        await beside(rina, page, f"Person: {emma.id} .*\nKnown since")
+        await rina.says("/tickets")
+        listed = await rina.sees("Open tickets: 1, old first")
+        await town.kill_bot()
+        await town.start_bot(SUPPORT_IDS="3999")
+        before = looked(town)
+        for message, data in (
+            (page, f"lu:order:{reference}"),
+            (page, f"lu:person:{emma.id}"),
+            (listed, "lu:tickets:open~0"),
+            (listed, f"tk:{ticket}:show"),
+        ):
+            pressed = await rina.presses(message, data)
+            assert pressed["text"] == "Only Kirim's support can press this."
+        for command in ("/order", "/person"):
+            await rina.says(command, reply_to=card)
+            await rina.sees("I don't know that command")
+        await rina.forwards_of(emma, "where is my money?")
+        await rina.says("/tickets")
+        await rina.sees("I don't know that command")
+        assert looked(town) == before

@@ -1,0 +1,58 @@
+"""Whoever isn't support finds nothing, and support itself nothing by a button that was made up."""
+
+import pytest
+
+from tests.e2e.looking_up import COMMANDS, looked, orders, rina_of
+from tests.e2e.people import newcomer
+from tests.e2e.world import World
+
+in_town = pytest.mark.asyncio(loop_scope="session")
+
+
+@in_town
+async def test_nobody_else_finds_anything_by_command_button_or_forwarding(town: World) -> None:
+    emma, sari = await newcomer(town), await newcomer(town)
+    reference, order = await orders(town, emma)
+    before = looked(town)
+    await sari.says("/start")
+    greeting = await sari.sees("rupiah")
+    known = {"reference": reference, "service_id": order["id"], "person": emma.id}
+    for command in COMMANDS:
+        await sari.says(command.format(**known))
+        await sari.sees("I don't know that command")
+    for button in (f"lu:order:{reference}", f"lu:person:{emma.id}", f"lu:like:{reference[:4]}~0", "lu:tickets:open~0"):
+        pressed = await sari.presses(greeting, button, force=True)
+        assert pressed["text"] == "Only Kirim's support can press this."
+    await sari.forwards_of(emma, reference)
+    await sari.says("/start")
+    await sari.sees("rupiah")
+    assert await sari.count(reference) == 2, "their own words alone"
+    assert looked(town) == before
+
+
+@in_town
+@pytest.mark.parametrize(
+    "button",
+    [
+        "lu:order:",
+        "lu:order:NOSUCH2",
+        "lu:person:0",
+        "lu:person:-5",
+        "lu:person:99999999999999999999",
+        "lu:orders:x~0",
+        "lu:matters:~",
+        "lu:tickets:none~0",
+        "lu:find:",
+        "lu:find:~~~~~0",
+        "lu:find:014~zzzzzzzzzzzzzzzzzzzz~~~~0",
+        "lu:find:014~~~zzzzzzzzzzzz~~0",
+        "lu:nothing:1",
+        "lu:find:014~-1~~~~0",
+    ],
+)
+async def test_a_forged_button_of_support_itself_shows_nothing(town: World, button: str) -> None:
+    rina = await rina_of(town)
+    await rina.says("/tickets")
+    page = await rina.sees("Open tickets")
+    pressed = await rina.presses(page, button, force=True)
+    assert pressed["text"] == "That isn't there any more."

@@ -1,0 +1,200 @@
+"""Support sees a full recipient: in private, with a reason, for a minute, and never anything that can be passed on."""
+
+import sqlite3
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.e2e.people import Newcomer, newcomer, row_of, taps_to_invoice
+from tests.e2e.trouble import calls_of, held, until
+from tests.e2e.world import Chatter, Json, World, words_of
+
+in_town = pytest.mark.asyncio(loop_scope="session")
+NUMBER, MASKED = "1234567890", "BCA ••••7890"
+
+
+async def an_order(world: World) -> tuple[Newcomer, str]:
+    """Emma's order to BCA, and our reference of it."""
+    emma = await newcomer(world)
+    _, order = await taps_to_invoice(world, emma)
+    return emma, str(row_of(world, order)["reference"])
+
+
+async def meets(person: Chatter, language: str = "en") -> Json:
+    """A message of the bot's to press made-up buttons under."""
+    await person.speaks(language)
+    await person.says("/start")
+    return await person.sees("Kirim")
+
+
+async def asks_for(rina: Chatter, reference: str, reason: str = "The bank or the service asks") -> Json:
+    """From the button to the recipient."""
+    await rina.presses(await meets(rina), f"rv:{reference}:ask", force=True)
+    await rina.taps(reason, message=await rina.sees(f"{reference}(.|\n)*Why do you need the full recipient"))
+    return await rina.sees(f"🔓(.|\n)*{NUMBER}")
+
+
+async def a_minute_passes(world: World) -> None:
+    """What was revealed was revealed a minute ago."""
+    with closing(sqlite3.connect(world.state / "kirim.db", timeout=10)) as database:
+        database.execute("UPDATE reveals SET until = '2026-01-01 00:00:00.000000' WHERE masked_at IS NULL")
+        database.commit()
+
+
+async def has_no_question(person: Chatter) -> bool:
+    """Whether the question has done its work."""
+    return await person.count("Why do you need the full recipient") == 0
+
+
+async def is_nowhere(person: Chatter) -> bool:
+    """Whether nothing that the bot has written there shows it."""
+    return not any(NUMBER in str(message) for message in await person.messages() if message["from"]["is_bot"])
+
+
+def trail(world: World, reference: str) -> list[tuple[int, str]]:
+    """Who revealed an order, and whether anything of the reason can be read in the database."""
+    with closing(sqlite3.connect(world.state / "kirim.db")) as database:
+        known = "SELECT actor_id, detail FROM audit WHERE action = 'revealed' AND subject = ? ORDER BY id"
+        return database.execute(known, (f"order:{reference}",)).fetchall()
+
+
+@in_town
+async def test_the_recipient_is_seen_with_a_reason_and_is_masked_in_the_same_message(town: World) -> None:
+    _, reference = await an_order(town)
+    shown = await asks_for(town.rina, reference)
+    assert MASKED in words_of(shown)
+    assert "Masked again at" in words_of(shown)
+    await until(partial(has_no_question, town.rina), what="the question's end")
+    await a_minute_passes(town)
+    masked = await town.rina.sees("The recipient is masked again")
+    assert masked["message_id"] == shown["message_id"]
+    assert await is_nowhere(town.rina)
+    ((actor, detail),) = trail(town, reference)
+    assert actor == town.rina.id
+    assert "trace" not in detail
+    await town.rina.taps("Show it again", message=masked)
+    await town.rina.sees("Why do you need the full recipient")
+
+
+@in_town
+async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(town: World) -> None:
+    _, reference = await an_order(town)
+    shown = await asks_for(town.rina, reference)
+    assert shown["has_protected_content"]
+    group = Chatter(town.telegram, town.rina.id, SUPPORT_GROUP_ID)
+    answer = await town.telegram.post(
+        f"/sandbox/chats/{SUPPORT_GROUP_ID}/send",
+        json={"from": town.rina.id, "forward": {"chat_id": town.rina.id, "message_id": shown["message_id"]}},
+    )
+    assert answer.status_code == 404
+    assert await is_nowhere(group)
+    sent = [call for call in await town.calls() if call["method"] == "sendMessage"]
+    assert not any(NUMBER in str(call) for call in sent if f"{town.rina.id}" in str(call))
+    await town.rina.taps("Mask it now", message=shown)
+    await town.rina.sees("The recipient is masked again")
+    assert await is_nowhere(town.rina)
+
+
+@in_town
+async def test_a_reason_is_typed_and_one_that_says_nothing_is_asked_for_again(town: World) -> None:
+    _, reference = await an_order(town)
+    await town.rina.presses(await meets(town.rina, "id"), f"rv:{reference}:ask", force=True)
+    await town.rina.taps("Alasan lain", message=await town.rina.sees(f"{reference}(.|\n)*Untuk apa"))
+    await town.rina.sees("Tulis alasannya")
+    await town.rina.says("1234567890")
+    await town.rina.sees("Mohon tulis alasannya dengan kata-kata")
+    await town.rina.says("pengirim bilang nomornya 1234567890")
+    shown = await town.rina.sees("🔓")
+    assert NUMBER in words_of(shown)
+    assert "Disamarkan lagi pukul" in words_of(shown)
+    assert len(trail(town, reference)) == 1
+    await a_minute_passes(town)
+    await town.rina.sees("Penerima sudah disamarkan lagi")
+    await town.rina.speaks("en")
+
+
+@in_town
+async def test_asked_for_in_the_group_it_is_shown_in_private_alone(town: World) -> None:
+    _, reference = await an_order(town)
+    await meets(town.rina)
+    group = Chatter(town.telegram, town.rina.id, SUPPORT_GROUP_ID)
+    under = await group.says("look at this one")
+    for action in ("for:trace", "type", "hide:0123456789abcdef"):
+        assert "isn't there any more" in (await group.presses(under, f"rv:{reference}:{action}", force=True))["text"]
+    asked = await group.presses(under, f"rv:{reference}:ask", force=True)
+    assert "private chat" in asked["text"]
+    asking = await town.rina.sees(f"{reference}(.|\n)*Why do you need the full recipient")
+    await town.rina.taps("The number may be wrong", message=asking)
+    await town.rina.sees(f"🔓(.|\n)*{NUMBER}")
+    assert await is_nowhere(group)
+    await a_minute_passes(town)
+    await until(partial(is_nowhere, town.rina), what="the mask")
+
+
+@in_town
+async def test_nobody_else_is_shown_it_by_any_button(town: World) -> None:
+    emma, reference = await an_order(town)
+    stranger = await newcomer(town)
+    for person in (emma, stranger, town.oscar):
+        under = await meets(person)
+        before = len(await person.messages())
+        for action in ("ask", "for:trace", "type", "hide:0123456789abcdef"):
+            refused = await person.presses(under, f"rv:{reference}:{action}", force=True)
+            assert "Only Kirim's support can press this" in refused["text"]
+        assert len(await person.messages()) == before
+    assert await is_nowhere(town.oscar)
+    assert trail(town, reference) == []
+
+
+async def test_whoever_has_yet_to_press_start_is_told_how(kirim: World) -> None:
+    _, reference = await an_order(kirim)
+    await kirim.rina.blocks()
+    group = Chatter(kirim.telegram, kirim.rina.id, SUPPORT_GROUP_ID)
+    await group.presses(await group.says("look"), f"rv:{reference}:ask", force=True)
+    told = await group.sees("belum bisa menulis ke chat pribadi")
+    assert "start=staff" in str(told["reply_markup"])
+    await kirim.rina.blocks(blocked=False)
+    await asks_for(kirim.rina, reference)
+
+
+async def test_killed_while_it_is_shown_and_while_it_is_about_to_be_it_is_masked(kirim: World) -> None:
+    _, reference = await an_order(kirim)
+    for fault in ("delay", "delay_after"):
+        await kirim.rina.presses(await meets(kirim.rina), f"rv:{reference}:ask", force=True)
+        await kirim.rina.sees("Why do you need the full recipient")
+        async with held(calls_of(kirim, "editMessageText"), kirim.rina, fault):
+            await kirim.rina.taps("The bank or the service asks", wait=0)
+        await kirim.kill_bot()
+        assert await is_nowhere(kirim.rina) is (fault == "delay")
+        await kirim.telegram_heals()
+        await a_minute_passes(kirim)
+        await kirim.start_bot()
+        await until(partial(is_nowhere, kirim.rina), what="the mask")
+    assert len(trail(kirim, reference)) == 2
+
+
+async def test_a_former_supporter_is_shown_nothing_and_loses_what_they_see(kirim: World) -> None:
+    _, reference = await an_order(kirim)
+    shown = await asks_for(kirim.rina, reference)
+    await kirim.rina.presses(shown, f"rv:{reference}:type", force=True)
+    await kirim.rina.sees("Write the reason")
+    await kirim.kill_bot()
+    await kirim.start_bot(SUPPORT_IDS="3999")
+    await until(partial(is_nowhere, kirim.rina), what="the mask")
+    await kirim.rina.says("the bank asks for it")
+    await kirim.rina.sees("Kirim sends rupiah from this chat")
+    for message in await kirim.rina.messages():
+        for action in ("ask", "for:trace", "type"):
+            await kirim.rina.presses(message, f"rv:{reference}:{action}", force=True)
+    assert await is_nowhere(kirim.rina)
+    assert len(trail(kirim, reference)) == 1
+
+
+async def test_a_bot_that_is_stopped_leaves_nothing_to_be_seen(kirim: World) -> None:
+    _, reference = await an_order(kirim)
+    await asks_for(kirim.rina, reference)
+    code, seconds = await kirim.stop_bot()
+    assert (code, seconds < 5) == (0, True)
+    assert await is_nowhere(kirim.rina)

@@ -1,0 +1,214 @@
+"""A whole case on the chat page: a payment fails, the ticket opens itself, and support helps until it is rated.
+
+`SCREENSHOTS=folder` keeps pictures of the way.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.async_api import FilePayload, Locator, Page, expect
+
+from bot.i18n import Translations
+from bot.invoices.qr import render_png
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.e2e.browsing import DESKTOP, PHONE, SEEN_WITHIN, Onlooker, last, opened, pays_in_the_wallet, picture, tap
+from tests.e2e.people import bot_knows
+from tests.e2e.world import World, world
+
+pytestmark = pytest.mark.browser
+
+EMMA, SARI, RINA = 1001, 1002, 3001
+NUMBER = "8620123456"
+MASKED = "••••3456"
+TOO_MANY = 429
+HOLDER = "Budi Santoso"
+REAL_PACE = {"CHAT_MESSAGES_PER_SECOND": "1", "GROUP_MESSAGES_PER_MINUTE": "20"}
+"""As for real, before a Telegram that refuses whatever is faster."""
+
+TRANSLATIONS = Translations.load(strict=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InTrouble(Onlooker):
+    """Somebody whose payment fails, and what they and support read in one language."""
+
+    locale: str
+    answer: str
+    reply: str
+    delivered: str = "👌"
+
+    @property
+    def says(self) -> Callable[..., str]:
+        """The sentence of a key, without its formatting."""
+        return TRANSLATIONS.get(self.locale).plain
+
+
+CASES = [
+    InTrouble(
+        "support-en",
+        EMMA,
+        DESKTOP,
+        locale="en",
+        answer="We have found your payment. Could you send us a screenshot of your wallet?",
+        reply="Here it is",
+    ),
+    InTrouble(
+        "support-id",
+        SARI,
+        PHONE,
+        dark=True,
+        locale="id",
+        answer="Pembayaran Anda sudah kami temukan. Boleh kirim tangkapan layar dompetnya?",
+        reply="Ini dia",
+    ),
+]
+
+
+@pytest.mark.parametrize("who", CASES, ids=lambda who: who.name)
+async def test_a_failed_payment_is_helped_to_its_end(who: InTrouble, tmp_path: Path) -> None:
+    async with world(tmp_path, DEFAULT_LOCALE=who.locale, **REAL_PACE) as kirim, opened(kirim, who) as page:
+        (await kirim.telegram.post("/sandbox/limits", json={"enforce": True})).raise_for_status()
+        await kirim.rina.speaks(who.locale)
+        person, support, room = (page.get_by_test_id(f"pane-{chat}") for chat in (who.person, RINA, SUPPORT_GROUP_ID))
+        if who.screen == DESKTOP:
+            await page.get_by_test_id(f"show-{SARI}").click()
+        await _starts(page, support)
+        await _pays_in_vain(kirim, page, person, who)
+        ticket = await _ticket_has_opened(page, person, who)
+        await _support_claims(page, room, who, ticket)
+        await _support_reveals(page, room, support, who)
+        await _support_answers(page, room, who)
+        await _person_sends_a_picture(page, person, who, ticket)
+        await _picture_has_come(page, room, who)
+        await _support_closes(page, room, who)
+        await _person_rates(page, person, who)
+        await _rating_is_seen(page, room, who)
+        assert [call for call in await kirim.calls() if call["error_code"] == TOO_MANY] == []
+
+
+async def _starts(page: Page, support: Locator) -> None:
+    await _brings(page, RINA)
+    await support.get_by_test_id("start").click()
+    await expect(support.get_by_test_id("message").nth(1)).to_be_visible(timeout=SEEN_WITHIN)
+
+
+async def _pays_in_vain(kirim: World, page: Page, person: Locator, who: InTrouble) -> None:
+    await _brings(page, who.person)
+    await person.get_by_test_id("start").click()
+    await expect(person.get_by_test_id("message").nth(1)).to_be_visible(timeout=SEEN_WITHIN)
+    await _writes(person, f"500rb bca {NUMBER} {HOLDER}")
+    await tap(person, who.says("review.confirm"))
+    await expect(person.get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
+    await pays_in_the_wallet(page, who)
+    [order] = await kirim.service.orders()
+    await bot_knows(kirim, order, is_paid=1)
+    await kirim.service.does("fail", orderId=order["id"])
+
+
+async def _ticket_has_opened(page: Page, person: Locator, who: InTrouble) -> str:
+    told = last(person, who.says("ticket.by_itself_failed"))
+    await expect(told).to_be_visible(timeout=SEEN_WITHIN)
+    await picture(page, who, "01-opened-by-itself")
+    return next(word for word in (await told.inner_text()).split() if word.startswith("T-"))
+
+
+async def _support_claims(page: Page, room: Locator, who: InTrouble, ticket: str) -> None:
+    await _brings(page, SUPPORT_GROUP_ID)
+    await page.get_by_test_id("group-speaker").select_option(str(RINA))
+    await room.get_by_test_id("topic").filter(has_text=ticket).click()
+    card = _card(room)
+    await expect(card).to_contain_text(who.says("case.unusual.failed_paid"), timeout=SEEN_WITHIN)
+    assert HOLDER not in await card.inner_text()
+    await picture(page, who, "02-room")
+    await card.locator("blockquote").first.click()
+    await picture(page, who, "03-timeline")
+    await tap(room, who.says("staff_ticket.claim"))
+    await expect(card).to_contain_text(str(RINA), timeout=SEEN_WITHIN)
+    await picture(page, who, "04-claimed")
+
+
+async def _support_reveals(page: Page, room: Locator, support: Locator, who: InTrouble) -> None:
+    await tap(room, who.says("reveal.button"))
+    await _brings(page, RINA)
+    await tap(support, who.says("reveal.reason_compare"))
+    shown = last(support, NUMBER)
+    await expect(shown).to_contain_text(HOLDER, timeout=SEEN_WITHIN)
+    await picture(page, who, "05-revealed")
+    await tap(support, who.says("reveal.hide"))
+    await expect(support.get_by_test_id("message").filter(has_text=NUMBER)).to_have_count(0, timeout=SEEN_WITHIN)
+    await picture(page, who, "06-masked")
+    await _brings(page, SUPPORT_GROUP_ID)
+    await expect(room.get_by_test_id("message").filter(has_text=NUMBER)).to_have_count(0)
+
+
+async def _support_answers(page: Page, room: Locator, who: InTrouble) -> None:
+    await _replies(_card(room))
+    await _writes(room, who.answer)
+    said = last(room, who.answer)
+    await expect(said.get_by_test_id("reactions")).to_contain_text(who.delivered, timeout=SEEN_WITHIN)
+    await picture(page, who, "07-answered")
+
+
+async def _person_sends_a_picture(page: Page, person: Locator, who: InTrouble, ticket: str) -> None:
+    await _brings(page, who.person)
+    answer = last(person, who.answer)
+    await expect(answer).to_contain_text(ticket, timeout=SEEN_WITHIN)
+    await picture(page, who, "08-the-answer")
+    await _replies(answer)
+    await person.get_by_test_id("composer").fill(who.reply)
+    sent = FilePayload(name="wallet.png", mimeType="image/png", buffer=render_png("a wallet's screen"))
+    await person.get_by_test_id("picture").set_input_files(sent)
+    await expect(last(person, who.reply).get_by_test_id("reactions")).to_contain_text("👌", timeout=SEEN_WITHIN)
+    await picture(page, who, "09-picture-back")
+
+
+async def _picture_has_come(page: Page, room: Locator, who: InTrouble) -> None:
+    await _brings(page, SUPPORT_GROUP_ID)
+    await expect(last(room, who.reply).get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
+    await picture(page, who, "10-picture-in-the-room")
+
+
+async def _support_closes(page: Page, room: Locator, who: InTrouble) -> None:
+    await tap(room, who.says("staff_ticket.close"))
+    # Exactly that: in Indonesian another reason has the same word in it.
+    await room.get_by_role("button", name=who.says("staff.close.solved"), exact=True).last.click()
+    await expect(_card(room)).to_contain_text(who.says("staff_ticket.reason.solved"), timeout=SEEN_WITHIN)
+    await picture(page, who, "11-closed")
+
+
+async def _person_rates(page: Page, person: Locator, who: InTrouble) -> None:
+    await _brings(page, who.person)
+    await expect(last(person, who.says("ticket.how_was_it"))).to_be_visible(timeout=SEEN_WITHIN)
+    await picture(page, who, "12-closed-for-the-person")
+    await tap(person, who.says("button.rate_good"))
+    await expect(last(person, who.says("ticket.rated_good"))).to_be_visible(timeout=SEEN_WITHIN)
+    await picture(page, who, "13-rated")
+
+
+async def _rating_is_seen(page: Page, room: Locator, who: InTrouble) -> None:
+    await _brings(page, SUPPORT_GROUP_ID)
+    await expect(_card(room)).to_contain_text("👍", timeout=SEEN_WITHIN)
+    await picture(page, who, "14-rating-in-the-room")
+
+
+def _card(room: Locator) -> Locator:
+    """The first message of the topic; what answers it quotes its words."""
+    return room.get_by_test_id("message").filter(has=room.page.locator("blockquote"), has_text=MASKED).first
+
+
+async def _brings(page: Page, chat: int) -> None:
+    """Have this chat on the screen; where there is room for several, it may be there already."""
+    if not await page.get_by_test_id(f"pane-{chat}").is_visible():
+        await page.get_by_test_id(f"show-{chat}").click()
+
+
+async def _replies(message: Locator) -> None:
+    await message.hover()
+    await message.get_by_test_id("act-reply").click()
+
+
+async def _writes(pane: Locator, text: str) -> None:
+    await pane.get_by_test_id("composer").fill(text)
+    await pane.get_by_test_id("send").click()

@@ -1,0 +1,261 @@
+"""Support's room: a ticket stands there with its whole case, in a topic, in a plain group, or in private chats."""
+
+import re
+from pathlib import Path
+
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.e2e.people import Newcomer, newcomer, row_of, taps_to_invoice
+from tests.e2e.trouble import calls_of, held, killed_and_restarted, until
+from tests.e2e.world import Chatter, Json, World, words_of, world
+
+
+def room_of(world: World, chat_id: int = SUPPORT_GROUP_ID) -> Chatter:
+    """The group, as Rina of support sees it."""
+    return Chatter(world.telegram, 3001, chat_id)
+
+
+async def fails_after_payment(world: World) -> tuple[Newcomer, Json]:
+    """Somebody new pays, and then it fails."""
+    person = await newcomer(world)
+    _, order = await taps_to_invoice(world, person)
+    await world.service.pays(order)
+    await person.sees("Payment received at")
+    await world.service.does("fail", orderId=order["id"])
+    await person.sees("failed after your payment came in")
+    return person, order
+
+
+async def asks_about(world: World, person: Newcomer, order: Json) -> None:
+    """From the page of an order to support."""
+    await person.says("/orders")
+    await person.taps(str(row_of(world, order)["reference"]))
+    await person.taps("Talk to a person")
+    await person.sees("What is wrong")
+    await person.says("Did it go through?")
+    await person.sees("Support has your message")
+
+
+async def head_of(room: Chatter, person: Chatter) -> Json:
+    """The card of somebody's ticket, in whichever language."""
+    return await room.waits_for(lambda m: f": {person.id} · " in words_of(m) and "🎫" in words_of(m), anywhere=True)
+
+
+async def topics(world: World, chat_id: int = SUPPORT_GROUP_ID) -> dict[int, Json]:
+    """The topics of a group by their ids."""
+    chats = (await world.telegram.get("/sandbox/state")).raise_for_status().json()["chats"]
+    found = next(chat for chat in chats if chat["id"] == chat_id)["topics"]
+    return {topic["id"]: topic for topic in found}
+
+
+async def a_plain_group(world: World) -> Chatter:
+    """A group without topics, and the bot works there from now on."""
+    about = {"title": "Bantuan", "type": "group", "members": [2001, 3001]}
+    made = (await world.telegram.post("/sandbox/chats", json=about)).raise_for_status().json()
+    await killed_and_restarted(world, SUPPORT_CHAT_ID=str(made["id"]))
+    return room_of(world, made["id"])
+
+
+async def puts_bot(world: World, status: str) -> None:
+    """Oscar gives the bot another place in the group."""
+    path = f"/sandbox/chats/{SUPPORT_GROUP_ID}/bot"
+    (await world.telegram.post(path, json={"from": 2001, "status": status})).raise_for_status()
+
+
+async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: World) -> None:
+    person, order = await fails_after_payment(kirim)
+    head = await head_of(room_of(kirim), person)
+    text = words_of(head)
+    (reference,) = re.findall("T-[0-9A-Z]{5}", text)
+    assert (await topics(kirim))[head["message_thread_id"]]["name"] == f"{reference} · BCA Rp500.000"
+    assert "BCA ••••7890" in text
+    assert "1234567890" not in text
+    assert order["id"] in text
+    assert "tulis dalam bahasa Inggris" in text
+    assert "Gagal setelah pembayaran masuk." in text
+    assert re.search(r"Pembayaran diterima \(LN_INVOICE_PAID\), [0-9.]+ menurut jamnya", text)
+    assert re.search(r"💬 Kabar pembayaran masuk: terkirim", text)
+
+
+async def test_the_card_and_the_topic_follow_the_ticket(kirim: World) -> None:
+    person, _ = await fails_after_payment(kirim)
+    room = room_of(kirim)
+    head = await head_of(room, person)
+    topic_id = head["message_thread_id"]
+    await room.taps("Pegang", message=head)
+    await room.waits_for(lambda m: m["message_id"] == head["message_id"] and "dipegang 3001" in words_of(m))
+    await room.taps("Tutup", message=await room.finds(head))
+    await room.sees("Mengapa|mengapa|Alasan|alasan")
+    await room.taps("elesai")
+
+    async def is_closed() -> bool:
+        topic = (await topics(kirim))[topic_id]
+        return bool(topic["closed"]) and topic["name"].startswith("✅ T-")
+
+    await until(is_closed, what="the closed topic")
+    await room.taps("Buka lagi", message=await room.finds(head))
+
+    async def is_open() -> bool:
+        topic = (await topics(kirim))[topic_id]
+        return not topic["closed"] and topic["name"].startswith("T-")
+
+    await until(is_open, what="the open topic")
+
+
+async def test_the_order_is_read_afresh_by_a_button_that_says_what_it_has_changed(kirim: World) -> None:
+    person, order = await fails_after_payment(kirim)
+    room = room_of(kirim)
+    head = await head_of(room, person)
+    pressed = await room.taps("Baca ulang pesanan", message=head)
+    assert "Menanyakan ke layanan" in str(pressed)
+    await room.sees("Dibaca ulang pukul [0-9.]+: tidak ada yang berubah")
+    await kirim.service.does("advance", orderId=order["id"], state="COMPLETED")
+    await room.taps("Baca ulang pesanan", message=head)
+    said = await room.sees("Layanan menyebut COMPLETED. Bagi kita tetap FAILED")
+    assert said["message_thread_id"] == head["message_thread_id"]
+    await kirim.service.fails_with("503", method="GET", path=f"/v1/offramp/orders/{order['id']}")
+    await room.taps("Baca ulang pesanan", message=head)
+    await room.sees("Layanan tidak bisa dibaca")
+
+
+async def test_a_living_order_read_afresh_is_taken_in_and_every_card_follows_it(tmp_path: Path) -> None:
+    async with world(tmp_path, POLL_INTERVAL_SECONDS="60") as kirim:
+        person, room = await newcomer(kirim), room_of(kirim)
+        _, order = await taps_to_invoice(kirim, person)
+        await asks_about(kirim, person, order)
+        head = await head_of(room, person)
+        await room.sees("Did it go through", anywhere=True)
+        await kirim.service.pays(order)
+        await room.taps("Baca ulang pesanan", message=head)
+        said = words_of(await room.sees("Yang berubah:"))
+        assert said.split("\n")[1:] == ["Status: - → LN_INVOICE_PAID", "Pembayaran masuk."]
+        await person.sees("Payment received at", anywhere=True)
+        await room.waits_for(
+            lambda m: m["message_id"] == head["message_id"] and "menurut jamnya" in words_of(m), anywhere=True
+        )
+
+
+async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_correction_under_them(kirim: World) -> None:
+    person, _ = await fails_after_payment(kirim)
+    room = room_of(kirim)
+    head = await head_of(room, person)
+    opened = await person.sees("Opened by itself", anywhere=True)
+    long = "rupiah " * 580 + "the end"
+    written = await person.says(long, reply_to=opened)
+    rest = await room.sees("the end$")
+    assert words_of(rest) == long
+    assert rest["message_thread_id"] == head["message_thread_id"]
+    await person.edits(written, "In short: where is it?")
+    corrected = await room.sees("In short: where is it")
+    assert "meralat" in words_of(corrected)
+    assert corrected["reply_to_message"]["message_id"] == rest["message_id"]
+    await room.says("On its way", reply_to=rest)
+    await person.sees("On its way")
+
+
+async def test_a_topic_that_somebody_deletes_is_made_anew(kirim: World) -> None:
+    person, _ = await fails_after_payment(kirim)
+    room = room_of(kirim)
+    head = await head_of(room, person)
+    token = kirim.environment["TELEGRAM_BOT_TOKEN"]
+    gone = {"chat_id": SUPPORT_GROUP_ID, "message_thread_id": head["message_thread_id"]}
+    (await kirim.telegram.post(f"/bot{token}/deleteForumTopic", json=gone)).raise_for_status()
+    opened = await person.sees("Opened by itself", anywhere=True)
+    await person.says("Where is my money?", reply_to=opened)
+    words = await room.sees("Where is my money")
+    assert words["message_thread_id"] != head["message_thread_id"]
+    assert (await head_of(room, person))["message_thread_id"] == words["message_thread_id"]
+
+
+async def test_kill_9_between_a_topic_and_its_card_opens_no_second_topic(kirim: World) -> None:
+    room = room_of(kirim)
+    async with held(calls_of(kirim, "sendMessage"), room):
+        person, _ = await fails_after_payment(kirim)
+    await killed_and_restarted(kirim)
+    await head_of(room, person)
+    assert len(await topics(kirim)) == 1
+    assert await room.count("🎫") == 1
+
+
+async def test_an_answer_to_a_card_that_a_kill_kept_from_being_known_is_not_silently_lost(kirim: World) -> None:
+    room = room_of(kirim)
+    async with held(calls_of(kirim, "sendMessage"), room, "delay_after"):
+        person, _ = await fails_after_payment(kirim)
+    first = await room.waits_for(lambda m: "🎫" in words_of(m), anywhere=True)
+    await killed_and_restarted(kirim)
+    again = await room.waits_for(
+        lambda m: "🎫" in words_of(m) and m["message_id"] != first["message_id"], anywhere=True
+    )
+    assert again["message_thread_id"] == first["message_thread_id"]
+    await room.says("On its way", reply_to=first)
+    await room.sees("Tidak diteruskan")
+    await room.says("It arrives today", reply_to=again)
+    await person.sees("It arrives today", anywhere=True)
+    assert await person.count("On its way") == 0
+
+
+async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_its_new_id(kirim: World) -> None:
+    group = await a_plain_group(kirim)
+    person, _ = await fails_after_payment(kirim)
+    head = await head_of(group, person)
+    assert "message_thread_id" not in head
+    opened = await person.sees("Opened by itself", anywhere=True)
+    await person.says("Where is my money?", reply_to=opened)
+    words = await group.sees("Where is my money")
+    assert words["reply_to_message"]["message_id"] == head["message_id"]
+    moved = await kirim.telegram.post(f"/sandbox/chats/{group.chat_id}/migrate", json={})
+    new_id = moved.raise_for_status().json()["id"]
+    supergroup = room_of(kirim, new_id)
+    await person.says("Hello?", reply_to=opened)
+    words = await supergroup.sees("Hello")
+    head = await head_of(supergroup, person)
+    assert words["reply_to_message"]["message_id"] == head["message_id"]
+    await supergroup.taps("Pegang", message=head)
+    await supergroup.waits_for(lambda m: "dipegang 3001" in words_of(m))
+
+
+async def test_where_the_bot_may_open_no_topics_everything_answers_the_card(kirim: World) -> None:
+    await puts_bot(kirim, "member")
+    person, _ = await fails_after_payment(kirim)
+    room = room_of(kirim)
+    head = await head_of(room, person)
+    assert "message_thread_id" not in head
+    assert await topics(kirim) == {}
+    opened = await person.sees("Opened by itself", anywhere=True)
+    await person.says("Where is my money?", reply_to=opened)
+    words = await room.sees("Where is my money")
+    assert words["reply_to_message"]["message_id"] == head["message_id"]
+    await room.says("On its way", reply_to=words)
+    await person.sees("On its way")
+
+
+async def test_without_a_group_each_supporter_has_the_ticket_in_private_and_in_their_language(tmp_path: Path) -> None:
+    async with world(tmp_path, SUPPORT_CHAT_ID="0", SUPPORT_IDS="2001,3001") as kirim:
+        await kirim.rina.says("/start")
+        await kirim.oscar.says("/start")
+        person, _ = await fails_after_payment(kirim)
+        heads = [await head_of(each, person) for each in (kirim.rina, kirim.oscar)]
+        languages = ["Kronologi" in words_of(head) for head in heads]
+        assert all("Timeline" in words_of(head) or known for head, known in zip(heads, languages, strict=True))
+        opened = await person.sees("Opened by itself", anywhere=True)
+        await person.says("Where is my money?", reply_to=opened)
+        for supporter, head in zip((kirim.rina, kirim.oscar), heads, strict=True):
+            words = await supporter.sees("Where is my money", anywhere=True)
+            assert words["reply_to_message"]["message_id"] == head["message_id"]
+
+
+async def test_a_group_that_is_lost_loses_nothing_and_operators_hear_of_it(kirim: World) -> None:
+    for each in (kirim.rina, kirim.oscar):
+        await each.speaks("en")
+        await each.says("/start")
+        await each.sees("Kirim")
+    await puts_bot(kirim, "kicked")
+    person, _ = await fails_after_payment(kirim)
+    await head_of(kirim.rina, person)
+    await kirim.oscar.sees("Support's group can't be written to", anywhere=True)
+    opened = await person.sees("Opened by itself", anywhere=True)
+    await person.says("Where is my money?", reply_to=opened)
+    await kirim.rina.sees("Where is my money", anywhere=True)
+    await puts_bot(kirim, "administrator")
+    other, _ = await fails_after_payment(kirim)
+    await head_of(room_of(kirim), other)
+    await kirim.oscar.sees("support's group can be written to again", anywhere=True)

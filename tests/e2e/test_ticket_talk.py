@@ -1,0 +1,225 @@
+"""Support and a person talk through the bot: claimed by one, relayed in both directions, true about what arrived."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from tests.contract.telegram_pictures import png
+from tests.e2e.people import newcomer
+from tests.e2e.talks import GROUP, Case, a_case
+from tests.e2e.world import Chatter, World, words_of, world
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PICTURE = png(60, 40)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    """Two supporters, Rina and Oscar; their group speaks English."""
+    async with world(tmp_path_factory.mktemp("talk"), SUPPORT_IDS="3001,2001", DEFAULT_LOCALE="en") as made:
+        for staff in (made.oscar, made.rina):
+            await staff.speaks("en")
+        yield made
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    """The same two, who have no group: each works in private."""
+    async with world(tmp_path_factory.mktemp("quiet"), SUPPORT_IDS="3001,2001", SUPPORT_CHAT_ID="0") as made:
+        for staff in (made.oscar, made.rina):
+            await staff.speaks("en")
+            await staff.says("/start")
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def case(quiet: World) -> Case:
+    return await a_case(quiet, group=None)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def in_group(kirim: World) -> Case:
+    return await a_case(kirim)
+
+
+async def test_an_answer_is_a_reply_in_the_topic_and_is_known_to_have_arrived(case: Case) -> None:
+    said = await case.rina.sends(
+        html="It is <b>on its way</b>.",
+        reply_to=case.head["message_id"],
+    )
+    got = await case.person.sees(f"Kirim support · {case.reference}")
+    assert words_of(got).endswith("\nIt is on its way.")
+    assert "blockquote" in {entity["type"] for entity in got["entities"]}
+    assert "BCA ••••7890" in words_of(got)
+    await case.rina.sees_reaction(said, "👌")
+    await case.is_claimed_by(case.rina)
+
+
+async def test_pictures_and_files_go_along_each_part_of_an_album_by_itself(case: Case) -> None:
+    await case.rina.sends_photo(PICTURE, "The proof", reply_to=case.head)
+    got = await case.person.sees("The proof")
+    assert await case.person.scans(got)
+    await case.rina.sends_document("proof.pdf", b"%PDF", "As a file", reply_to=case.head)
+    assert (await case.person.sees("As a file"))["document"]["file_name"] == "proof.pdf"
+    for part in (1, 2):
+        await case.rina.sends_photo(PICTURE, f"Part {part}", reply_to=case.head, album="77")
+        assert "photo" in await case.person.sees(f"Part {part}")
+
+
+async def test_what_is_no_reply_stays_among_staff_and_so_does_a_note(in_group: Case) -> None:
+    topic = in_group.head["message_thread_id"]
+    await in_group.rina.says("What do you think, Oscar?", topic=topic)
+    await in_group.rina.says("/note Called the bank, they look into it", topic=topic)
+    kept = await in_group.in_topic("Kept as a note")
+    await in_group.oscar.says("They said the same to me", reply_to=kept)
+    await in_group.oscar.sees("Kept as a note")
+    await in_group.rina.says("/note Again", reply_to=in_group.head)
+    await in_group.rina.sends_photo(PICTURE, "/note a screenshot of theirs", reply_to=in_group.head)
+    await in_group.rina.sends_photo(PICTURE, "/nto a slip", reply_to=in_group.head)
+    await in_group.in_topic("begins with / isn't passed on")
+    await in_group.rina.says("/note", topic=topic)
+    await in_group.in_topic("Write /note and the words")
+    await in_group.answers("That's for you")
+    await in_group.person.sees("That's for you")
+    assert len(await in_group.got()) == 1
+
+
+async def test_one_holds_a_ticket_and_another_takes_it_over_with_a_word(in_group: Case) -> None:
+    assert "yours" in (await in_group.presses("Claim"))["text"]
+    await in_group.is_claimed_by(in_group.rina)
+    await in_group.answers("I know better", by=in_group.oscar)
+    await in_group.in_topic("Not passed on.*Somebody else has claimed this ticket")
+    await in_group.presses("Take over", by=in_group.oscar)
+    question = await in_group.in_topic("3001 holds")
+    await in_group.oscar.says("You are off today", reply_to=question)
+    await in_group.in_topic("2001 has taken over from 3001:\nYou are off today")
+    await in_group.is_claimed_by(in_group.oscar)
+    await in_group.answers("Oscar here", by=in_group.oscar)
+    await in_group.person.sees("Oscar here")
+    assert len(await in_group.got()) == 1
+
+
+async def test_two_who_claim_at_once_are_told_who_was_first_and_a_second_tap_changes_nothing(case: Case) -> None:
+    data = f"tk:{case.reference}:claim"
+    first = await case.rina.presses(case.head, data, force=True)
+    second = await case.oscar.presses(case.head, data, force=True)
+    again = await case.rina.presses(case.head, data, force=True)
+    assert ("yours" in first["text"], "yours" in again["text"]) == (True, True)
+    assert (second["show_alert"], "Somebody else has claimed" in second["text"]) == (True, True)
+
+
+async def test_who_has_blocked_the_bot_is_said_not_to_have_got_it_and_gets_it_later(case: Case) -> None:
+    await case.person.blocks()
+    said = await case.answers("Are you there?")
+    line = await case.in_topic("Not delivered. They have blocked the bot")
+    assert await case.rina.reaction(said) == ""
+    assert await case.got() == []
+    await case.person.blocks(blocked=False)
+    await case.rina.taps("Send again", message=line)
+    await case.person.sees("Are you there?")
+    await case.rina.sees_reaction(said, "👌")
+    second = await case.rina.presses(line, f"tk:{case.reference}:again:1", force=True)
+    assert second["show_alert"]
+    assert len(await case.got()) == 1
+
+
+async def test_a_corrected_answer_is_corrected_where_it_stands(case: Case) -> None:
+    said = await case.answers("It arives today")
+    got = await case.person.sees("It arives today")
+    await case.rina.sees_reaction(said, "👌")
+    await case.rina.edits(said, "It arrives today")
+    corrected = await case.person.sees("Corrected:\nIt arrives today")
+    assert corrected["message_id"] == got["message_id"]
+    await case.rina.sees_reaction(said, "✍")
+    await case.rina.edits(said, "/note not for them")
+    await case.in_topic("Not corrected. They still have it as it was")
+    assert (await case.got())[-1].endswith("It arrives today")
+
+
+async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_of_it(case: Case) -> None:
+    said = await case.answers("This is for somebody else")
+    await case.person.sees("This is for somebody else")
+    await case.rina.sees_reaction(said, "👌")
+    elsewhere = await case.oscar.sees("3001 has answered:\nThis is for somebody else", anywhere=True)
+    await case.oscar.says("/unsend", reply_to=elsewhere)
+    await case.oscar.sees("Only whoever wrote an answer can take it back")
+    await case.rina.says("/unsend", reply_to=said)
+    await case.person.sees("has been taken back")
+    await case.in_topic("Taken back. It is deleted in their chat")
+    assert not any("somebody else" in text for text in await case.got())
+    await case.rina.says("/unsend", reply_to=said)
+    await case.in_topic("has been taken back already")
+    await case.rina.says("/unsend")
+    await case.in_topic("no answer that could be taken back")
+
+
+async def test_a_message_that_staff_delete_was_passed_on_nevertheless(case: Case) -> None:
+    """Telegram tells no bot of it, so what was relayed stays: nothing pretends otherwise."""
+    said = await case.answers("Already said")
+    await case.rina.deletes(said)
+    assert (await case.person.sees("Already said"))["message_id"]
+
+
+async def test_what_can_not_be_passed_on_whole_is_not_passed_on(case: Case) -> None:
+    await case.answers("x" * 4000)
+    await case.in_topic("Not passed on. It is too long by 204 characters")
+    await case.rina.sends(sticker=True, reply_to=case.head["message_id"])
+    await case.in_topic("Only text, pictures and files can be")
+    assert await case.got() == []
+
+
+async def test_a_member_of_the_group_who_is_no_supporter_answers_nobody(in_group: Case) -> None:
+    guest = await newcomer(in_group.world)
+    path = f"/sandbox/chats/{GROUP}/members"
+    place = {"from": 2001, "person": guest.id, "status": "member"}
+    (await in_group.world.telegram.post(path, json=place)).raise_for_status()
+    await in_group.answers("Hello from the guest", by=Chatter(in_group.world.telegram, guest.id, GROUP))
+    await in_group.in_topic("Only Kirim's support can answer here")
+    assert await in_group.got() == []
+
+
+async def test_a_closed_ticket_is_closed_with_a_reason_and_takes_no_answer_until_it_is_open_again(case: Case) -> None:
+    await case.presses("Close")
+    question = await case.in_topic("Why is .* to be closed")
+    await case.rina.says("Because it is done", reply_to=question)
+    question = await case.rina.sees("Why is .* to be closed")
+    await case.rina.taps("Solved", message=question)
+    await case.in_topic(f"{case.reference} is closed: solved")
+    await case.answers("One more thing")
+    refusal = await case.in_topic("Not passed on. This ticket is closed")
+    assert await case.got() == []
+    await case.rina.taps("Reopen", message=refusal)
+    await case.answers("One more thing")
+    await case.person.sees("One more thing")
+
+
+async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_who_holds_it(in_group: Case) -> None:
+    await in_group.answers("What does your bank say?")
+    got = await in_group.person.sees("What does your bank say")
+    said = await in_group.person.says("Nothing at al", reply_to=got)
+    told = await in_group.in_topic("Nothing at al")
+    assert [entity["user"]["id"] for entity in told["entities"] if entity["type"] == "text_mention"] == [3001]
+    await in_group.person.edits(said, "Nothing at all")
+    await in_group.in_topic("has corrected this(.|\n)*Nothing at all")
+    await in_group.person.sends_photo(PICTURE, "See here", reply_to=got)
+    assert "photo" in await in_group.in_topic("See here")
+    await in_group.answers("Thank you, we ask them", to=told)
+    await in_group.person.sees("Thank you, we ask them")
+
+
+async def test_each_side_reads_its_own_language(quiet: World) -> None:
+    case = await a_case(quiet, "id", group=None)
+    assert "write to them in Indonesian" in words_of(case.head)
+    said = await case.answers("Uangnya sedang dikirim.")
+    got = await case.person.sees("Tim bantuan Kirim")
+    assert "Uangnya sedang dikirim." in words_of(got)
+    await case.rina.sees_reaction(said, "👌")
+    await case.rina.edits(said, "Uangnya sudah dikirim.")
+    await case.person.sees("Diperbaiki:\nUangnya sudah dikirim.")
+    await case.rina.says("/unsend", reply_to=said)
+    await case.person.sees("salah kirim di sini dan sudah ditarik")
+    await case.in_topic("Taken back. It is deleted in their chat")
+    await case.person.taps("Jawab")
+    await case.person.sees(case.reference)

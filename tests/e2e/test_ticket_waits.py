@@ -1,0 +1,88 @@
+"""Nobody answers: the ticket reminds its room, then the operators; and staff find their commands in Telegram's menu."""
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.e2e.people import taps_to_invoice
+from tests.e2e.trouble import killed_and_restarted, until
+from tests.e2e.world import Chatter, Json, World, words_of, world
+
+WAITED = r"T-[0-9A-Z]{5} sudah menunggu jawaban"
+LONG = r"T-[0-9A-Z]{5} has waited (.|\n)*Support was reminded"
+OSCAR, RINA = 2001, 3001
+
+
+@pytest.fixture
+async def hasty(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[World]:
+    """A house that reminds soon."""
+    async with world(tmp_path, TICKET_REMINDER_SECONDS=getattr(request, "param", "2")) as made:
+        for staff in (made.oscar, made.rina):
+            await staff.says("/start")
+        yield made
+
+
+async def fails_after_payment(world: World) -> None:
+    _, order = await taps_to_invoice(world, world.emma)
+    await world.service.pays(order)
+    await world.emma.sees("Payment received at")
+    await world.service.does("fail", orderId=order["id"])
+
+
+async def commands(world: World, scope: str) -> list[str]:
+    state = (await world.telegram.get("/sandbox/state")).raise_for_status().json()
+    return [each["command"] for each in state["commands"].get(f"{scope}/en", [])]
+
+
+async def test_the_room_is_reminded_in_the_ticket_then_the_operators_and_each_once(hasty: World) -> None:
+    room = Chatter(hasty.telegram, RINA, SUPPORT_GROUP_ID)
+    await fails_after_payment(hasty)
+    reminder = await room.sees(WAITED, anywhere=True)
+    card = reminder["reply_to_message"]
+    assert "Gagal setelah pembayaran masuk" in words_of(card)
+    assert reminder["message_thread_id"] == card["message_thread_id"]
+    told = await hasty.oscar.sees(LONG, anywhere=True)
+    (button,) = [button for row in told["reply_markup"]["inline_keyboard"] for button in row]
+    assert re.fullmatch(r"https://t\.me/c/2000000001/\d+/\d+", button["url"])
+    await killed_and_restarted(hasty)
+    await hasty.oscar.says("/rate")
+    await hasty.oscar.sees("BTC")
+    assert (await room.count(WAITED), await hasty.oscar.count(LONG)) == (1, 1)
+    assert await hasty.rina.count("menunggu jawaban") == 0
+
+
+@pytest.mark.parametrize("hasty", ["6"], indirect=True)  # long enough to be answered in
+async def test_claiming_from_the_reminder_and_answering_it_ends_the_wait(hasty: World) -> None:
+    room = Chatter(hasty.telegram, RINA, SUPPORT_GROUP_ID)
+    await fails_after_payment(hasty)
+    reminder = await room.sees(WAITED, anywhere=True)
+    await room.presses(reminder, claim_in(reminder))
+    await room.says("Kami periksa.", reply_to=reminder)
+    await hasty.emma.sees("Kami periksa", anywhere=True)
+    assert await hasty.oscar.count(LONG) == 0
+
+
+def claim_in(reminder: Json) -> str:
+    (button,) = [button for row in reminder["reply_markup"]["inline_keyboard"] for button in row]
+    return str(button["callback_data"])
+
+
+async def test_staff_find_what_they_may_do_in_the_menu_and_nobody_else_does(hasty: World) -> None:
+    await killed_and_restarted(hasty)
+    await until(lambda: has(hasty, f"chat:{SUPPORT_GROUP_ID}", "tickets"), what="the group's commands")
+    supports = await commands(hasty, f"chat:{RINA}")
+    operators = await commands(hasty, f"chat:{OSCAR}")
+    everybodys = await commands(hasty, "all_private_chats")
+    assert supports[:2] == ["tickets", "order"]
+    assert "broadcast" not in supports
+    assert operators[:2] == ["status", "broadcast"]
+    assert {"audit"} <= set(operators)
+    assert {"tickets", "audit", "broadcast"}.isdisjoint(everybodys)
+    assert set(everybodys) <= set(supports) & set(operators)
+
+
+async def has(world: World, scope: str, command: str) -> bool:
+    return command in await commands(world, scope)

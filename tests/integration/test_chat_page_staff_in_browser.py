@@ -1,0 +1,156 @@
+"""What staff do on the chat page, in a real Chromium: topics, answers, files, corrections, reactions, forwarding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.async_api import expect
+
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.contract.telegram_sandbox import EMMA, RINA
+from tests.integration.chat_desk import Desk, running_desk
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from playwright.async_api import Locator
+    from telegram import Message
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    async with running_desk() as desk:
+        yield desk
+        assert desk.troubles == []
+
+
+async def room_of(desk: Desk) -> Locator:
+    await desk.page.get_by_test_id(f"show-{SUPPORT_GROUP_ID}").click()
+    return desk.page.get_by_test_id(f"pane-{SUPPORT_GROUP_ID}")
+
+
+async def says(place: Locator, text: str) -> None:
+    await place.get_by_test_id("composer").fill(text)
+    await place.get_by_test_id("send").click()
+
+
+async def does(desk: Desk, message: Locator, what: str) -> None:
+    """Choose what to do with a message."""
+    await message.hover()
+    await message.get_by_test_id("act-more").click()
+    await desk.page.get_by_test_id("choices").get_by_role("button", name=what).click()
+
+
+async def heard(desk: Desk) -> list[Message]:
+    """All that the bot gets, new and edited."""
+    updates = await desk.bot.get_updates(timeout=0)
+    return [message for update in updates if (message := update.message or update.edited_message)]
+
+
+async def test_an_answer_in_a_topic_names_the_message_and_the_topic(desk: Desk) -> None:
+    room = await room_of(desk)
+    topic = (await desk.bot.create_forum_topic(SUPPORT_GROUP_ID, "T-4F7K2 · BCA Rp500,000")).message_thread_id
+    head = await desk.bot.send_message(SUPPORT_GROUP_ID, "the case", message_thread_id=topic)
+    await room.get_by_test_id("topic").filter(has_text="T-4F7K2").click()
+    card = room.get_by_test_id("message").filter(has_text="the case")
+    await card.hover()
+    await card.get_by_test_id("act-reply").click()
+    await says(room, "we look into it")
+    await expect(room.get_by_test_id("message").last).to_contain_text("we look into it")
+    answer = (await heard(desk))[-1]
+    assert answer.reply_to_message is not None
+    assert (answer.reply_to_message.message_id, answer.message_thread_id) == (head.message_id, topic)
+    assert answer.from_user is not None
+    assert answer.from_user.id == RINA
+
+
+async def test_topics_stand_newest_first_are_renamed_and_show_that_they_are_closed(desk: Desk) -> None:
+    room = await room_of(desk)
+    first = (await desk.bot.create_forum_topic(SUPPORT_GROUP_ID, "first")).message_thread_id
+    await desk.bot.create_forum_topic(SUPPORT_GROUP_ID, "second")
+    topics = room.get_by_test_id("topic")
+    await expect(topics).to_have_text(["General", "second", "first"])
+    await desk.bot.send_message(SUPPORT_GROUP_ID, "news", message_thread_id=first)
+    await expect(topics).to_have_text(["General", "first", "second"])
+    await desk.bot.edit_forum_topic(SUPPORT_GROUP_ID, first, name="done")
+    await desk.bot.close_forum_topic(SUPPORT_GROUP_ID, first)
+    await expect(topics.nth(1)).to_have_text("done")
+    await expect(topics.nth(1).locator(".lock")).to_have_count(1)
+    await expect(topics.nth(1).locator(".dot")).to_have_count(1)
+    await desk.bot.delete_forum_topic(SUPPORT_GROUP_ID, first)
+    await expect(topics).to_have_text(["General", "second"])
+
+
+async def test_a_reaction_is_seen_under_the_message_until_it_is_taken_away(desk: Desk) -> None:
+    room = await room_of(desk)
+    await says(room, "done")
+    message = room.get_by_test_id("message").last
+    await expect(message).to_contain_text("done")
+    number = (await heard(desk))[-1].message_id
+    await desk.bot.set_message_reaction(SUPPORT_GROUP_ID, number, "👌")
+    await expect(message.get_by_test_id("reactions")).to_have_text("👌")
+    await desk.bot.set_message_reaction(SUPPORT_GROUP_ID, number)
+    await expect(message.get_by_test_id("reactions")).to_have_count(0)
+
+
+async def test_one_corrects_and_takes_back_ones_own_words_only(desk: Desk) -> None:
+    await desk.emma_says_hello()
+    await says(desk.emma, "my slip")
+    mine = desk.emma.get_by_test_id("message").filter(has_text="my slip")
+    await does(desk, mine, "Edit")
+    await expect(desk.emma.get_by_test_id("composer")).to_have_value("my slip")
+    await says(desk.emma, "my __slip__, corrected")
+    edited = desk.emma.get_by_test_id("message").last
+    await expect(edited).to_contain_text("edited")
+    await expect(edited.locator("em")).to_have_text("slip")
+    await expect(desk.emma.get_by_test_id("composer")).to_have_value("")
+    await does(desk, edited, "Delete")
+    await expect(desk.emma.get_by_test_id("message")).to_have_count(1)
+    assert [message.text for message in await heard(desk)] == ["/start", "my slip", "my slip, corrected"]
+    await desk.bot.send_message(EMMA, "the bot's")
+    theirs = desk.emma.get_by_test_id("message").last
+    await theirs.hover()
+    await theirs.get_by_test_id("act-more").click()
+    await expect(desk.page.get_by_test_id("choice")).to_have_text(["Forward"])
+
+
+async def test_what_was_being_corrected_is_not_what_is_written_after_all(desk: Desk) -> None:
+    await desk.emma_says_hello()
+    await does(desk, desk.emma.get_by_test_id("message").last, "Edit")
+    await desk.emma.get_by_test_id("composer").press("Escape")
+    await expect(desk.emma.get_by_test_id("composer")).to_have_value("")
+    await says(desk.emma, "new")
+    await expect(desk.emma.get_by_test_id("message")).to_have_count(2)
+
+
+async def test_a_file_goes_as_it_is_and_a_picture_as_a_picture(desk: Desk) -> None:
+    await desk.emma_says_hello()
+    files = desk.emma.get_by_test_id("picture")
+    await desk.emma.get_by_test_id("composer").fill("my bank says")
+    await files.set_input_files({"name": "slip.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.4"})
+    await expect(desk.emma.get_by_test_id("message").last).to_contain_text("slip.pdf")
+    sent = (await heard(desk))[-1]
+    assert sent.document is not None
+    assert (sent.document.file_name, sent.document.mime_type, sent.caption) == (
+        "slip.pdf",
+        "application/pdf",
+        "my bank says",
+    )
+
+
+async def test_a_message_is_forwarded_from_the_room_to_the_bot_with_its_writers_name(desk: Desk) -> None:
+    room = await room_of(desk)
+    await says(room, "who is this")
+    message = room.get_by_test_id("message").last
+    await expect(message).to_contain_text("who is this")
+    await does(desk, message, "Teruskan")
+    await desk.page.get_by_test_id("choices").get_by_role("button", name="Kirim", exact=True).click()
+    await desk.page.get_by_test_id(f"show-{RINA}").click()
+    rina = desk.page.get_by_test_id(f"pane-{RINA}")
+    await expect(rina.get_by_test_id("forwarded")).to_have_text("Diteruskan dari Rina")
+    forwarded = (await heard(desk))[-1]
+    assert (forwarded.chat_id, forwarded.text) == (RINA, "who is this")
+    assert forwarded.forward_origin is not None

@@ -1,0 +1,200 @@
+"""Support looks up: nothing is shown that wasn't written down, and nothing is written down that wasn't shown."""
+
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from telegram import Update
+
+from bot.actions.lookups import PAGE, LookingUp
+from bot.actions.market import Market
+from bot.actions.ports import AuditAction, OutOfReach, Person, TicketFilter
+from bot.chat.arriving import visit_of
+from bot.domain.finding import Sought
+from bot.domain.order import Order
+from bot.domain.payout import PayoutMethod
+from bot.domain.tickets import CloseReason, Ticket, answered, closed, opened
+from bot.domain.zones import zone_of
+from bot.i18n import Translations
+from bot.store import SqlStore
+from tests.contract.store_builders import an_order
+from tests.integration.order_world import EMMA, SARI
+from tests.keys import VAULT
+from tests.unit.fake_settlement import BCA, FakeSettlement
+
+RINA = 3001
+JAKARTA = zone_of("Asia/Jakarta")
+GONE = PayoutMethod("777", "BANK TEMPO DULU", "bank", None)
+
+
+@pytest.fixture
+async def store(file: str) -> AsyncIterator[SqlStore]:
+    store = SqlStore(file, VAULT)
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+def lookups(store: SqlStore, service: FakeSettlement) -> LookingUp:
+    return LookingUp(store, Market(service, service.clock), service.clock)
+
+
+async def keep(store: SqlStore, *rows: Order | Ticket | Person) -> None:
+    async with store.transaction() as tx:
+        for row in rows:
+            if isinstance(row, Order):
+                assert await tx.orders.add(row)
+            elif isinstance(row, Ticket):
+                assert await tx.tickets.add(row)
+            else:
+                await tx.people.save(row)
+
+
+async def trail(store: SqlStore) -> list[tuple[int, AuditAction, str, int]]:
+    async with store.reading() as tx:
+        entries = await tx.audit.page(limit=50)
+    return [(each.actor_id, each.action, each.subject, each.person_id) for each in reversed(entries)]
+
+
+async def test_pages_of_an_order_a_ticket_and_a_person_are_written_down_and_lists_are_not(
+    store: SqlStore, lookups: LookingUp, service: FakeSettlement
+) -> None:
+    ticket = opened(EMMA, service.clock.now(), order_reference="R2345AB")
+    await keep(store, an_order(), ticket, Person(id=EMMA, created_at=service.clock.now()))
+    assert await lookups.order_called("r2345ab")
+    assert (await lookups.orders_named_like("345A")).items
+    assert (await lookups.found(Sought(code="014"))).items
+    assert (await lookups.orders_of(EMMA)).items
+    assert (await lookups.tickets_of(EMMA)).items
+    assert (await lookups.tickets(TicketFilter.OPEN, RINA)).page.items
+    assert await trail(store) == []
+    case = await lookups.look_at_order(RINA, "R2345AB")
+    service.clock.passes(seconds=1)
+    assert case is not None
+    assert case.tickets == (ticket,)
+    assert (await lookups.look_at_ticket(RINA, ticket)).order == case.order
+    service.clock.passes(seconds=1)
+    about = await lookups.look_at_person(RINA, EMMA)
+    assert about is not None
+    assert (about.tally.orders, about.tickets) == (1, (ticket,))
+    assert await trail(store) == [
+        (RINA, AuditAction.LOOKED, "order:R2345AB", EMMA),
+        (RINA, AuditAction.LOOKED, f"ticket:{ticket.reference}", EMMA),
+        (RINA, AuditAction.LOOKED, "person:", EMMA),
+    ]
+
+
+async def test_what_is_not_there_is_not_written_down(store: SqlStore, lookups: LookingUp) -> None:
+    await keep(store, an_order(person_id=0, number="", holder=None))
+    assert await lookups.look_at_order(RINA, "NOSUCH2") is None
+    assert await lookups.look_at_person(RINA, EMMA) is None
+    assert await lookups.look_at_person(RINA, 0) is None, "the place of those who were deleted is nobody"
+    assert await trail(store) == []
+
+
+async def test_nothing_is_shown_where_it_cannot_be_written_down(
+    store: SqlStore, lookups: LookingUp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await keep(store, an_order())
+
+    async def broken(*_: Any) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("bot.store.support.SqlAudit.add", broken)
+    with pytest.raises(OSError, match="disk full"):
+        await lookups.look_at_order(RINA, "R2345AB")
+
+
+async def test_pages_follow_one_another_without_a_gap(store: SqlStore, lookups: LookingUp) -> None:
+    count = 2 * PAGE + 1
+    await keep(store, *(an_order(f"R23450{chr(65 + number)}") for number in range(count)))
+    pages = [await lookups.orders_of(EMMA, offset) for offset in range(0, count, PAGE)]
+    assert [len(page.items) for page in pages] == [PAGE, PAGE, 1]
+    assert [page.has_more for page in pages] == [True, True, False]
+    assert len({order.reference for page in pages for order in page.items}) == count
+
+
+async def test_a_destination_is_understood_also_when_the_list_is_away_or_has_forgotten_it(
+    store: SqlStore, lookups: LookingUp, service: FakeSettlement
+) -> None:
+    await keep(store, an_order(method=BCA), an_order("OLD2345", method=GONE, draft_id="d2"))
+    assert (await lookups.understood("tempo dulu", JAKARTA)).sought == Sought(code="777")
+    assert await lookups.method("777") == GONE
+    assert (await lookups.understood("gopay", JAKARTA)).sought == Sought(code="gopay")
+    away = FakeSettlement(service.clock)
+    away.reads.extend([OutOfReach("down")] * 3)
+    without = LookingUp(store, Market(away, service.clock), service.clock)
+    assert (await without.understood("bca", JAKARTA)).sought == Sought(code="014")
+
+
+async def test_today_is_the_readers_own(lookups: LookingUp, service: FakeSettlement) -> None:
+    service.clock.at = service.clock.at.replace(hour=18)  # one in the morning in Jakarta
+    jakarta, utc = [(await lookups.understood("today", zone_of(name))).sought for name in ("Asia/Jakarta", "UTC")]
+    assert jakarta.since is not None
+    assert utc.until is not None
+    assert jakarta.since.hour == 17
+    assert jakarta.since < utc.until < (jakarta.until or jakarta.since)
+
+
+async def test_lists_of_tickets_say_how_many_the_others_hold(
+    store: SqlStore, lookups: LookingUp, service: FakeSettlement
+) -> None:
+    now = service.clock.now()
+    waits, mine, others, over = (opened(person, now) for person in (EMMA, SARI, 1003, 1004))
+    mine, others = answered(mine, RINA, now), answered(others, 3002, now)
+    over = closed(over, RINA, CloseReason.SOLVED, now)
+    await keep(store, waits, mine, others, over)
+    listed = await lookups.tickets(TicketFilter.MINE, RINA)
+    assert [ticket for ticket, _ in listed.page.items] == [mine]
+    assert listed.counts == {
+        TicketFilter.OPEN: 3,
+        TicketFilter.MINE: 1,
+        TicketFilter.UNCLAIMED: 1,
+        TicketFilter.CLOSED: 1,
+    }
+
+
+@pytest.mark.parametrize("called", ["emma_w", "@Emma_W", "t.me/emma_w", "https://t.me/EMMA_W", " @emma_w "])
+async def test_a_name_is_taken_however_it_is_written(store: SqlStore, lookups: LookingUp, called: str) -> None:
+    await keep(store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
+    assert await lookups.people_called(called) == (EMMA,)
+
+
+@pytest.mark.parametrize("called", ["", "@", "0", "-1", "99999999999999999999", "9223372036854775808", "emma%"])
+async def test_what_is_nobodys_name_finds_nobody(store: SqlStore, lookups: LookingUp, called: str) -> None:
+    await keep(store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
+    assert await lookups.people_called(called) == ()
+
+
+async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
+    store: SqlStore, lookups: LookingUp, service: FakeSettlement
+) -> None:
+    desk: Any = SimpleNamespace(store=store, clock=service.clock, translations=Translations.load(), default_locale="en")
+    for name in ("Emma_W", "Emma_Baru", None, "emma_baru"):
+        visit = await visit_of(desk, written_by(EMMA, name))
+        assert visit is not None
+        assert visit.person.username == (name and name.lower())
+        async with store.reading() as tx:
+            assert await tx.people.get(EMMA) == visit.person
+    assert await lookups.people_called("@emma_w") == ()
+    assert await lookups.people_called("@emma_baru") == (EMMA,)
+
+
+async def test_a_name_that_stays_costs_no_write(store: SqlStore, service: FakeSettlement) -> None:
+    desk: Any = SimpleNamespace(store=store, clock=service.clock, translations=Translations.load(), default_locale="en")
+    first = await visit_of(desk, written_by(EMMA, "emma"))
+    service.clock.passes(hours=2)
+    second = await visit_of(desk, written_by(EMMA, "Emma"))
+    assert first is not None
+    assert second is not None
+    assert second.person == first.person
+
+
+def written_by(person_id: int, username: str | None) -> Update:
+    person = {"id": person_id, "is_bot": False, "first_name": "Emma", **({"username": username} if username else {})}
+    chat = {"id": person_id, "type": "private"}
+    message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": person, "text": "halo"}
+    update = Update.de_json({"update_id": 3, "message": message}, None)
+    assert update is not None
+    return update

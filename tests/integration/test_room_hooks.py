@@ -1,0 +1,141 @@
+"""What follows the news for support's room: what stands there is remembered, and a room that is lost loses nothing."""
+
+from collections import deque
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bot.actions.alarms import OVER, RAISED
+from bot.actions.outbox import OutboxDelivery
+from bot.actions.ports import AlarmKind, ChatMoved, EntryKind, PostRole, TicketEntry, Told, Untellable
+from bot.actions.room_hooks import RoomHooks
+from bot.actions.ticket_news import ToRoom, marked, tell_room
+from bot.domain.tickets import Ticket
+from tests.integration.ticket_world import EMMA, GROUP, OSCAR, RINA, Room
+from tests.unit.fake_settlement import MovedClock
+
+KICKED = Untellable("Forbidden: bot was kicked from the supergroup chat", whole_chat=True)
+BOSS, NEW_GROUP = 2002, -1_002_000
+Remembered = list[tuple[int, PostRole, int, int | None]]
+
+
+@pytest.fixture
+async def room(file: str) -> AsyncIterator[Room]:
+    """A group, of which everything is remembered."""
+    clock = MovedClock()
+    made = Room(file, clock)
+    hooks = RoomHooks(made.room, frozenset({BOSS}))
+    made.delivery = OutboxDelivery(made.store, made.ears, clock, after=hooks.around({}))
+    yield made
+    await made.store.close()
+
+
+async def writes_in(room: Room, ticket: Ticket, number: int = 1) -> None:
+    """The person's word, and the news of it."""
+    now = room.clock.now()
+    async with room.store.transaction() as tx:
+        await tx.ticket_entries.add(
+            TicketEntry(
+                ticket=ticket.reference,
+                number=0,
+                kind=EntryKind.ASKED,
+                author_id=EMMA,
+                at=now,
+                text="Where is it?",
+                source_chat_id=EMMA,
+                source_message_id=number,
+            )
+        )
+        await tell_room(tx, room.room, ticket, marked(ToRoom.ENTRY, number), now, entry=number)
+
+
+async def remembered(room: Room, *messages: tuple[int, int]) -> Remembered:
+    """What these messages are."""
+    async with room.store.reading() as tx:
+        posts = [await tx.ticket_posts.get(*message) for message in messages]
+    return [(post.chat_id, post.role, post.entry, post.topic_id) for post in posts if post is not None]
+
+
+async def alarms(room: Room) -> list[AlarmKind]:
+    """Those that are raised."""
+    async with room.store.reading() as tx:
+        return [alarm.kind for alarm in await tx.alarms.open()]
+
+
+async def test_what_the_person_wrote_can_be_answered_where_it_stands(room: Room) -> None:
+    ticket = await room.opens()
+    room.ears.outcomes[GROUP] = deque([Told(77, topic_id=5)])
+    await writes_in(room, ticket)
+    await room.tells()
+    assert await remembered(room, (GROUP, 77)) == [(GROUP, PostRole.ENTRY, 1, 5)]
+
+
+async def test_a_group_that_is_lost_sends_its_news_to_each_supporter_and_one_alarm_to_operators(room: Room) -> None:
+    ticket = await room.opens()
+    room.ears.outcomes[GROUP] = deque([KICKED] * 3)
+    async with room.store.transaction() as tx:
+        await tell_room(tx, room.room, ticket, ToRoom.HEAD, room.clock.now())
+    await writes_in(room, ticket)
+    await room.tells()
+    await writes_in(room, ticket, 2)
+    await room.tells()
+    for supporter in (OSCAR, RINA):
+        assert room.heard(supporter) == [ToRoom.HEAD, "ticket_entry:1", "ticket_entry:2"]
+    assert room.heard(BOSS) == [RAISED]
+    assert await alarms(room) == [AlarmKind.ROOM_LOST]
+
+
+async def test_the_alarm_is_over_with_the_first_news_that_reach_the_group_again(room: Room) -> None:
+    ticket = await room.opens()
+    room.ears.outcomes[GROUP] = deque([KICKED])
+    await writes_in(room, ticket)
+    await room.tells()
+    await writes_in(room, ticket, 2)
+    await room.tells()
+    assert room.heard(BOSS) == [RAISED, OVER]
+    assert await alarms(room) == []
+    assert room.heard(RINA) == ["ticket_entry:1"]
+
+
+async def test_one_message_that_is_refused_reaches_support_all_the_same_and_is_no_alarm(room: Room) -> None:
+    ticket = await room.opens()
+    room.ears.outcomes[GROUP] = deque([Untellable("Bad Request: can't parse entities")])
+    await writes_in(room, ticket)
+    await room.tells()
+    assert room.heard(RINA) == room.heard(OSCAR) == ["ticket_entry:1"]
+    assert await alarms(room) == []
+
+
+async def test_a_supporter_who_has_blocked_the_bot_starts_no_circle(room: Room) -> None:
+    ticket = await room.opens()
+    room.ears.outcomes[GROUP] = deque([KICKED])
+    room.ears.outcomes[RINA] = deque([KICKED])
+    await writes_in(room, ticket)
+    await room.tells()
+    assert (room.heard(RINA), room.heard(OSCAR)) == ([], ["ticket_entry:1"])
+
+
+async def test_a_group_that_has_moved_is_told_at_its_new_id_and_nothing_twice(room: Room) -> None:
+    ticket = await room.opens()
+    room.ears.outcomes[GROUP] = deque([ChatMoved("moved", whole_chat=True, new_chat_id=NEW_GROUP)])
+    await writes_in(room, ticket)
+    await writes_in(room, ticket, 2)
+    await room.tells()
+    assert room.heard(NEW_GROUP) == ["ticket_entry:1", "ticket_entry:2"]
+    assert room.heard(GROUP) == room.heard(RINA) == room.heard(BOSS) == []
+    async with room.store.reading() as tx:
+        assert await room.room.chats(tx) == (NEW_GROUP,)
+    await writes_in(room, ticket, 3)
+    await room.tells()
+    assert room.heard(NEW_GROUP)[-1] == "ticket_entry:3"
+
+
+async def test_what_stands_there_of_a_ticket_that_is_gone_is_not_remembered(room: Room) -> None:
+    ticket = await room.opens()
+    gone = Ticket(reference="T-22222", person_id=EMMA, created_at=room.clock.now())
+    async with room.store.transaction() as tx:
+        await tell_room(tx, room.room, gone, marked(ToRoom.ENTRY, 1), room.clock.now(), entry=1)
+    await writes_in(room, ticket)
+    await room.tells()
+    assert room.heard(GROUP) == ["ticket_entry:1", "ticket_entry:1"]
+    assert await remembered(room, (GROUP, 1), (GROUP, 2)) == [(GROUP, PostRole.ENTRY, 1, None)]

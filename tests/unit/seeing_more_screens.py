@@ -1,0 +1,77 @@
+"""The screens of revealing and of the audit trail, with what may come from outside; `every_screen.py` reads them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta, tzinfo
+
+from bot.actions.ports import AuditAction, AuditEntry, Person, Reveal
+from bot.actions.trail import PAGE, TrailFile, TrailPage
+from bot.chat.screen import Screen
+from bot.chat.screens import audit, staff_reveal
+from bot.domain.order import Order
+from bot.domain.spans import Period, last
+from bot.i18n import Translator
+
+SUBJECTS = (
+    "order:R2345AB",
+    "ticket:T-4F7K2",
+    "person:",
+    "broadcast:0123456789",
+    "answer:thanks",
+    "alarm:order_failed:R2345AB",
+    "alarm:key_refused:",
+    "alarm:<b>:",
+    "orders:",
+    "trail:",
+    "something new",
+    "",
+)
+
+
+def an_entry(now: datetime, **changes: object) -> AuditEntry:
+    """Rina has seen a full recipient."""
+    known = AuditEntry(
+        id="20260817T030500000000-00000000",
+        at=now,
+        actor_id=3001,
+        action=AuditAction.REVEALED,
+        subject="order:R2345AB",
+        person_id=1001,
+        detail="trace",
+    )
+    return replace(known, **changes)  # type: ignore[arg-type]
+
+
+def a_reveal(order: Order, now: datetime) -> Reveal:
+    """Of this order, just now."""
+    until = now + timedelta(minutes=1)
+    return Reveal(id="0" * 16, reference=order.reference, staff_id=3001, message_id=7, at=now, until=until)
+
+
+def of_seeing_more(
+    t: Translator, order: Order, now: datetime, zone: tzinfo, typed: str
+) -> Iterator[tuple[str, Screen, tuple[str, ...]]]:
+    """Each with what it must say."""
+    reveal, forgotten = a_reveal(order, now), replace(order, number="", holder=None)
+    rina = Person(id=3001, created_at=now, time_zone="Asia/Tokyo")
+    yield "why", staff_reveal.asking(t, order), (order.reference,)
+    yield "type why", staff_reveal.typing(t, order), (order.reference,)
+    yield "opened", staff_reveal.opened(t, order), (order.reference,)
+    for person in (rina, None):
+        yield "revealed", staff_reveal.shown(t, reveal, order, person), (order.reference, order.number)
+    yield "revealed, nameless", staff_reveal.shown(t, reveal, replace(order, holder=None), rina), (order.number,)
+    for left in (order, forgotten, None):
+        yield "masked", staff_reveal.masked(t, reveal, left), (order.reference,)
+    yield "no private chat", staff_reveal.unreachable(t, "kirim_bot"), ()
+    for action in AuditAction:
+        entries = tuple(an_entry(now, action=action, subject=each, detail=(typed * 100)[:5000]) for each in SUBJECTS)
+        yield f"audit: {action}", audit.screen(t, TrailPage(entries[:PAGE], older="x"), now, zone), ("3001",)
+    for word in sorted(audit.WORDS):
+        page = TrailPage((an_entry(now, detail=word),), actor_id=3001, is_newest=False)
+        yield f"audit: {word}", audit.screen(t, page, now, zone), ("3001",)
+    yield "empty trail", audit.screen(t, TrailPage(()), now, zone), ()
+    yield "trail of what time", audit.asking(t), ()
+    for count in (0, 100_001):
+        made = TrailFile(count, None)
+        yield "no file", audit.nothing(t, made, last(Period.WEEK, now, zone), zone), ()
+    yield "no file sent", audit.not_sent(t), ()

@@ -1,0 +1,83 @@
+"""What support types to find orders by is read whole, or said to be unreadable."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from bot.domain.finding import LONGEST, Sought, read
+from bot.domain.payout import PayoutMethod
+from bot.domain.zones import zone_of
+
+JAKARTA = zone_of("Asia/Jakarta")
+TODAY = date(2026, 8, 20)
+METHODS = (
+    PayoutMethod("014", "BANK CENTRAL ASIA", "bank", None),
+    PayoutMethod("536", "BCA SYARIAH", "bank", None),
+    PayoutMethod("008", "BANK MANDIRI", "bank", None),
+    PayoutMethod("ovo", "OVO", "ewallet", None),
+    PayoutMethod("542", "BANK JAGO", "bank", None),
+)
+DAY = timedelta(days=1)
+
+
+def midnight(month: int, day: int, year: int = 2026) -> datetime:
+    """When a day begins in Jakarta."""
+    return datetime(year, month, day, tzinfo=JAKARTA).astimezone(UTC)
+
+
+def on(month: int, day: int, **more: object) -> Sought:
+    begins = midnight(month, day)
+    return Sought(since=begins, until=begins + DAY, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "sought"),
+    [
+        ("bca 500rb 17/8", on(8, 17, code="014", idr=(500_000,))),
+        ("17 agu, 500rb, bca", on(8, 17, code="014", idr=(500_000,))),
+        ("Rp 1.500.000 mandiri", Sought(code="008", idr=(1_500_000,))),
+        ("500000", Sought(idr=(500_000,))),
+        ("25000 sats ovo", Sought(code="ovo", sats=(25_000,))),
+        ("1.5 jt", Sought(idr=(1_500_000,))),
+        ("1.500", Sought(idr=(1_500, 1_500_000))),
+        ("today", on(8, 20)),
+        ("kemarin bca", on(8, 19, code="014")),
+        ("hari ini 1,5jt", on(8, 20, idr=(1_500_000,))),
+        ("2026-08-17", on(8, 17)),
+        ("014 100rb", Sought(code="014", idr=(100_000,))),
+        ("542", Sought(code="542")),
+        ("agustus 2025 ovo", Sought(code="ovo", since=midnight(8, 1, 2025), until=midnight(9, 1, 2025))),
+        ("1/8/2026 - 3/8/2026 mandri", Sought(code="008", since=midnight(8, 1), until=midnight(8, 4))),
+        ("31/12", Sought(since=midnight(12, 31, 2025), until=midnight(1, 1))),
+    ],
+)
+def test_destination_sum_and_day_are_read_in_any_order(text: str, sought: Sought) -> None:
+    question = read(text, METHODS, TODAY, JAKARTA)
+    assert (question.sought, question.candidates, question.unread) == (sought, (), ())
+
+
+def test_a_day_is_the_readers_own() -> None:
+    makassar = read("17/8", METHODS, TODAY, zone_of("Asia/Makassar")).sought
+    assert makassar.since == midnight(8, 17) - timedelta(hours=1)
+
+
+def test_what_may_be_several_destinations_is_for_the_reader_to_choose() -> None:
+    question = read("bc 500rb", METHODS, TODAY, JAKARTA)
+    assert {method.code for method in question.candidates} == {"014", "536"}
+    assert question.sought == Sought(idr=(500_000,))
+
+
+@pytest.mark.parametrize("text", ["xyzzy 500rb", "32/13", "½ juta", "quxquux"])
+def test_what_cannot_be_read_is_said(text: str) -> None:
+    assert read(text, METHODS, TODAY, JAKARTA).unread
+
+
+def test_a_letter_is_not_read_at_all() -> None:
+    assert read("bca " * LONGEST, METHODS, TODAY, JAKARTA).sought.is_empty
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n"])
+def test_nothing_asks_for_nothing(text: str) -> None:
+    question = read(text, METHODS, TODAY, JAKARTA)
+    assert question.sought.is_empty
+    assert not question.unread

@@ -1,0 +1,31 @@
+"""What the settings of pace mean for the limiter: Telegram's documented limits unless somebody says otherwise."""
+
+import pytest
+
+from bot.chat.pace import Limits
+from bot.config import load
+from bot.house_rules import pace_of
+from tests.keys import ENCRYPTION_KEYS
+
+REQUIRED = {
+    "telegram_bot_token": "1:AAAA",
+    "service_api_key": "pk_live_made.up",
+    "service_base_url": "https://service.example",
+    "encryption_keys": ENCRYPTION_KEYS,
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "pace"),
+    [
+        ({}, Limits()),
+        ({"chat_messages_per_second": 2}, Limits(chat_gap=0.5, edit_gap=0.25)),
+        ({"group_messages_per_minute": 60}, Limits(group_per_minute=60)),
+        ({"broadcast_messages_per_second": 5}, Limits(bulk_per_second=5)),
+        ({"broadcast_messages_per_second": 30}, Limits(total_per_second=30, bulk_per_second=30)),
+        ({"broadcast_messages_per_second": 300, "allow_paid_broadcast": True}, Limits(bulk_per_second=300)),
+    ],
+    ids=str,
+)
+def test_each_setting_changes_its_own_pace_alone(settings: dict[str, object], pace: Limits) -> None:
+    assert pace_of(load(None, **REQUIRED, **settings)) == pace

@@ -1,0 +1,17 @@
+"""Whatever people do about their orders, support reads it in words, in either language."""
+
+import pytest
+
+from bot.actions.person_acts import Did, pressed
+from bot.chat.presses import ACTIONS
+from tests.unit.every_screen import TRANSLATIONS
+
+EVENTS = (*Did, *map(pressed, ACTIONS))
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_every_event_has_words_of_its_own(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    said = [t.plain(f"act.{event}") for event in EVENTS]
+    assert len(set(said)) == len(EVENTS)
+    assert all(not text.startswith("act.") for text in said)

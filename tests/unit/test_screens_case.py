@@ -1,0 +1,270 @@
+"""A case shows what support needs in one message, whatever the order has been through, and nothing that it must not."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.actions.cases import Case, Oddity, Reach, reach_of
+from bot.actions.person_acts import Did
+from bot.actions.ports import EventNote, News, NewsStatus, OrderEvent, Person, PersonAct
+from bot.chat import presses
+from bot.chat.fit import TEXT_UNITS
+from bot.chat.screen import Screen
+from bot.chat.screens import staff_acts, staff_case, staff_timeline
+from bot.domain.order import Notice, Order, Phase
+from bot.domain.tickets import Cause, opened
+from bot.domain.timeline import Step
+from tests.unit.every_screen import (
+    HOSTILE_NAMES,
+    JAKARTA,
+    NOW,
+    TRANSLATIONS,
+    Seen,
+    an_order,
+    at_each_moment,
+    events_of,
+)
+
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+BEGAN = NOW - timedelta(minutes=30)
+EMMA = Person(id=1001, language_code="en", created_at=BEGAN)
+BLOCKED = "Forbidden: bot was blocked by the user"
+
+
+def event(seconds: int, phase: Phase = Phase.OPEN, state: str = "", note: str = "", **more: Any) -> OrderEvent:
+    at = BEGAN + timedelta(seconds=seconds)
+    return OrderEvent(reference="ABC2345", at=at, phase=phase, state=state, note=note, **more)
+
+
+def news(seconds: int, kind: str, **more: Any) -> News:
+    at = BEGAN + timedelta(seconds=seconds)
+    known: dict[str, Any] = {"status": NewsStatus.TOLD, "message_id": 7, "told_at": at, **more}
+    return News(chat_id=1001, subject="order:ABC2345", kind=kind, due_at=at, created_at=at, **known)
+
+
+def act(seconds: int, what: str) -> PersonAct:
+    return PersonAct(person_id=1001, reference="ABC2345", at=BEGAN + timedelta(seconds=seconds), what=what)
+
+
+def a_case(order: Order | None = None, **more: Any) -> Case:
+    return Case(person_id=1001, person=EMMA, order=order or an_order(), **more)
+
+
+def shown(case: Case, locale: str = "en", before: str = "") -> Seen:
+    t = TRANSLATIONS.get(locale)
+    return Seen("case", Screen(staff_case.text(t, case, NOW, JAKARTA, default_locale="id", before=before)))
+
+
+def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_they_did_in_one_order() -> None:
+    clock = BEGAN - timedelta(seconds=3)
+    paid = an_order(state="LN_INVOICE_PAID", step=Step.PAID, paid_at=BEGAN + timedelta(seconds=40))
+    case = a_case(
+        paid,
+        events=(
+            event(0, Phase.INTENDED, note=EventNote.INTENDED),
+            event(1),
+            event(40, state="LN_INVOICE_PAID", service_at=clock),
+        ),
+        news=(
+            news(2, Notice.INVOICE),
+            news(41, Notice.PAID),
+            news(42, "card_edit:5", message_id=None),
+            news(43, Notice.STUCK, message_id=None),
+        ),
+        acts=(act(20, "pressed.look"), act(25, "pressed.look"), act(30, "pressed.help")),
+    )
+    text = shown(case).text
+    assert text[text.index("Timeline") :].split("\n") == [
+        "Timeline (WIB)",
+        "09:35:00 · Confirmed by the person",
+        "09:35:01 · Made, invoice shown",
+        "09:35:02 · 💬 Invoice: sent",
+        "09:35:20 to 09:35:25 · 👤 pressed Refresh on the card (2 times)",
+        "09:35:30 · 👤 pressed Help",
+        "09:35:40 · Payment received (LN_INVOICE_PAID), 09:34:57 by its clock",
+        "09:35:41 · 💬 That the payment came in: sent",
+        "09:35:42 · 💬 Card brought up to date: sent",
+        "09:35:43 · 💬 That it takes longer: wasn't needed any more",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "reach", "says"),
+    [
+        ({}, Reach.SENT, "sent"),
+        ({"maybe_told": True}, Reach.SENT, "sent, perhaps twice"),
+        ({"told_at": BEGAN + timedelta(minutes=5)}, Reach.SENT, "sent, it had waited 5 minutes"),
+        ({"message_id": None}, Reach.NEEDLESS, "wasn't needed any more"),
+        ({"status": NewsStatus.WAITING, "told_at": None, "message_id": None}, Reach.WAITS, "waits to be sent"),
+        ({"status": NewsStatus.SENDING, "told_at": None, "message_id": None}, Reach.UNDER_WAY, "on its way"),
+        (
+            {"status": NewsStatus.UNDELIVERABLE, "told_at": None, "message_id": None, "failure": BLOCKED},
+            Reach.BLOCKED,
+            f"not delivered, can't be reached ({BLOCKED})",
+        ),
+        (
+            {"status": NewsStatus.UNDELIVERABLE, "told_at": None, "message_id": None, "failure": "Bad <Request>"},
+            Reach.FAILED,
+            "not delivered (Bad <Request>)",
+        ),
+    ],
+)
+def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_read(
+    told: dict[str, Any], reach: Reach, says: str
+) -> None:
+    piece = news(0, Notice.PAID, **told)
+    assert reach_of(piece) is reach
+    lines = shown(a_case(news=(piece,))).text.split("\n")
+    assert lines[-1].endswith(f"💬 That the payment came in: {says}")
+    assert lines[-1].startswith("⚠️", lines[-1].index("·") + 2) == (reach in {Reach.BLOCKED, Reach.FAILED})
+
+
+@pytest.mark.parametrize(
+    ("changes", "more", "oddity"),
+    [
+        ({"state": "FAILED", "step": Step.PAID, "paid_at": NOW}, {}, Oddity.FAILED_PAID),
+        ({"step": Step.PAID, "paid_at": NOW, "stuck_told_at": NOW}, {}, Oddity.STUCK),
+        ({"step": Step.PAID, "paid_at": NOW, "expiry_told": True}, {}, Oddity.LATE),
+        ({}, {"events": (event(1, note=EventNote.INVOICE_REPLACED),)}, Oddity.REPLACED),
+        ({"phase": Phase.UNSHOWN}, {"events": (event(1, Phase.UNSHOWN),)}, Oddity.NOT_AGREED),
+        ({}, {"events": (event(1, Phase.HELD),)}, Oddity.PRICE_MOVED),
+        ({}, {"events": (event(1, Phase.UNKNOWN),)}, Oddity.UNKNOWN),
+        ({"phase": Phase.REFUSED}, {}, Oddity.REFUSED),
+        ({}, {"news": (news(1, Notice.SENT, status=NewsStatus.UNDELIVERABLE, failure=BLOCKED),)}, Oddity.UNTOLD),
+        ({}, {"person": replace(EMMA, blocked_at=NOW)}, Oddity.AWAY),
+        ({"number": ""}, {}, Oddity.FORGOTTEN),
+    ],
+)
+def test_what_is_unusual_is_said_once_at_the_head(
+    changes: dict[str, Any], more: dict[str, Any], oddity: Oddity
+) -> None:
+    case = replace(a_case(an_order(**changes)), **more)
+    assert case.oddities == (oddity,)
+    for t in (EN, ID):
+        assert staff_case.unusual(t, case).split("\n")[1:] == [f"• {t(f'case.unusual.{oddity}')}"]
+
+
+def test_an_order_that_went_its_way_has_nothing_unusual() -> None:
+    sent = an_order(state="COMPLETED", step=Step.SENT, paid_at=NOW, phase=Phase.DONE)
+    case = a_case(sent, events=(event(0, Phase.INTENDED, note=EventNote.INTENDED), event(1), event(2, state="IDLE")))
+    assert case.oddities == ()
+    assert "Unusual" not in shown(case).text
+
+
+def test_neither_number_nor_holder_nor_what_the_service_said_of_them_stands_in_a_case() -> None:
+    order = an_order(phase=Phase.REFUSED, refusal="no account 1234567890 of BUDI", holder="BUDI SANTOSO")
+    seen = shown(a_case(order, events=tuple(events_of(order))))
+    assert "1234567890" not in seen.text
+    assert "BUDI" not in seen.text
+    assert "BCA ••••7890" in seen.text
+
+
+def test_the_language_to_write_in_is_the_one_that_the_person_reads() -> None:
+    assert "write to them in English" in shown(a_case()).text
+    sari = replace(EMMA, language_code="ms", locale="id")
+    assert "write to them in Indonesian" in shown(replace(a_case(), person=sari)).text
+    assert "tulis dalam bahasa Inggris" in shown(a_case(), "id").text
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_a_case_fits_one_message_whatever_the_order_has_been_through(locale: str) -> None:
+    hostile = [("hostile", an_order(replace(an_order().method, name=name))) for name in HOSTILE_NAMES]
+    for moment, order in (*hostile, *at_each_moment()):
+        seen = shown(a_full_case(order), locale, before="B" * 500)
+        assert seen.units <= TEXT_UNITS, moment
+        assert seen.units > TEXT_UNITS - 200, f"{moment}: the room that there is must be used"
+        assert not seen.text.endswith("…")
+
+
+def test_the_oldest_routine_lines_are_left_out_first_and_never_the_unusual_ones() -> None:
+    text = shown(a_full_case(an_order())).text
+    assert "older routine lines left out" in text
+    assert "outcome unknown" in text
+    assert "The service names another invoice" in text
+    assert "opened the order's page" in text.split("\n")[-2]
+    assert "pressed Help" in text.split("\n")[-1]
+
+
+def test_where_even_the_unusual_is_too_much_the_newest_of_it_stays() -> None:
+    storm = tuple(act(number, ("blocked", "came_back")[number % 2]) for number in range(2000))
+    seen = shown(a_case(acts=storm))
+    assert TEXT_UNITS - 200 < seen.units <= TEXT_UNITS
+    assert seen.text.endswith("👤 came back after blocking the bot")
+
+
+def test_other_orders_and_tickets_of_the_person_are_named_and_more_of_them_are_not_hidden() -> None:
+    others = tuple(an_order(reference=f"DEF234{number}") for number in range(6))
+    mine = replace(opened(1001, NOW, order_reference="ABC2345"), reference="T-22222")
+    claimed = replace(opened(1001, NOW, cause=Cause.STUCK), reference="T-33333", claimed_by=3001)
+    case = a_case(others=others, tickets=(mine, claimed))
+    said = staff_case.others(EN, case, NOW, but="T-22222")
+    assert "T-22222" not in said
+    assert "<code>T-33333</code>, claimed by 3001" in said
+    assert said.count("DEF234") == staff_case.SHOWN
+    assert said.endswith("and more")
+    assert staff_case.others(EN, a_case(), NOW) == ""
+
+
+def test_a_person_without_an_order_and_an_order_without_a_person_are_cases_too() -> None:
+    alone = Case(person_id=1001, person=EMMA)
+    assert shown(alone).text == "Person: 1001 · write to them in English"
+    forgotten = Case(person_id=0, person=None, order=an_order(number="", holder=None, person_id=0))
+    assert "Its person has been deleted." in shown(forgotten).text
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    case = a_case(news=tuple(news(0, f"{kind}:3") for kind in staff_timeline.TOLD))
+    assert len(staff_timeline.happenings(t, case, JAKARTA)) == len(staff_timeline.TOLD)
+    assert len({staff_acts.name(t, what) for what in staff_acts.KNOWN}) == len(staff_acts.KNOWN)
+    assert staff_acts.name(t, "of a <later> version") == "of a &lt;later&gt; version"
+
+
+def test_every_button_of_an_order_and_every_other_act_is_known() -> None:
+    assert set(staff_acts.PRESSES) == set(presses.ACTIONS)
+    assert {str(what) for what in Did} <= staff_acts.KNOWN
+
+
+def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
+    days = tuple(replace(act(0, "pressed.look"), at=NOW - timedelta(days=number)) for number in (400, 1, 0))
+    case = a_case(acts=tuple(replace(each, what=f"pressed.{name}") for each, name in zip(days, "abc", strict=True)))
+    text = shown(case).text
+    assert text[text.index("Timeline") :].split("\n") == [
+        "Timeline (WIB)",
+        "13 Jul 2025",
+        "10:05:00 · 👤 pressed.a",
+        "16 Aug",
+        "10:05:00 · 👤 pressed.b",
+        "Today",
+        "10:05:00 · 👤 pressed.c",
+    ]
+
+
+@pytest.mark.parametrize(("days", "told", "times"), [(31, (), 1), (31, (news(0, Notice.SENT),), 0), (29, (), 0)])
+def test_where_it_is_not_kept_any_more_what_was_told_nobody_reads_that_nothing_was(
+    days: int, told: tuple[News, ...], times: int
+) -> None:
+    case = a_case(an_order(created_at=NOW - timedelta(days=days)), events=(event(0),), news=told)
+    assert shown(case).text.count("What was told is kept for 30 days") == times
+
+
+def test_an_event_of_a_later_version_or_an_unknown_state_is_shown_as_it_is() -> None:
+    case = a_case(events=(event(0, state="SOMETHING_NEW"), event(1, note="of a later version")))
+    assert "⚠️ ? (SOMETHING_NEW)" in shown(case).text
+
+
+def a_full_case(order: Order) -> Case:
+    """Everything that may be said of an order, many times."""
+    noted = tuple(replace(each, at=BEGAN + timedelta(seconds=number)) for number, each in enumerate(events_of(order)))
+    pressed = ("pressed.look", "pressed.page")
+    return a_case(
+        order,
+        events=noted,
+        news=tuple(news(100 + number, f"card_edit:{number}") for number in range(300)),
+        acts=(*(act(500 + number, pressed[number % 2]) for number in range(300)), act(999, "pressed.help")),
+        others=tuple(an_order(order.method, reference=f"DEF234{number}") for number in range(6)),
+        tickets=tuple(opened(1001, NOW, order_reference=order.reference) for _ in range(6)),
+    )

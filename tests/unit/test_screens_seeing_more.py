@@ -1,0 +1,85 @@
+"""What a full recipient looks like before, during and after its minute, and what operators read of it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.actions.ports import AuditAction
+from bot.actions.trail import TrailPage
+from bot.chat.screens import audit, staff_reveal
+from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
+from tests.unit.seeing_more_screens import a_reveal, an_entry
+
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+ORDER = an_order()
+REVEAL = a_reveal(ORDER, NOW)
+
+
+@pytest.mark.parametrize("t", [EN, ID])
+def test_nothing_but_the_minute_itself_shows_a_number_or_a_name(t: object) -> None:
+    screens = [
+        staff_reveal.asking(t, ORDER),  # type: ignore[arg-type]
+        staff_reveal.typing(t, ORDER),  # type: ignore[arg-type]
+        staff_reveal.opened(t, ORDER),  # type: ignore[arg-type]
+        staff_reveal.masked(t, REVEAL, ORDER),  # type: ignore[arg-type]
+    ]
+    assert ORDER.holder
+    for screen in screens:
+        whole = f"{screen.text}{screen.keyboard}"
+        assert ORDER.number not in whole
+        assert ORDER.holder not in whole
+        assert ORDER.reference in whole
+
+
+def test_the_minute_shows_the_whole_recipient_and_when_it_ends() -> None:
+    seen = Seen("", staff_reveal.shown(EN, REVEAL, ORDER, None))
+    assert ORDER.number in seen.text
+    assert str(ORDER.holder) in seen.text
+    assert "Masked again at 10:06 WIB." in seen.text
+    assert [button.label for button in seen.buttons] == ["Mask it now"]
+
+
+def test_what_was_forgotten_cant_be_asked_for_again() -> None:
+    assert [button.label for button in Seen("", staff_reveal.masked(EN, REVEAL, ORDER)).buttons] == ["Show it again"]
+    for order in (replace(ORDER, number="", holder=None), None):
+        assert staff_reveal.masked(EN, REVEAL, order).keyboard == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({}, "saw the full recipient of order R2345AB of person 1001: the bank or the service asks for it"),
+        ({"detail": "bank <b>asks</b>"}, "saw the full recipient of order R2345AB of person 1001: bank <b>asks</b>"),
+        ({"action": AuditAction.LOOKED, "subject": "person:", "detail": ""}, "looked at person 1001"),
+        ({"action": AuditAction.LOOKED, "subject": "person:", "detail": "", "person_id": 0}, "looked at person …"),
+        (
+            {"action": AuditAction.CHANGED, "subject": "alarm:order_failed:R2345AB", "detail": "settled"},
+            "changed the alarm “Paid orders that failed R2345AB” of person 1001: seen to",
+        ),
+        (
+            {"action": AuditAction.BROADCAST, "subject": "broadcast:0123456789", "detail": "running", "person_id": 0},
+            "handled broadcast 0123456789: resumed",
+        ),
+        (
+            {"action": AuditAction.EXPORTED, "subject": "trail:", "detail": "", "person_id": 0},
+            "took along this trail as a file",
+        ),
+    ],
+)
+def test_an_entry_says_who_did_what_to_whom_when_and_why(changes: dict[str, object], line: str) -> None:
+    page = TrailPage((an_entry(NOW - timedelta(seconds=5), **changes),))
+    text = Seen("", audit.screen(EN, page, NOW, JAKARTA)).text
+    assert text == f"Audit trail, newest first\n\ntoday, 10:04:55 · 3001\n{line}"
+
+
+def test_pages_turn_and_lead_to_the_trail_of_one_and_back() -> None:
+    newest = TrailPage((an_entry(NOW), an_entry(NOW, actor_id=2001)), older="20260817T030500000000-00000000")
+    screen = audit.screen(EN, newest, NOW, JAKARTA)
+    assert [[button.label for button in row] for row in screen.keyboard] == [
+        ["Older ▶"],
+        ["Only 3001", "Only 2001"],
+        ["As a file"],
+    ]
+    of_one = audit.screen(EN, TrailPage((an_entry(NOW),), 3001, is_newest=False), NOW, JAKARTA)
+    assert [[button.label for button in row] for row in of_one.keyboard] == [["⏮ Newest"], ["Everybody"], ["As a file"]]

@@ -1,0 +1,206 @@
+"""The card of a ticket says how it stands and what can be done, and nothing of it names a person."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.actions.cases import Case
+from bot.actions.ports import EntryKind, MediaKind, Person, TicketEntry
+from bot.chat.entries import with_quote
+from bot.chat.fit import TEXT_UNITS
+from bot.chat.screen import Screen
+from bot.chat.screens import staff_afresh, staff_ticket
+from bot.domain.order import OrderReport, Phase, advance
+from bot.domain.tickets import Cause, CloseReason, Rating, Ticket, claimed, closed, opened, rated, reopened
+from tests.unit.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
+
+EN = TRANSLATIONS.get("en")
+BEGAN = NOW - timedelta(hours=2)
+EMMA = Person(id=1001, language_code="en", created_at=BEGAN)
+TICKET = replace(opened(1001, BEGAN, order_reference="ABC2345"), reference="T-4F7K2")
+HELD = claimed(TICKET, 3001, BEGAN)
+ANSWERED = replace(HELD, first_answer_at=BEGAN + timedelta(minutes=7), waits_since=None)
+CLOSED = closed(ANSWERED, 3001, CloseReason.SOLVED, NOW)
+ENTRY = TicketEntry(
+    ticket="T-4F7K2",
+    number=1,
+    kind=EntryKind.ASKED,
+    author_id=1001,
+    at=NOW,
+    text="Where <b>is</b> it?",
+    source_chat_id=1001,
+    source_message_id=7,
+)
+
+
+def a_case(**changes: object) -> Case:
+    known = {"person_id": 1001, "person": EMMA, "order": an_order(), "tickets": (TICKET,)}
+    return Case(**{**known, **changes})  # type: ignore[arg-type]
+
+
+def card(ticket: Ticket, locale: str = "en", case: Case | None = None) -> Seen:
+    t = TRANSLATIONS.get(locale)
+    shown = staff_ticket.card(t, ticket, case or a_case(), NOW, JAKARTA, default_locale="id")
+    return Seen("card", shown)
+
+
+def standing(ticket: Ticket) -> list[str]:
+    """The lines before the hint and the case."""
+    return Seen("", Screen(staff_ticket.standing(EN, ticket, NOW, JAKARTA))).text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("ticket", "lines"),
+    [
+        (
+            TICKET,
+            [
+                "🎫 T-4F7K2 · open, unclaimed",
+                "Asked by the person, 08:05 WIB",
+                "⏳ Waits for an answer since 08:05 WIB",
+            ],
+        ),
+        (
+            replace(HELD, cause=Cause.FAILED),
+            [
+                "🎫 T-4F7K2 · claimed by 3001",
+                "Opened by itself, 08:05 WIB: the order failed after the payment",
+                "⏳ Waits for an answer since 08:05 WIB",
+            ],
+        ),
+        (
+            replace(ANSWERED, cause=Cause.STUCK),
+            [
+                "🎫 T-4F7K2 · claimed by 3001",
+                "Opened by itself, 08:05 WIB: the paid order takes too long",
+                "First answer after 7 minutes",
+            ],
+        ),
+        (
+            rated(CLOSED, Rating.GOOD, NOW),
+            [
+                "✅ T-4F7K2 · closed",
+                "Asked by the person, 08:05 WIB",
+                "First answer after 7 minutes",
+                "Closed at 10:05 WIB by 3001: solved",
+                "Rating: 👍",
+            ],
+        ),
+        (
+            reopened(CLOSED, NOW, timedelta(days=1)),
+            [
+                "🎫 T-4F7K2 · claimed by 3001",
+                "Asked by the person, 08:05 WIB",
+                "Reopened: 1",
+                "First answer after 7 minutes",
+                "⏳ Waits for an answer since 10:05 WIB",
+            ],
+        ),
+    ],
+)
+def test_a_card_says_how_its_ticket_stands(ticket: Ticket, lines: list[str]) -> None:
+    assert standing(ticket) == lines
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("reason", CloseReason)
+def test_every_reason_has_its_words(locale: str, reason: CloseReason) -> None:
+    assert str(reason) not in card(replace(CLOSED, close_reason=reason), locale).text.split(": ")
+
+
+def test_who_may_take_it_and_what_can_be_done_stands_under_it() -> None:
+    def labels(ticket: Ticket, case: Case | None = None) -> list[str]:
+        return [button.label for button in card(ticket, case=case).buttons]
+
+    about_order = ["🔄 Read the order afresh", "Full recipient"]
+    assert labels(TICKET) == ["Claim", "Close", *about_order, "Saved answers"]
+    assert labels(HELD) == ["Take over", "Close", *about_order, "Saved answers"]
+    assert labels(CLOSED) == ["Reopen", *about_order]
+    assert labels(TICKET, a_case(order=None)) == ["Claim", "Close", "Saved answers"]
+    unmade = a_case(order=an_order(service_id=None, number=""))
+    assert labels(TICKET, unmade) == ["Claim", "Close", "Saved answers"]
+    assert labels(CLOSED, unmade) == ["Reopen"]
+
+
+def test_the_card_names_other_tickets_but_not_itself() -> None:
+    other = replace(opened(1001, NOW), reference="T-22222")
+    text = card(TICKET, case=a_case(tickets=(TICKET, other))).text
+    assert text.count("T-4F7K2") == 1
+    assert "T-22222, unclaimed" in text
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_topic_is_named_after_the_ticket_and_the_sum_and_nobody(name: str) -> None:
+    order = an_order(replace(an_order().method, name=name), holder="BUDI", number="1234567890")
+    called = staff_ticket.topic_name(EN, TICKET, order)
+    assert called.startswith("T-4F7K2 · ")
+    assert called.endswith(" Rp500,000")
+    assert "BUDI" not in called
+    assert "7890" not in called
+    assert staff_ticket.topic_name(EN, CLOSED, None) == "✅ T-4F7K2"
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_what_the_person_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_the_ticket(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    for media in (None, *MediaKind):
+        written = replace(ENTRY, media=media)
+        said = staff_ticket.entry(t, TICKET, written, "10:05", ping=3001, is_changed=media is None)
+        seen = Seen("", Screen(with_quote(said, written.text)))
+        assert seen.text.endswith("Where is it?")
+        assert '<a href="tg://user?id=3001">3001</a>' in seen.screen.text
+        assert ("🖼" in seen.text, "📎" in seen.text) == (media is MediaKind.PHOTO, media is MediaKind.DOCUMENT)
+    assert "tg://" not in staff_ticket.entry(t, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
+
+
+def test_a_card_with_a_notice_fits_as_well() -> None:
+    screen = staff_ticket.card(
+        EN, TICKET, a_case(), NOW, JAKARTA, default_locale="id", notice=EN("staff_ticket.unchanged", at="10:05:12")
+    )
+    seen = Seen("", screen)
+    assert seen.text.startswith("🔄 Read afresh at 10:05:12: nothing has changed.")
+    assert seen.units <= TEXT_UNITS
+
+
+@pytest.mark.parametrize(
+    ("state", "phase", "said", "lines"),
+    [
+        ("IDLE", Phase.OPEN, "IDLE", []),
+        ("IDLE", Phase.OPEN, "LN_INVOICE_PAID", ["State: IDLE → LN_INVOICE_PAID", "The payment came in."]),
+        ("FAILED", Phase.DONE, "FAILED", []),
+        (
+            "FAILED",
+            Phase.DONE,
+            "COMPLETED",
+            ["The service says COMPLETED. For us it stays FAILED."],
+        ),
+        (
+            "",
+            Phase.UNSHOWN,
+            "IDLE",
+            ["The service says IDLE. For us it stays -.", "The bot doesn't follow this order any more."],
+        ),
+    ],
+)
+def test_what_the_service_says_now_is_told_as_a_difference(
+    state: str, phase: Phase, said: str, lines: list[str]
+) -> None:
+    before, report = an_order(state=state, phase=phase), OrderReport(service_id="cm1", state=said)
+    after = advance(before, report, NOW)[0] if phase is Phase.OPEN else before
+    found = staff_afresh.differences(EN, before, after, report)
+    assert [Seen("", Screen(line)).text for line in found] == lines
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_a_card_and_what_the_person_wrote_are_known_by_the_ticket_they_name_first(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    for ticket in (TICKET, HELD, CLOSED):
+        assert staff_ticket.named_in(card(ticket, locale).text) == "T-4F7K2"
+    again = staff_ticket.card(t, TICKET, a_case(), NOW, JAKARTA, default_locale="id", notice=t("news.again"))
+    assert staff_ticket.named_in(Seen("", again).text) == "T-4F7K2"
+    forged = replace(ENTRY, text="🎫 T-22222 · closed")
+    said = staff_ticket.entry(t, TICKET, forged, "10:05", ping=0, is_changed=False)
+    assert staff_ticket.named_in(Seen("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
+    for other in ("", "T-4F7K2", "Look at T-4F7K2 please", "👤 pressed Help"):
+        assert staff_ticket.named_in(other) == ""

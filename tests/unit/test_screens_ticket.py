@@ -1,0 +1,139 @@
+"""A person's own tickets: what they read of them, and what they can do, which is only what is possible."""
+
+from datetime import timedelta
+
+import pytest
+
+from bot.chat.screens import ticket_page, ticket_question
+from bot.domain.tickets import Cause, CloseReason, Rating
+from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
+from tests.unit.ticket_screens import a_closed_ticket, a_help_desk, a_ticket
+
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+ORDER = an_order()
+STAFF, NOBODY = frozenset({2001}), frozenset[int]()
+
+
+def page(ticket: object, *, may_reopen: bool = False, locale: str = "en") -> Seen:
+    t = TRANSLATIONS.get(locale)
+    shown = ticket_page.screen(t, ticket, ORDER, NOW, JAKARTA, may_reopen=may_reopen)  # type: ignore[arg-type]
+    return Seen("", shown)
+
+
+def data_of(seen: Seen) -> list[str]:
+    return [str(button.data) for button in seen.buttons]
+
+
+def test_an_open_ticket_says_what_it_is_about_and_since_when_it_waits() -> None:
+    seen = page(a_ticket(NOW))
+    assert seen.text.startswith("🎫 Ticket T-4F7K2\nRp500,000")
+    assert "Opened by you: 09:45 WIB\n⏳ Waiting for an answer since 09:45 WIB" in seen.text
+    assert data_of(seen) == ["t:T-4F7K2:say", "o:ABC2345:page"]
+
+
+def test_a_ticket_of_another_day_says_which() -> None:
+    assert "Opened by you: 15 Aug 2026, 10:05 WIB" in page(a_ticket(NOW, created_at=NOW - timedelta(days=2))).text
+
+
+def test_an_answered_ticket_waits_for_nobody() -> None:
+    seen = page(a_ticket(NOW, waits_since=None))
+    assert "Waiting" not in seen.text
+    assert "Answered" in seen.text
+
+
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [(Cause.FAILED, "because the transfer failed"), (Cause.STUCK, "because the transfer takes longer than usual")],
+)
+def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(cause: Cause, said: str) -> None:
+    seen = Seen("", ticket_question.by_itself(EN, a_ticket(NOW, cause=cause), ORDER))
+    assert said in seen.text
+    assert "you needn't do anything" in seen.text
+    assert "T-4F7K2" in seen.text
+    assert data_of(seen) == ["t:T-4F7K2:say"]
+
+
+@pytest.mark.parametrize("reason", list(CloseReason))
+def test_a_closed_ticket_says_why_in_words_of_its_own(reason: CloseReason) -> None:
+    texts = {each: page(a_closed_ticket(NOW, each)).text for each in CloseReason}
+    assert len(set(texts.values())) == len(CloseReason)
+    assert EN(f"ticket.closed_{reason}") in texts[reason]
+
+
+def test_a_closed_ticket_can_be_rated_in_one_tap_and_reopened_as_long_as_that_is_possible() -> None:
+    rate = ["t:T-4F7K2:rate:good", "t:T-4F7K2:rate:bad"]
+    assert data_of(page(a_closed_ticket(NOW), may_reopen=True)) == [*rate, "t:T-4F7K2:reopen", "o:ABC2345:page"]
+    late = page(a_closed_ticket(NOW))
+    assert data_of(late) == [*rate, "o:ABC2345:page"]
+    assert "reopen" not in late.text
+
+
+@pytest.mark.parametrize(
+    ("rating", "locale", "said"),
+    [
+        (Rating.GOOD, "en", "You said that it helped"),
+        (Rating.BAD, "en", "it didn't help"),
+        (Rating.GOOD, "id", "Penilaian: membantu"),
+        (Rating.BAD, "id", "Penilaian: tidak membantu"),
+    ],
+)
+def test_what_was_said_of_the_help_stands_there(rating: Rating, locale: str, said: str) -> None:
+    assert said in page(a_closed_ticket(NOW, rating=rating), locale=locale).text
+
+
+def test_the_question_says_who_reads_the_answer_and_what_nobody_needs() -> None:
+    seen = Seen("", ticket_question.screen(EN, ORDER, None, "@kirim_help"))
+    assert "ABC2345" in seen.text
+    assert "What is wrong?" in seen.text
+    assert "never needs your phrase" in seen.text
+    assert seen.text.endswith("write to @kirim_help; please quote the order ABC2345.")
+    assert data_of(seen) == ["t:leave"]
+
+
+def test_the_question_names_the_ticket_that_is_there_already() -> None:
+    assert "T-4F7K2 is open" in Seen("", ticket_question.screen(EN, ORDER, a_ticket(NOW))).text
+    assert "opens it again" in Seen("", ticket_question.screen(EN, ORDER, a_closed_ticket(NOW))).text
+
+
+def test_help_leads_to_whoever_there_is() -> None:
+    def seen(staff: frozenset[int], contact: str) -> Seen:
+        return Seen("", ticket_page.help_screen(EN, a_help_desk(staff, contact)))
+
+    assert "t:new" in data_of(seen(STAFF, ""))
+    assert "You can also write to @kirim_help." in seen(STAFF, "@kirim_help").text
+    assert "t:new" not in data_of(seen(NOBODY, "help@kirim.example"))
+    assert "Please write to help@kirim.example." in seen(NOBODY, "help@kirim.example").text
+    assert "Something wrong" not in seen(NOBODY, "").text
+
+
+def test_help_lists_ones_open_tickets_by_what_they_are_about() -> None:
+    mine = (a_ticket(NOW), a_ticket(NOW, reference="T-22222", order_reference=""))
+    seen = Seen("", ticket_page.help_screen(ID, a_help_desk(STAFF, ""), mine, {"ABC2345": ORDER}))
+    buttons = {button.label: button.data for button in seen.buttons}
+    assert buttons["🎫 T-4F7K2 · BCA Rp500.000"] == "t:T-4F7K2:show"
+    assert buttons["🎫 T-22222"] == "t:T-22222:show"
+
+
+def test_where_nobody_reads_what_is_written_here_the_contact_is_named() -> None:
+    seen = Seen("", ticket_question.contact_only(EN, ORDER, "help@kirim.example"))
+    assert seen.text.endswith("write to help@kirim.example and quote the order ABC2345.")
+    assert seen.buttons == []
+
+
+def test_help_is_offered_where_there_is_anybody_at_all() -> None:
+    assert a_help_desk(STAFF, "").is_offered
+    assert a_help_desk(NOBODY, "@kirim_help").is_offered
+    assert not a_help_desk(NOBODY, "").is_offered
+
+
+@pytest.mark.parametrize(
+    ("whom", "markup"),
+    [
+        ("@kirim_help", '<a href="https://t.me/kirim_help">@kirim_help</a>'),
+        ("help@kirim.example", "help@kirim.example"),
+        ("https://kirim.example/?a=1&b=2", '<a href="https://kirim.example/?a=1&amp;b=2">'),
+        ('https://kirim.example/"><b>', '<a href="https://kirim.example/&quot;&gt;&lt;b&gt;">'),
+    ],
+)
+def test_a_contact_can_be_tapped_and_is_never_markup_of_its_own(whom: str, markup: str) -> None:
+    assert str(ticket_question.contact(whom)).startswith(markup)

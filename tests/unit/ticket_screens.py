@@ -1,0 +1,66 @@
+"""A person's screens of tickets, with what may come from outside; `every_screen.py` reads them with all others."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta, tzinfo
+from itertools import product
+
+from bot.actions.help import Help
+from bot.actions.support_room import SupportRoom
+from bot.chat.screen import Screen
+from bot.chat.screens import ticket_page, ticket_question
+from bot.domain.order import Order
+from bot.domain.tickets import Cause, CloseReason, Rating, Ticket, TicketStatus
+from bot.i18n import Html, Translator
+
+CONTACTS = ("", "@kirim_help", "help@kirim.example", "https://kirim.example/help?a=1&b=<2>")
+
+
+def a_help_desk(staff: frozenset[int], contact: str) -> Help:
+    """Whom a person may ask."""
+    return Help(SupportRoom(0, staff), contact)
+
+
+def a_ticket(now: datetime, **changes: object) -> Ticket:
+    """Emma's, about her order, not answered yet."""
+    opened = now - timedelta(minutes=20)
+    ticket = Ticket(
+        reference="T-4F7K2", person_id=1001, order_reference="ABC2345", created_at=opened, waits_since=opened
+    )
+    return replace(ticket, **changes)  # type: ignore[arg-type]
+
+
+def a_closed_ticket(now: datetime, reason: CloseReason = CloseReason.SOLVED, **changes: object) -> Ticket:
+    """The same when support has closed it."""
+    return a_ticket(now, status=TicketStatus.CLOSED, closed_at=now, close_reason=reason, waits_since=None, **changes)
+
+
+def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iterator[tuple[str, Screen]]:
+    """Each of them, with a name and in every state."""
+    for about, cause in product((order, None), Cause):
+        ticket = a_ticket(now, cause=cause)
+        yield f"opened, {cause}", ticket_question.opened(t, ticket, about)
+        yield f"opened by itself, {cause}", ticket_question.by_itself(t, ticket, about)
+        for known in (ticket, replace(ticket, waits_since=None)):
+            yield f"ticket, {cause}", ticket_page.screen(t, known, about, now, zone, may_reopen=False)
+        for reason, rating, may_reopen in product(CloseReason, (None, *Rating), (True, False)):
+            closed = a_closed_ticket(now, reason, cause=cause, rating=rating)
+            yield f"closed, {reason}", ticket_page.screen(t, closed, about, now, zone, may_reopen=may_reopen)
+    yield "added", ticket_question.added(t, a_ticket(now))
+    yield "unreadable", ticket_question.unreadable(t)
+    yield "offer", ticket_question.offer(t, (a_ticket(now), a_ticket(now, reference="T-22222")))
+    yield "left", ticket_question.left(t)
+    yield "refused", ticket_question.refused(t, Html(t("ticket.closed_too_long_ago")))
+    for contact in CONTACTS:
+        for about, before in product((order, None), (None, a_ticket(now), a_closed_ticket(now))):
+            yield f"question, {contact}", ticket_question.screen(t, about, before, contact)
+        if contact:
+            yield f"contact only, {contact}", ticket_question.contact_only(t, order, contact)
+        for staff in (frozenset[int](), frozenset({2001})):
+            mine = (a_ticket(now), a_ticket(now, reference="T-22222", order_reference=""))
+            yield (
+                "help",
+                ticket_page.help_screen(
+                    t, a_help_desk(staff, contact), mine if staff else (), {order.reference: order}
+                ),
+            )
