@@ -93,6 +93,21 @@ async def bot_knows(world: World, order: Json, **facts: object) -> None:
         await asyncio.sleep(LOOK_EVERY)
 
 
+async def could_not_be_told(world: World, person: Chatter) -> None:
+    """Wait until the bot has given up the news of this chat, all that there are."""
+    deadline = time.monotonic() + PATIENCE
+    while (states := news_of(world, person)) != {"undeliverable"}:
+        assert time.monotonic() < deadline, states
+        await asyncio.sleep(LOOK_EVERY)
+
+
+def news_of(world: World, person: Chatter) -> set[str]:
+    """What has become of the news of a chat that weren't told."""
+    known = "SELECT DISTINCT status FROM outbox WHERE chat_id = ? AND status != 'told'"
+    with closing(sqlite3.connect(world.state / "kirim.db")) as database:
+        return {status for (status,) in database.execute(known, (person.chat_id,))}
+
+
 def let_drafts_lapse(world: World, person: Chatter) -> None:
     """Make it seem that this person has been quiet for longer than a draft waits."""
     with closing(sqlite3.connect(world.state / "kirim.db", timeout=10)) as database:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.e2e.people import bot_knows, completes, newcomer, taps_to_invoice
+from tests.e2e.people import bot_knows, completes, could_not_be_told, newcomer, taps_to_invoice
 from tests.e2e.world import Chatter, World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -154,6 +154,7 @@ async def test_who_comes_back_after_blocking_hears_what_happened(town: World) ->
     await sari.says("/start")  # others are served meanwhile
     await sari.sees("Kirim: kirim rupiah")
     await bot_knows(town, order, state="COMPLETED")
+    await could_not_be_told(town, emma)  # who unblocks sooner is told the usual way
     await emma.blocks(blocked=False)
     card = await emma.sees("Welcome back! This happened in the meantime")
     assert "✅ Sent" in card["text"]

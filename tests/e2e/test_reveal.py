@@ -49,8 +49,9 @@ async def has_no_question(person: Chatter) -> bool:
 
 
 async def is_nowhere(person: Chatter) -> bool:
-    """Whether nothing that the bot has written there shows it."""
-    return not any(NUMBER in str(message) for message in await person.messages() if message["from"]["is_bot"])
+    """Whether nothing that the bot has written there shows it; what others wrote, and it answered, is theirs."""
+    written = [message for message in await person.messages() if message["from"]["is_bot"]]
+    return not any(NUMBER in str({**message, "reply_to_message": None}) for message in written)
 
 
 def trail(world: World, reference: str) -> list[tuple[int, str]]:

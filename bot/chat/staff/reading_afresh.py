@@ -26,23 +26,23 @@ async def fresh(staff: StaffVisit, ticket: Ticket, _: str) -> None:
     try:
         report = await desk.settlement.look_up(order.service_id)
     except SettlementFailure:
-        await _show(staff, ticket, staff.t("staff_ticket.unreadable", at=_time(staff)))
+        await staff.say(Screen(staff.t("staff_ticket.unreadable", at=_time(staff))))
         return
     after = await desk.observer.observe(order.reference, report) or order
     desk.orders.on_news()
+    await _show(staff, ticket)
     said = differences(staff.t, order, after, report)
-    await _show(staff, ticket, "" if said else staff.t("staff_ticket.unchanged", at=_time(staff)))
-    if said:
-        # A message of its own: the card is written anew with the next news.
-        await staff.say(Screen("\n".join([staff.t("staff_ticket.has_changed", at=_time(staff)), *said])))
+    heading = "staff_ticket.has_changed" if said else "staff_ticket.unchanged"
+    # A message of its own: on the card the next news would write over it, perhaps within the same second.
+    await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *said])))
 
 
-async def _show(staff: StaffVisit, ticket: Ticket, notice: str) -> None:
+async def _show(staff: StaffVisit, ticket: Ticket) -> None:
     """The card as it is now, in the place of the pressed one."""
     async with staff.desk.store.reading() as tx:
         current = await tx.tickets.get(ticket.reference) or ticket
     reading = Reading(staff.chat_id, staff.t, _zone(staff))
-    await staff.update(await staff.desk.ticket_room.card(reading, current, notice))
+    await staff.update(await staff.desk.ticket_room.card(reading, current))
 
 
 def _zone(staff: StaffVisit) -> tzinfo:
