@@ -6,13 +6,17 @@ STAMP := $(VENV)/.installed
 # Stories wait more than they work: three times as many processes as cores keep the cores busy.
 WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n * 3 : 10)))
 
+COMPILED := env -u PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test check format bench lock clean
 
 run: $(STAMP)
 	$(BIN)/python -m bot sandbox $(ARGS)
 
+# All source is read and compiled once, not by each process of the tests and each bot that they start.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(COMPILED) $(BIN)/python -m pytest --collect-only -q tests >/dev/null 2>&1 || true
+	$(COMPILED) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(STAMP)
 	$(BIN)/ruff check .

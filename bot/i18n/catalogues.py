@@ -41,6 +41,7 @@ def find_locales() -> Traversable:
     raise FileNotFoundError("the locales directory is missing from the installation")
 
 
+@cache
 def read_catalogue(locale: str) -> Catalogue:
     """The catalogue of `locale` (one of `LOCALES`); untranslated entries are left out.
 

@@ -174,6 +174,22 @@ async def test_a_topics_messages_can_be_listed_by_themselves() -> None:
     assert "forum_topic_created" in inside["reply_to_message"]
 
 
+async def test_whoever_waits_for_news_of_a_chat_is_told_at_once_and_of_other_chats_nothing() -> None:
+    async with running() as server:
+        await server.says(EMMA, "before")
+        path = f"/sandbox/chats/{EMMA}/messages"
+        known = (await server.people.get(path)).json()["seq"]
+        waiting = asyncio.create_task(server.people.get(path, params={"news_after": known}))
+        await server.says(RINA, "elsewhere", SUPPORT_GROUP_ID)
+        await asyncio.sleep(0.1)
+        assert not waiting.done()
+        await server.says(EMMA, "after")
+        told = (await waiting).json()
+        nothing = await server.people.get(path, params={"news_after": told["seq"], "news_within": 0.05})
+    assert [message["text"] for message in told["messages"]] == ["before", "after"]
+    assert nothing.json() == told
+
+
 async def test_a_bot_that_is_no_administrator_hears_only_what_is_meant_for_it() -> None:
     async with running() as server:
         await server.posts(f"/sandbox/chats/{SUPPORT_GROUP_ID}/bot", {"from": OSCAR, "status": "member"})

@@ -98,6 +98,7 @@ async def test_the_bots_calls_are_logged() -> None:
     async with running() as server:
         await server.calls("getMe")
         await server.calls("sendMessage", chat_id=99, text="x")
-        calls = (await server.people.get("/sandbox/calls", params={"after": 2})).json()["calls"]
-    (call,) = calls
+        (call,) = (await server.people.get("/sandbox/calls", params={"after": 2})).json()["calls"]
+        named = (await server.people.get("/sandbox/calls", params={"method": "sendMessage"})).json()["calls"]
+    assert named == [call]
     assert (call["method"], call["chat_id"], call["ok"], call["error_code"]) == ("sendMessage", 99, False, 400)

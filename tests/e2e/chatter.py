@@ -4,13 +4,16 @@ import asyncio
 import base64
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Any
 
 import httpx
 
 PATIENCE = 20.0
 LOOK_EVERY = 0.1
+NEWS_WITHIN = 1.0
+"""Somebody who waits is told at once when something happens in the chat; every so often they look all the same."""
+
 AT_ONCE = 4
 """Presses in the air: more of them take the client longer to keep account of than the bot to answer."""
 
@@ -29,12 +32,21 @@ class Chatter:
         self.id = person_id
         self.chat_id = chat_id or person_id
         self._known: set[tuple[int, str, str]] = set()
+        self._seen_until = 0
 
-    async def messages(self) -> list[Json]:
-        """All that stands in the chat, oldest first."""
-        answer = await self._http.get(f"/sandbox/chats/{self.chat_id}/messages", params={"limit": 500})
-        found: list[Json] = answer.raise_for_status().json()["messages"]
+    async def messages(self, **how: float) -> list[Json]:
+        """All that stands in the chat, oldest first; `how` as the sandbox takes it."""
+        answer = await self._http.get(f"/sandbox/chats/{self.chat_id}/messages", params={"limit": 500, **how})
+        told: Json = answer.raise_for_status().json()
+        self._seen_until = told["seq"]
+        found: list[Json] = told["messages"]
         return found
+
+    async def looks_until(self, deadline: float) -> AsyncIterator[list[Json]]:
+        """All that stands in the chat, now and whenever that may have changed, for the last time at `deadline`."""
+        yield await self.messages()
+        while (left := deadline - time.monotonic()) > 0:
+            yield await self.messages(news_after=self._seen_until, news_within=min(left, NEWS_WITHIN))
 
     async def says(self, text: str, *, reply_to: Json | None = None, topic: int | None = None) -> Json:
         """Write a message, perhaps in answer to another; what `sees` finds from here on is newer than this."""
@@ -100,15 +112,15 @@ class Chatter:
 
     async def reaction(self, message: Json) -> str:
         """What the bot has put under a message, "" for nothing."""
-        return "".join(((await self.finds(message)) or {}).get("sandbox", {}).get("reactions", []))
+        return _reaction(await self.messages(), message)
 
     async def sees_reaction(self, message: Json, emoji: str, *, within: float = PATIENCE) -> None:
         """Wait until the bot's reaction under a message is this one ("": none)."""
-        deadline = time.monotonic() + within
-        while (seen := await self.reaction(message)) != emoji:
-            if time.monotonic() > deadline:
-                raise NotSeen(f"{emoji!r} under {words_of(message)!r}, but {seen!r}")
-            await asyncio.sleep(LOOK_EVERY)
+        seen = ""
+        async for messages in self.looks_until(time.monotonic() + within):
+            if (seen := _reaction(messages, message)) == emoji:
+                return
+        raise NotSeen(f"{emoji!r} under {words_of(message)!r}, but {seen!r}")
 
     async def taps(self, label: str, *, message: Json | None = None, wait: float = 10) -> Json:
         """Press the newest button whose label contains `label`; the toast that came back."""
@@ -150,19 +162,24 @@ class Chatter:
         self, fits: Callable[[Json], bool], *, within: float = PATIENCE, anywhere: bool = False, what: str = "it"
     ) -> Json:
         """Wait for a message that `fits`."""
-        deadline = time.monotonic() + within
-        while True:
-            messages = await self.messages()
+        messages: list[Json] = []
+        async for messages in self.looks_until(time.monotonic() + within):
             for message in reversed(messages):
                 if (anywhere or _shape(message) not in self._known) and fits(message):
                     return message
-            if time.monotonic() > deadline:
-                raise NotSeen(f"{what!r} in:\n" + "\n---\n".join(words_of(m) for m in messages[-6:]))
-            await asyncio.sleep(LOOK_EVERY)
+        raise NotSeen(f"{what!r} in:\n" + "\n---\n".join(words_of(m) for m in messages[-6:]))
+
+    async def sees_times(self, count: int, text: str) -> None:
+        """Wait until so many messages contain `text`."""
+        seen = 0
+        async for messages in self.looks_until(time.monotonic() + PATIENCE):
+            if (seen := _count(messages, text)) == count:
+                return
+        raise NotSeen(f"{text!r} stands there {seen} times")
 
     async def count(self, text: str) -> int:
         """How many messages contain `text` now."""
-        return sum(re.search(text, words_of(message)) is not None for message in await self.messages())
+        return _count(await self.messages(), text)
 
     async def buttons(self) -> list[str]:
         """The labels of the newest message that has any."""
@@ -186,20 +203,26 @@ class Chatter:
         self._known = {_shape(message) for message in await self.messages()}
 
     async def _find_button(self, label: str, message: Json | None) -> tuple[Json, Json]:
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            for candidate in [message] if message else list(reversed(await self.messages())):
+        async for messages in self.looks_until(time.monotonic() + PATIENCE):
+            for candidate in [message] if message else reversed(messages):
                 for button in _buttons(candidate):
                     if label in button["text"] and "callback_data" in button:
                         return candidate, button
-            if time.monotonic() > deadline:
-                raise NotSeen(f"no button {label!r}; there is {await self.buttons()}")
-            await asyncio.sleep(LOOK_EVERY)
+        raise NotSeen(f"no button {label!r}; there is {await self.buttons()}")
 
 
 def words_of(message: Json) -> str:
     """A message's text, or its caption."""
     return str(message.get("text") or message.get("caption") or "")
+
+
+def _count(messages: Iterable[Json], text: str) -> int:
+    return sum(re.search(text, words_of(message)) is not None for message in messages)
+
+
+def _reaction(messages: Iterable[Json], to: Json) -> str:
+    found = (each for each in messages if each["message_id"] == to["message_id"])
+    return "".join(next(found, {}).get("sandbox", {}).get("reactions", []))
 
 
 def _buttons(message: Json) -> list[Json]:

@@ -128,7 +128,11 @@ def nursery() -> Nursery:
 
 def serve(path: str) -> None:
     """Be that process, until standard input ends."""
-    import bot.__main__  # noqa: F401, PLC0415  only here: whoever asks needs none of it
+    # Only here: whoever asks needs none of it.
+    import bot.__main__  # noqa: F401, PLC0415
+    from bot.i18n import Translations  # noqa: PLC0415
+
+    Translations.load()  # what was read stays read
 
     ended, tell = os.pipe()
     os.set_blocking(tell, False)

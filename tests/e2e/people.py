@@ -5,6 +5,7 @@ import sqlite3
 import time
 from contextlib import closing
 
+from bot.sandbox.bot_api.settings import default_people
 from tests.e2e.world import LOOK_EVERY, PATIENCE, Chatter, Json, World, words_of
 
 
@@ -28,13 +29,6 @@ class Newcomer(Chatter):
                 return [button["text"] for row in rows for button in row]
         return []
 
-    async def sees_times(self, count: int, text: str) -> None:
-        """Wait until so many messages contain `text`."""
-        deadline = time.monotonic() + PATIENCE
-        while (seen := await self.count(text)) != count:
-            assert time.monotonic() < deadline, f"{text!r} stands there {seen} times"
-            await asyncio.sleep(LOOK_EVERY)
-
     async def sends_a_sticker(self) -> None:
         """What the bot can't read."""
         await self._remember()
@@ -54,6 +48,7 @@ async def newcomer(world: World, language: str | None = "en") -> Newcomer:
     return Newcomer(world.telegram, answer.raise_for_status().json()["id"])
 
 
+STAFF = [person for person in default_people() if person.role != "sender"]
 CALM: Json = {
     "profile": "documented",
     "speedSeconds": None,
@@ -67,11 +62,13 @@ CALM: Json = {
 
 
 async def calm(world: World) -> None:
-    """The service and Telegram as they are on a good day, with the whole list of destinations."""
+    """The service and Telegram as on a good day, with the whole list of destinations; staff with their languages."""
     await world.service.heals()
     await world.telegram_heals()
     await world.service.does("settings", **CALM)
     (await world.service._http.request("DELETE", "/control/methods", json={"flush": True})).raise_for_status()
+    for person in STAFF:
+        await Chatter(world.telegram, person.id).speaks(person.language_code)
 
 
 def row_of(world: World, order: Json) -> dict[str, object]:

@@ -1,7 +1,5 @@
 """A person and their tickets: opened by them or by itself, added to, closed, rated, reopened; and nobody else's."""
 
-import asyncio
-import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -9,7 +7,7 @@ import pytest_asyncio
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.people import Newcomer, bot_knows, newcomer, taps_to_invoice, taps_to_review
-from tests.e2e.world import LOOK_EVERY, PATIENCE, Chatter, Json, World, words_of, world
+from tests.e2e.world import Chatter, Json, World, words_of, world
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -274,15 +272,8 @@ async def test_who_is_forgotten_leaves_nothing_in_supports_room(kirim: World, gr
     assert f"{ticket}: still open" in words_of(question)
     await emma.taps("Yes, delete everything")
     await emma.sees("everything is deleted")
-    await _sees_no_more(room, "durian")
-    await _sees_no_more(room, ticket)
+    await room.sees_times(0, "durian")
+    await room.sees_times(0, ticket)
     await emma.says("/help")
     await emma.sees("Stay safe")
     assert not any("🎫" in label for label in await emma.buttons())
-
-
-async def _sees_no_more(person: Chatter, text: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while await person.count(text):
-        assert time.monotonic() < deadline, f"{text!r} still stands there"
-        await asyncio.sleep(LOOK_EVERY)

@@ -26,7 +26,7 @@ class Calls:
 
     async def count(self) -> int:
         """How many were carried out or refused."""
-        return sum(call["method"] == self.method for call in await self.world.calls())
+        return len(await self.world.calls(self.method))
 
     async def are_more_than(self, known: int) -> bool:
         """Whether there have been more since."""

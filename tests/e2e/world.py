@@ -133,9 +133,9 @@ class World:
         """All of its faults off."""
         (await self.telegram.delete("/sandbox/faults")).raise_for_status()
 
-    async def calls(self) -> list[Json]:
-        """The calls of the Bot API so far."""
-        answer = await self.telegram.get("/sandbox/calls")
+    async def calls(self, method: str | None = None) -> list[Json]:
+        """The calls of the Bot API so far, perhaps of one method alone."""
+        answer = await self.telegram.get("/sandbox/calls", params={"method": method} if method else {})
         found: list[Json] = answer.raise_for_status().json()["calls"]
         return found
 

@@ -55,8 +55,10 @@ class ControlsApi:
         return JSONResponse({"ids": add_crowd(self._box, await read_order(request))}, 201)
 
     async def _calls(self, request: Request) -> Response:
-        after = int(request.query_params.get("after") or 0)
-        return JSONResponse({"calls": [call for call in self._box.calls if call["seq"] > after]})
+        """The bot's calls, later than the one numbered `after`, of `method` alone where one is named."""
+        after, method = int(request.query_params.get("after") or 0), request.query_params.get("method")
+        found = [call for call in self._box.calls if call["seq"] > after and method in {None, call["method"]}]
+        return JSONResponse({"calls": found})
 
     async def _clear(self, _: Request) -> Response:
         """Forget messages, updates, files and presses; people and groups are as at the first start."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -102,11 +104,18 @@ class PeopleApi:
                 yield ": still here\n\n"
 
     async def _messages(self, request: Request) -> Response:
-        """Messages after a message id, oldest first; without `after`, the newest `limit`."""
+        """Messages after a message id, oldest first; without `after`, the newest `limit`.
+
+        With `news_after`, the number (`seq`) of an event, they are listed as soon as something later has happened in
+        the chat, or after `news_within` seconds.
+        """
         chat_id = _number(request, "chat_id")
         if chat_id not in self._box.world.chats:
             raise PersonError(404, "no such chat")
         query = request.query_params
+        if "news_after" in query:
+            within = min(float(query.get("news_within") or KEEP_ALIVE_SECONDS), KEEP_ALIVE_SECONDS)
+            await self._news(chat_id, int(query["news_after"]), within)
         after, thread = int(query.get("after") or 0), query.get("thread_id")
         limit = min(int(query.get("limit") or 100), MAX_LISTED)
         found = [
@@ -117,6 +126,15 @@ class PeopleApi:
         shown = found[:limit] if after else found[-limit:]
         views = [message.as_person_sees_it() for message in shown]
         return JSONResponse({"messages": views, "seq": self._box.events.seq})
+
+    async def _news(self, chat_id: int, after: int, within: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                while True:
+                    found = await self._box.events.wait(after, within)
+                    if any(event.get("chat_id") == chat_id or event["type"] == "reset" for event in found):
+                        return
+                    after = found[-1]["seq"] if found else after
 
     async def _send(self, request: Request) -> Response:
         """Besides file ids, files themselves in base64: `picture`, or `file`: {`name`, `mime`, `content`}."""
