@@ -1,5 +1,6 @@
 """The bot is killed at every single moment of a whole payment, and started again: nothing is lost, nothing doubled."""
 
+import shutil
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ class Payment:
 
     file: str
     service: FakeSettlement
-    draft: OrderDraft | None = None
+    draft: OrderDraft
     confirmed: bool = False
     heard: list[Heard] = field(default_factory=list)
     taps_again: bool = True
@@ -53,7 +54,6 @@ class Payment:
                 break
 
     async def confirms(self, house: House) -> None:
-        assert self.draft is not None
         if not self.confirmed:
             draft = await house.drafts.get(self.draft.id)
             assert draft is not None
@@ -91,22 +91,16 @@ class Payment:
                     self.service.becomes(service_id, STATES[place])
 
 
-async def run(file: str, fuse: Fuse, scripted: str = "answer") -> Payment:
+async def run(payment: Payment, fuse: Fuse) -> None:
     """A payment whose first process dies when the fuse has burnt down, and whose second one doesn't."""
-    service = FakeSettlement(MovedClock())
-    service.places.append(scripted)
-    payment = Payment(file, service)
-    preparing = House(file, service)
-    payment.draft = await preparing.draft()
-    await preparing.leave()
     first = payment.house(fuse)
     with suppress(Crash):
         await payment.goes_on(first, rounds=14)
     await close(first)
     second = payment.house(Fuse(None))
     await payment.goes_on(second, rounds=25)
+    await ends_well(payment, second, f"killed at moment {fuse.burnt}")
     await close(second)
-    return payment
 
 
 async def close(house: House) -> None:
@@ -118,25 +112,32 @@ async def close(house: House) -> None:
 
 @pytest.mark.parametrize("scripted", ["answer", "lost_before", "lost_after"])
 async def test_a_payment_ends_well_wherever_the_bot_was_killed(empty_file: Any, tmp_path: Any, scripted: str) -> None:
+    wished = tmp_path / "wished.db"
+    shutil.copy(empty_file, wished)
+    preparing = House(f"sqlite:///{wished}", FakeSettlement(MovedClock()))
+    draft = await preparing.draft()
+    await preparing.leave()
     at = 0
     while True:
         path = tmp_path / f"{at}.db"
-        path.write_bytes(empty_file.read_bytes())
+        shutil.copy(wished, path)
+        service = FakeSettlement(MovedClock())
+        service.places.append(scripted)
         fuse = Fuse(at)
-        payment = await run(f"sqlite:///{path}", fuse, scripted)
-        await ends_well(payment, at)
+        await run(Payment(f"sqlite:///{path}", service, draft), fuse)
+        path.unlink()
         if fuse.left:
             break
         at += 1
     assert at > 20
 
 
-async def ends_well(payment: Payment, at: int) -> None:
-    heard, told_as = payment.heard, f"killed at moment {at}"
+async def ends_well(payment: Payment, house: House, told_as: str) -> None:
+    heard = payment.heard
     shown = {each.paying for each in heard if each.paying}
     assert len(shown) == 1, told_as
     assert sum(record.state == "COMPLETED" for record in payment.service.records.values()) == 1, told_as
-    await only_one_order_is_open_and_it_is_done(payment, told_as)
+    await only_one_order_is_open_and_it_is_done(payment, house, told_as)
     kinds = [each.notice for each in heard]
     for notice in (Notice.INVOICE, Notice.CARD, Notice.TAKE_DOWN, Notice.PAID, Notice.SENT):
         assert notice in kinds, f"{told_as}: {notice} was never told"
@@ -148,11 +149,9 @@ async def ends_well(payment: Payment, at: int) -> None:
     assert len(doubled) <= 1, told_as
 
 
-async def only_one_order_is_open_and_it_is_done(payment: Payment, told_as: str) -> None:
-    looking = House(payment.file, payment.service)
-    orders = await looking.all_orders(EMMA)
-    async with looking.store.reading() as tx:
+async def only_one_order_is_open_and_it_is_done(payment: Payment, house: House, told_as: str) -> None:
+    orders = await house.all_orders(EMMA)
+    async with house.store.reading() as tx:
         assert await tx.outbox.next_due() is None, told_as
-    await looking.leave()
     assert [order.phase for order in orders if order.phase is not Phase.UNSHOWN] == [Phase.DONE], told_as
     assert len(orders) == payment.service.times("place") or len(orders) == payment.service.times("place") + 1, told_as

@@ -185,11 +185,11 @@ async def test_reminders_come_later_and_later_and_name_everything_at_once(house:
     house.health.refused()
     await house.tells()
     reminded = []
-    for minute in range(60 * 30):
-        house.clock.passes(minutes=1)
+    for minutes in range(6, 60 * 30 + 1, 6):
+        house.clock.passes(minutes=6)
         await house.alarms.remind()
         if (await house.alarms.open())[0].reminded_at == house.clock.now():
-            reminded.append((minute + 1) // 60)
+            reminded.append(minutes // 60)
     assert reminded == [1, 2, 4, 8, 16]
     await house.tells()
     assert house.ears.kinds(OSCAR) == [Notice.STAFF_KEY_REFUSED, *[REMINDER] * 5]
