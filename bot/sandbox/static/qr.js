@@ -45,10 +45,15 @@ function darkness({ data, width, height }) {
 // The three large squares show dark and light runs of 1:1:3:1:1 in every direction.
 function finderCentres(dark) {
   const found = [];
+  // Hundreds of rows ask for the same columns, and reading a column is all the work there is.
+  const columns = new Map();
+  const downAt = (x) => {
+    if (!columns.has(x)) columns.set(x, patternsAlong((y) => dark.isDark(x, y), dark.height));
+    return columns.get(x);
+  };
   for (let y = 0; y < dark.height; y += 1) {
     for (const across of patternsAlong((x) => dark.isDark(x, y), dark.width)) {
-      const x = Math.round(across.centre);
-      const down = patternsAlong((at) => dark.isDark(x, at), dark.height).find((hit) => Math.abs(hit.centre - y) < hit.module);
+      const down = downAt(Math.round(across.centre)).find((hit) => Math.abs(hit.centre - y) < hit.module);
       if (down) gather(found, { x: across.centre, y: down.centre, module: (across.module + down.module) / 2, hits: 1 });
     }
   }
