@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from playwright.async_api import Locator, Page, ViewportSize, expect
+from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.e2e.world import World
-from tests.integration.chromium import chromium
 
 DESKTOP = ViewportSize(width=1440, height=900)
 PHONE = ViewportSize(width=390, height=844)
@@ -67,9 +67,9 @@ async def picture(page: Page, who: Onlooker, step: str) -> None:
 
 
 @asynccontextmanager
-async def opened(kirim: World, who: Onlooker) -> AsyncIterator[Page]:
-    async with chromium() as browser:
-        context = await browser.new_context(viewport=who.screen, color_scheme="dark" if who.dark else "light")
+async def opened(browser: Browser, kirim: World, who: Onlooker) -> AsyncIterator[Page]:
+    colours: Literal["dark", "light"] = "dark" if who.dark else "light"
+    async with await browser.new_context(viewport=who.screen, color_scheme=colours) as context:
         page = await context.new_page()
         troubles: list[str] = []
         page.on("pageerror", lambda error: troubles.append(str(error)))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import zxingcpp
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from bot.i18n import Translations
 from tests.contract.on_disk import found_in
@@ -20,7 +20,7 @@ from tests.e2e.pages import page_settings
 from tests.e2e.people import completes
 from tests.e2e.world import World, world
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 NUMBER = "8620557913"
 TRANSLATIONS = Translations.load(strict=True)
@@ -86,8 +86,8 @@ SENDERS = [
 
 
 @pytest.mark.parametrize("who", SENDERS, ids=lambda who: who.name)
-async def test_a_sender_finds_everything_around_a_payment(who: Sender, tmp_path: Path) -> None:
-    async with world(tmp_path, "documented", **page_settings()) as kirim, opened(kirim, who) as page:
+async def test_a_sender_finds_everything_around_a_payment(who: Sender, browser: Browser, tmp_path: Path) -> None:
+    async with world(tmp_path, "documented", **page_settings()) as kirim, opened(browser, kirim, who) as page:
         pane = page.get_by_test_id(f"pane-{who.person}")
         await page.get_by_test_id(f"show-{who.person}").click()
         phrase = await chooses_a_phrase(page, pane, who)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from bot.i18n import Translations
 from tests.e2e.browsing import PHONE, SEEN_WITHIN, Onlooker, last, opened, picture, says, tap
@@ -16,7 +16,7 @@ from tests.e2e.looking_up import has_ordered, orders
 from tests.e2e.people import newcomer
 from tests.e2e.world import world
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 RINA = 3001
 TRANSLATIONS = Translations.load(strict=True)
@@ -67,8 +67,10 @@ SUPPORTERS = [
 
 
 @pytest.mark.parametrize("who", SUPPORTERS, ids=lambda who: who.name)
-async def test_support_finds_an_order_its_person_and_their_tickets_on_a_phone(who: Supporter, tmp_path: Path) -> None:
-    async with world(tmp_path) as kirim, opened(kirim, who) as page:
+async def test_support_finds_an_order_its_person_and_their_tickets_on_a_phone(
+    who: Supporter, browser: Browser, tmp_path: Path
+) -> None:
+    async with world(tmp_path) as kirim, opened(browser, kirim, who) as page:
         emma = await newcomer(kirim)
         reference, _ = await orders(kirim, emma)
         await has_ordered(kirim, emma, 7)

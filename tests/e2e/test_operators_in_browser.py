@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from bot.i18n import Translations
 from tests.e2e.browsing import PHONE, SEEN_WITHIN, Onlooker, last, opened, picture, says, tap
 from tests.e2e.people import Newcomer, newcomer
 from tests.e2e.world import World, world
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 OSCAR = 2001
 TRANSLATIONS = Translations.load(strict=True)
@@ -69,8 +69,8 @@ OPERATORS = [
 
 
 @pytest.mark.parametrize("who", OPERATORS, ids=lambda who: who.name)
-async def test_an_operator_finds_everything_on_a_phone(who: Operator, tmp_path: Path) -> None:
-    async with world(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim, opened(kirim, who) as page:
+async def test_an_operator_finds_everything_on_a_phone(who: Operator, browser: Browser, tmp_path: Path) -> None:
+    async with world(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim, opened(browser, kirim, who) as page:
         readers = [await newcomer(kirim), await newcomer(kirim, "id")]
         for reader, daily, at in zip(readers, ("Daily quote", "Kurs harian"), ("06:00", "06.00"), strict=True):
             await subscribes(reader, daily, at)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.e2e.browsing import (
     DESKTOP,
@@ -23,7 +23,7 @@ from tests.e2e.browsing import (
 )
 from tests.e2e.world import world
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ STORIES = [
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
-async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, tmp_path: Path) -> None:
-    async with world(tmp_path, story.profile) as kirim, opened(kirim, story) as page:
+async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: Browser, tmp_path: Path) -> None:
+    async with world(tmp_path, story.profile) as kirim, opened(browser, kirim, story) as page:
         pane = page.get_by_test_id(f"pane-{story.person}")
         if story.screen == PHONE:
             await page.get_by_test_id(f"show-{story.person}").click()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.async_api import FilePayload, Locator, Page, expect
+from playwright.async_api import Browser, FilePayload, Locator, Page, expect
 
 from bot.i18n import Translations
 from bot.invoices.qr import render_png
@@ -17,7 +17,7 @@ from tests.e2e.browsing import DESKTOP, PHONE, SEEN_WITHIN, Onlooker, last, open
 from tests.e2e.people import bot_knows
 from tests.e2e.world import World, world
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 EMMA, SARI, RINA = 1001, 1002, 3001
 NUMBER = "8620123456"
@@ -67,8 +67,8 @@ CASES = [
 
 
 @pytest.mark.parametrize("who", CASES, ids=lambda who: who.name)
-async def test_a_failed_payment_is_helped_to_its_end(who: InTrouble, tmp_path: Path) -> None:
-    async with world(tmp_path, DEFAULT_LOCALE=who.locale, **REAL_PACE) as kirim, opened(kirim, who) as page:
+async def test_a_failed_payment_is_helped_to_its_end(who: InTrouble, browser: Browser, tmp_path: Path) -> None:
+    async with world(tmp_path, DEFAULT_LOCALE=who.locale, **REAL_PACE) as kirim, opened(browser, kirim, who) as page:
         (await kirim.telegram.post("/sandbox/limits", json={"enforce": True})).raise_for_status()
         await kirim.rina.speaks(who.locale)
         person, support, room = (page.get_by_test_id(f"pane-{chat}") for chat in (who.person, RINA, SUPPORT_GROUP_ID))

@@ -20,9 +20,8 @@ from tests.e2e.pages import SEEN_WITHIN, TOKEN, Phone, page_address, page_settin
 from tests.e2e.people import completes, newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.programs import run, running
 from tests.e2e.world import World, world
-from tests.integration.chromium import chromium
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 Pictures = Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else None
 HEADINGS = {
@@ -31,16 +30,10 @@ HEADINGS = {
 }
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def paged(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     """A world whose bot serves pages."""
     async with world(tmp_path_factory.mktemp("pages"), **page_settings()) as made:
-        yield made
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with chromium() as made:
         yield made
 
 

@@ -11,12 +11,11 @@ from playwright.async_api import expect
 
 from bot.sandbox import page, settlement, telegram
 from tests.contract.telegram_sandbox import EMMA, new_bot, serving
-from tests.integration.chromium import chromium
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from playwright.async_api import Locator, Page
+    from playwright.async_api import Browser, Locator, Page
     from telegram import Bot
 
 KEY = {"x-api-key": settlement.SANDBOX_API_KEY}
@@ -50,21 +49,20 @@ class Desk:
 
 
 @asynccontextmanager
-async def running_desk() -> AsyncIterator[Desk]:
+async def running_desk(browser: Browser) -> AsyncIterator[Desk]:
     people = telegram.TelegramSandboxSettings(limits=telegram.Limits(enforce=False))
     by_hand = settlement.SettlementSandboxSettings(speed_seconds=None)
     async with (
-        chromium() as browser,
         serving(settlement.create_app(by_hand)) as service_url,
         serving(telegram.create_app(people, page.routes(service_url))) as url,
         httpx.AsyncClient(base_url=service_url, trust_env=False) as service,
         new_bot(url, people.bot_token) as bot,
+        await browser.new_context(viewport={"width": 1440, "height": 900}) as context,
     ):
-        tab = await browser.new_page(viewport={"width": 1440, "height": 900})
+        tab = await context.new_page()
         troubles: list[str] = []
         tab.on("pageerror", lambda error: troubles.append(str(error)))
         tab.on("console", lambda line: troubles.append(line.text) if "Content Security" in line.text else None)
         await tab.goto(url)
         await tab.wait_for_selector("body[data-ready]")
         yield Desk(tab, tab.get_by_test_id(f"pane-{EMMA}"), bot, service, troubles)
-        await tab.close()

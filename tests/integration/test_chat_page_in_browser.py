@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 import uvicorn
 from PIL import Image
 from playwright.async_api import expect
@@ -23,20 +24,21 @@ from bot.sandbox import page, telegram
 from bot.sandbox.wire import server_config
 from tests.contract.telegram_sandbox import EMMA, OSCAR
 from tests.integration.chat_desk import Desk, running_desk
-from tests.integration.chromium import chromium
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from playwright.async_api import Browser
 
-pytestmark = pytest.mark.browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 VECTORS = Path(__file__).parents[1] / "unit" / "data" / "bolt11-vectors.json"
 
 
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    async with running_desk() as desk:
+@pytest_asyncio.fixture(loop_scope="session")
+async def desk(browser: Browser) -> AsyncIterator[Desk]:
+    async with running_desk(browser) as desk:
         yield desk
         assert desk.troubles == []
 
@@ -149,10 +151,10 @@ async def test_on_a_phone_one_view_is_shown_at_a_time(desk: Desk) -> None:
     assert await desk.page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did() -> None:
+async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did(browser: Browser) -> None:
     port = free_port()
-    async with chromium() as browser:
-        tab = await browser.new_page()
+    async with await browser.new_context() as context:
+        tab = await context.new_page()
         emma = tab.get_by_test_id(f"pane-{EMMA}")
         async with sandbox_at(port):
             await tab.goto(f"http://127.0.0.1:{port}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
@@ -14,15 +15,15 @@ from tests.integration.chat_desk import Desk, running_desk
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from playwright.async_api import Locator
+    from playwright.async_api import Browser, Locator
     from telegram import Message
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    async with running_desk() as desk:
+@pytest_asyncio.fixture(loop_scope="session")
+async def desk(browser: Browser) -> AsyncIterator[Desk]:
+    async with running_desk(browser) as desk:
         yield desk
         assert desk.troubles == []
 
