@@ -16,7 +16,26 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser
 
 NAMES = (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Chromium takes the last list of features only, so what Playwright turns off is here again.
+TURNED_OFF_BY_PLAYWRIGHT = [
+    "AimEnabled",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "LensOverlay",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+]
+# Pages that Chromium loads for the address bar of each window, at the price of ours, and a process kept ready.
+NEVER_SEEN = ["SpareRendererForSitePerProcess", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup", "WebUIOmniboxPopup"]
 ARGUMENTS = [
+    f"--disable-features={','.join(TURNED_OFF_BY_PLAYWRIGHT + NEVER_SEEN)}",
     "--no-sandbox",
     "--disable-gpu",
     "--no-first-run",
