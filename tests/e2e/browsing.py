@@ -69,7 +69,8 @@ async def picture(page: Page, who: Onlooker, step: str) -> None:
 @asynccontextmanager
 async def opened(browser: Browser, kirim: World, who: Onlooker) -> AsyncIterator[Page]:
     colours: Literal["dark", "light"] = "dark" if who.dark else "light"
-    async with await browser.new_context(viewport=who.screen, color_scheme=colours) as context:
+    # What moves is drawn sixty times a second by a processor; it is seen moving in tests/integration.
+    async with await browser.new_context(viewport=who.screen, color_scheme=colours, reduced_motion="reduce") as context:
         page = await context.new_page()
         troubles: list[str] = []
         page.on("pageerror", lambda error: troubles.append(str(error)))
