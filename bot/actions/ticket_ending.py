@@ -1,18 +1,17 @@
 """What a person says of a ticket that was closed: that it isn't over, or how the help was."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from bot.actions.person_acts import Did, did
 from bot.actions.ports import Clock, Store, Transaction
 from bot.actions.support_room import SupportRoom
-from bot.actions.ticket_news import ToRoom, marked, tell_room, tell_step
+from bot.actions.ticket_news import tell_step
+from bot.actions.ticket_steps import Step, saved, step_of
 from bot.domain.errors import Rejection
 from bot.domain.tickets import Rating, Ticket, rated, reopened
 
 DID = {Rating.GOOD: Did.RATED_GOOD, Rating.BAD: Did.RATED_BAD}
-Change = Callable[[Transaction, datetime], Awaitable[tuple[Ticket, Did]]]
-"""The ticket as it is afterwards, not yet saved, and what its person has done by that."""
 
 
 class TicketEnding:
@@ -40,33 +39,29 @@ class TicketEnding:
             Rejection: it is open, was closed too long ago, or another is open about the same.
         """
 
-        async def change(tx: Transaction, now: datetime) -> tuple[Ticket, Did]:
-            if not ticket.is_open and await tx.tickets.open_of(ticket.person_id, ticket.order_reference) is not None:
+        async def step(tx: Transaction, known: Ticket, now: datetime) -> Ticket:
+            if not known.is_open and await tx.tickets.open_of(known.person_id, known.order_reference) is not None:
                 raise Rejection("ticket.another_open")
-            return reopened(ticket, now, self.reopen_within), Did.REOPENED
+            kept = await saved(tx, self._room, known, reopened(known, now, self.reopen_within), now)
+            await tell_step(tx, self._room, kept, str(Did.REOPENED), now)
+            await did(tx, kept.person_id, Did.REOPENED, now, kept.order_reference)
+            return kept
 
-        return await self._keep(change)
+        return await self._take(ticket, step)
 
     async def rate(self, ticket: Ticket, rating: Rating) -> Ticket:
         """Keep how the help was; the last word counts. Raises `Rejection` where it is open."""
-        if not ticket.is_open and ticket.rating is rating:
-            return ticket
 
-        async def change(_: Transaction, now: datetime) -> tuple[Ticket, Did]:
-            return rated(ticket, rating, now), DID[rating]
+        async def step(tx: Transaction, known: Ticket, now: datetime) -> Ticket:
+            if not known.is_open and known.rating is rating:
+                return known
+            kept = await saved(tx, self._room, known, rated(known, rating, now), now)
+            await did(tx, kept.person_id, DID[rating], now, kept.order_reference)
+            return kept
 
-        return await self._keep(change)
+        return await self._take(ticket, step)
 
-    async def _keep(self, change: Change) -> Ticket:
-        now = self._clock.now()
-        async with self._store.transaction() as tx:
-            after, what = await change(tx, now)
-            saved = await tx.tickets.save(after)
-            if saved is None:
-                raise Rejection("ticket.changed")
-            await tell_room(tx, self._room, saved, marked(ToRoom.CARD, saved.version), now)
-            if what is Did.REOPENED:
-                await tell_step(tx, self._room, saved, str(what), now)
-            await did(tx, saved.person_id, what, now, saved.order_reference)
+    async def _take(self, ticket: Ticket, step: Step[Ticket]) -> Ticket:
+        kept = await step_of(self._store, self._clock, ticket.reference, step)
         self._on_news()
-        return saved
+        return kept

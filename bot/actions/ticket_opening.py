@@ -15,7 +15,7 @@ from bot.actions.person_acts import Did, did
 from bot.actions.ports import Clock, EntryKind, Person, Store, Transaction, Written
 from bot.actions.support_room import SupportRoom
 from bot.actions.ticket_news import ToPerson, ToRoom, marked, tell_person, tell_room, tell_step
-from bot.actions.ticket_steps import entered
+from bot.actions.ticket_steps import Overtaken, entered, repeated, saved
 from bot.domain.errors import Rejection
 from bot.domain.order import Order
 from bot.domain.tickets import Cause, Ticket, asked, opened, reopened
@@ -33,8 +33,8 @@ class Taken:
     what: Did | None
 
 
-Find = Callable[[Transaction, datetime], Awaitable[Taken | None]]
-"""The ticket that words belong to, as it is after them; None where somebody else was quicker: to be tried again."""
+Find = Callable[[Transaction, datetime], Awaitable[Taken]]
+"""The ticket that words belong to, as it is after them. Raises `Overtaken` where somebody else was quicker."""
 
 
 class TicketOpening:
@@ -61,13 +61,13 @@ class TicketOpening:
         `person` is saved along with it: the question that the words answer isn't open any more.
         """
 
-        async def find(tx: Transaction, now: datetime) -> Taken | None:
+        async def find(tx: Transaction, now: datetime) -> Taken:
             known = await tx.tickets.open_of(person.id, order_reference)
             if known is not None:
                 return await self._more(tx, known, now)
             ticket = opened(person.id, now, order_reference=order_reference)
             if not await tx.tickets.add(ticket):
-                return None
+                raise Overtaken
             await tell_room(tx, self._room, ticket, ToRoom.HEAD, now)
             return Taken(ticket, Did.ASKED)
 
@@ -82,7 +82,7 @@ class TicketOpening:
             Rejection: it was closed too long ago, or is nobody's or another's.
         """
 
-        async def find(tx: Transaction, now: datetime) -> Taken | None:
+        async def find(tx: Transaction, now: datetime) -> Taken:
             ticket = await tx.tickets.get(reference)
             if ticket is None or ticket.person_id != person.id:
                 raise Rejection("ticket.gone")
@@ -91,36 +91,26 @@ class TicketOpening:
 
         return await self._take(person, written, find)
 
-    async def _more(self, tx: Transaction, ticket: Ticket, now: datetime) -> Taken | None:
-        after = asked(ticket, now)
-        if after == ticket:
-            return Taken(ticket, Did.SAID)
-        return await self._saved(tx, after, Did.SAID, now)
+    async def _more(self, tx: Transaction, ticket: Ticket, now: datetime) -> Taken:
+        return Taken(await saved(tx, self._room, ticket, asked(ticket, now), now), Did.SAID)
 
-    async def _reopen(self, tx: Transaction, ticket: Ticket, now: datetime) -> Taken | None:
-        return await self._saved(tx, reopened(ticket, now, self._within), Did.REOPENED, now)
-
-    async def _saved(self, tx: Transaction, after: Ticket, what: Did, now: datetime) -> Taken | None:
-        saved = await tx.tickets.save(after)
-        if saved is None:
-            return None
-        await tell_room(tx, self._room, saved, marked(ToRoom.CARD, saved.version), now)
-        return Taken(saved, what)
+    async def _reopen(self, tx: Transaction, ticket: Ticket, now: datetime) -> Taken:
+        again = reopened(ticket, now, self._within)
+        return Taken(await saved(tx, self._room, ticket, again, now), Did.REOPENED)
 
     async def _take(self, person: Person, written: Written, find: Find) -> Taken:
-        for _ in range(TRIES):
+        async def attempt(tx: Transaction) -> Taken:
             now = self._clock.now()
-            async with self._store.transaction() as tx:
-                before = await _taken_before(tx, written)
-                found = before or await find(tx, now)
-                if found is None:
-                    continue
-                if before is None:
-                    await self._enter(tx, found, written, now)
-                await tx.people.save(person)
-            self._on_news()
-            return found
-        raise RuntimeError("a ticket changed each time that it was to be saved")
+            taken = await _taken_before(tx, written)
+            if taken is None:
+                taken = await find(tx, now)
+                await self._enter(tx, taken, written, now)
+            await tx.people.save(person)
+            return taken
+
+        taken = await repeated(self._store, attempt)
+        self._on_news()
+        return taken
 
     async def _enter(self, tx: Transaction, taken: Taken, written: Written, now: datetime) -> None:
         ticket, what = taken.ticket, taken.what or Did.SAID
@@ -143,8 +133,9 @@ async def open_by_itself(tx: Transaction, room: SupportRoom, order: Order, cause
     for _ in range(TRIES):
         known = await tx.tickets.open_of(order.person_id, order.reference)
         if known is not None:
-            await _learn(tx, room, known, cause, now)
-            return
+            if await _learn(tx, room, known, cause, now):
+                return
+            continue
         ticket = opened(order.person_id, now, order_reference=order.reference, cause=cause)
         if await tx.tickets.add(ticket):
             await tell_room(tx, room, ticket, ToRoom.HEAD, now)
@@ -153,13 +144,15 @@ async def open_by_itself(tx: Transaction, room: SupportRoom, order: Order, cause
     log.error("ticket_not_opened", order=order.reference, cause=str(cause))
 
 
-async def _learn(tx: Transaction, room: SupportRoom, ticket: Ticket, cause: Cause, now: datetime) -> None:
-    """Who asked by themselves has asked first; what takes too long and then fails has failed."""
+async def _learn(tx: Transaction, room: SupportRoom, ticket: Ticket, cause: Cause, now: datetime) -> bool:
+    """Who asked by themselves has asked first; what takes too long and then fails has failed. False: it changed."""
     after = ticket if ticket.cause is Cause.ASKED else replace(ticket, cause=cause)
-    saved = await tx.tickets.save(asked(after, now))
-    if saved is not None:
-        await tell_room(tx, room, saved, marked(ToRoom.CARD, saved.version), now)
-        await tell_step(tx, room, saved, str(cause), now)
+    kept = await tx.tickets.save(asked(after, now))
+    if kept is None:
+        return False
+    await tell_room(tx, room, kept, marked(ToRoom.CARD, kept.version), now)
+    await tell_step(tx, room, kept, str(cause), now)
+    return True
 
 
 async def _taken_before(tx: Transaction, written: Written) -> Taken | None:

@@ -28,13 +28,22 @@ async def step_of(store: Store, clock: Clock, reference: str, step: Step[T]) -> 
     Raises:
         Rejection: there is no such ticket, or the step refuses it.
     """
+
+    async def attempt(tx: Transaction) -> T:
+        ticket = await tx.tickets.get(reference)
+        if ticket is None:
+            raise Rejection(GONE)
+        return await step(tx, ticket, clock.now())
+
+    return await repeated(store, attempt)
+
+
+async def repeated(store: Store, attempt: Callable[[Transaction], Awaitable[T]]) -> T:
+    """What `attempt` brings, in a transaction of its own each time that it raises `Overtaken`."""
     while True:
         try:
             async with store.transaction() as tx:
-                ticket = await tx.tickets.get(reference)
-                if ticket is None:
-                    raise Rejection(GONE)
-                return await step(tx, ticket, clock.now())
+                return await attempt(tx)
         except Overtaken:
             continue
 
