@@ -25,9 +25,9 @@ StateFolder = Annotated[Path, typer.Option("--state", help="Where the sandbox ke
 @cli.command()
 def run() -> None:
     """Run the bot, by long polling."""
+    settings = _settings()
     from bot import app  # noqa: PLC0415  a bad setting should be told without loading the whole house
 
-    settings = _settings()
     logs.configure(settings.log_level, settings.log_format)
     with _database_trouble(), _port_trouble():
         sys.exit(_until_stopped(lambda stop: app.run(settings, stop)))
@@ -71,9 +71,9 @@ def mcp() -> None:
 @cli.command()
 def migrate() -> None:
     """Bring the database up to date."""
+    settings = _settings()
     from bot import app  # noqa: PLC0415  see run
 
-    settings = _settings()
     logs.configure(settings.log_level, settings.log_format)
     with _database_trouble():
         typer.echo(f"The database is at revision {asyncio.run(app.migrate(settings))}.")
@@ -90,9 +90,9 @@ def new_key() -> None:
 @cli.command("rotate-keys")
 def rotate_keys() -> None:
     """Seal everything in the database anew with the first of ENCRYPTION_KEYS."""
+    settings = _settings()
     from bot import rotating  # noqa: PLC0415  see run
 
-    settings = _settings()
     logs.configure("error", settings.log_format)
     with _database_trouble():
         sys.exit(asyncio.run(rotating.run(settings, typer.echo)))
@@ -101,9 +101,9 @@ def rotate_keys() -> None:
 @cli.command()
 def check() -> None:
     """Say of every setting, the database, Telegram and the service whether it works."""
+    settings = _settings()
     from bot import checks  # noqa: PLC0415  see run
 
-    settings = _settings()
     logs.configure("error", settings.log_format)
     sys.exit(asyncio.run(checks.run(settings, typer.echo)))
 

@@ -49,12 +49,12 @@ def environment(service: str, **more: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def tool_server(
-    folder: Path, settings: Mapping[str, str], *, host: str = "127.0.0.1", port: int | None = None, warm: bool = True
+    folder: Path, settings: Mapping[str, str], *, host: str = "127.0.0.1", port: int | None = None, cold: bool = False
 ) -> AsyncIterator[ToolServer]:
     """Serve the tools for as long as the block lasts; on any port unless the settings say which."""
     port = port or free_port()
     given = {"SERVICE_MCP_PORT": str(port), **settings}
-    async with running(folder, "mcp", environment=given, warm=warm) as program:
+    async with running(folder, "mcp", environment=given, cold=cold) as program:
         if settings.get("SERVICE_MCP_LOG_LEVEL") not in {"warn", "error"}:
             await program.says('"event": "serving"')
         address = f"http://{host}:{port}"

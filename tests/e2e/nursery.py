@@ -10,6 +10,7 @@ input, output and log attached, and answers with the bot's process id, then with
 
 import asyncio
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -30,7 +31,14 @@ ROOT = Path(bot.__file__).parents[1]
 LONGEST_REQUEST = 65_536
 MOST_FILES = 4096
 PATIENCE = 30.0
-CODE = {"run": "bot.app", "mcp": "bot.agent"}
+CODE = {
+    "run": "bot.app",
+    "mcp": "bot.agent",
+    "sandbox": "bot.sandbox.run",
+    "migrate": "bot.app",
+    "check": "bot.checks",
+    "rotate-keys": "bot.rotating",
+}
 """What is read before the first bot of a kind is born."""
 
 
@@ -159,6 +167,7 @@ def _bear(line: socket.socket, lines: dict[int, socket.socket]) -> None:
     text, ends, _, _ = socket.recv_fds(line, LONGEST_REQUEST, 3)
     request = json.loads(text)
     importlib.import_module(CODE[request["arguments"][0]])
+    gc.freeze()  # so that no child looks all of it through again, which copies what it would share
     pid = os.fork()
     if pid == 0:
         _be_the_bot(request, ends)
@@ -186,7 +195,9 @@ def _be_the_bot(request: Mapping[str, list[str] | dict[str, str] | str], ends: S
         main()
         code = 0
     except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 1
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            sys.stderr.write(f"{end.code}\n")
     except BaseException as error:  # noqa: BLE001  as an interpreter ends
         sys.excepthook(type(error), error, error.__traceback__)
     sys.stdout.flush()

@@ -1,6 +1,6 @@
 """Runs `python -m bot …` as somebody at a terminal would: in a folder of its own, with an environment of its own.
 
-Each starts cold, as at a terminal, unless a story asks for a `warm` one: a fork of a process that has read the code.
+Each is a fork of a process that has read the code, unless a story asks for a `cold` start, which is one at a terminal.
 """
 
 import asyncio
@@ -8,10 +8,11 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import bot
 from tests.e2e.nursery import Child, nursery
@@ -30,38 +31,17 @@ class Ended:
     err: str
 
 
-async def run(folder: Path, *arguments: str, environment: Mapping[str, str]) -> Ended:
+async def run(folder: Path, *arguments: str, environment: Mapping[str, str], cold: bool = False) -> Ended:
     """Run a command of the bot to its end."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "bot",
-        *arguments,
-        cwd=folder,
-        env=clean(environment),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    said, log = (_file(folder, arguments, name) for name in ("out", "err"))
+    with said.open("wb") as out, log.open("wb") as err:
+        process = await _start(folder, arguments, environment, out, err, cold=cold)
     try:
-        out, err = await asyncio.wait_for(process.communicate(), PATIENCE)
+        code = await asyncio.wait_for(process.wait(), PATIENCE)
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return Ended(process.returncode or 0, out.decode(), err.decode())
-
-
-async def run_warm(folder: Path, *arguments: str, environment: Mapping[str, str]) -> Ended:
-    """Likewise, of a fork."""
-    said, log = (folder / f"{arguments[0]}-{time.monotonic_ns()}.{name}" for name in ("out", "err"))
-    with said.open("wb") as out, log.open("wb") as err:
-        process = await nursery().start(
-            arguments, environment=clean(environment), log=err.fileno(), stdout=out.fileno(), folder=folder
-        )
-    try:
-        code = await asyncio.wait_for(process.wait(), PATIENCE)
-    finally:
-        process.kill()
     return Ended(code, said.read_text(), log.read_text())
 
 
@@ -90,19 +70,12 @@ class Running:
 
 @asynccontextmanager
 async def running(
-    folder: Path, *arguments: str, environment: Mapping[str, str], warm: bool = False
+    folder: Path, *arguments: str, environment: Mapping[str, str], cold: bool = False
 ) -> AsyncIterator[Running]:
     """Start a command of the bot; ended at the end of the block if it is still there, with whatever it has started."""
-    log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"
-    settings = clean(environment)
-    process: asyncio.subprocess.Process | Child
+    log = _file(folder, arguments, "log")
     with log.open("wb") as sink:
-        if warm:
-            process = await nursery().start(arguments, environment=settings, log=sink.fileno(), folder=folder)
-        else:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "bot", *arguments, cwd=folder, env=settings, stdout=sink, stderr=sink
-            )
+        process = await _start(folder, arguments, environment, sink, sink, cold=cold)
     try:
         yield Running(process, log)
     finally:
@@ -119,3 +92,17 @@ def clean(environment: Mapping[str, str]) -> dict[str, str]:
     """These settings and no others; the program is found wherever it is started."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return {**kept, "PYTHONPATH": str(ROOT), **environment}
+
+
+def _file(folder: Path, arguments: Sequence[str], name: str) -> Path:
+    return folder / f"{arguments[0]}-{time.monotonic_ns()}.{name}"
+
+
+async def _start(
+    folder: Path, arguments: Sequence[str], environment: Mapping[str, str], out: BinaryIO, err: BinaryIO, *, cold: bool
+) -> asyncio.subprocess.Process | Child:
+    env = clean(environment)
+    if not cold:
+        return await nursery().start(arguments, environment=env, log=err.fileno(), stdout=out.fileno(), folder=folder)
+    command = (sys.executable, "-m", "bot", *arguments)
+    return await asyncio.create_subprocess_exec(*command, cwd=folder, env=env, stdout=out, stderr=err)

@@ -39,7 +39,9 @@ async def test_all_missing_and_bad_settings_are_named_at_once_and_no_secret_is_t
         "POLL_INTERVAL_SECONDS": "0.2",
         "OPERATOR_IDS": "1001,emma",
     }
-    for ended in await asyncio.gather(*(run(tmp_path, command, environment=bad) for command in ("run", "check"))):
+    for ended in await asyncio.gather(
+        *(run(tmp_path, command, environment=bad, cold=True) for command in ("run", "check"))
+    ):
         assert ended.code == 2
         said = ended.out + ended.err
         for name in ("TELEGRAM_BOT_TOKEN", "SERVICE_BASE_URL", *bad):
@@ -80,7 +82,7 @@ async def test_migrating_twice_is_the_same_as_once_and_everything_is_found_to_wo
     assert (first.code, again.code) == (0, 0)
     assert "is at revision" in first.out
     assert first.out == again.out
-    ended = await run(tmp_path, "check", environment={})
+    ended = await run(tmp_path, "check", environment={}, cold=True)
     assert ended.code == 0
     for name in environment:
         assert f"{name} = " in ended.out
@@ -117,7 +119,7 @@ async def test_a_bot_that_cannot_reach_telegram_keeps_trying_and_ends_when_it_is
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     away = {"TELEGRAM_API_URL": NOWHERE, "LOG_FORMAT": "json"}
-    async with running(tmp_path, "run", environment=environment | away) as bot:
+    async with running(tmp_path, "run", environment=environment | away, cold=True) as bot:
         await bot.says("telegram_unreachable")
         code, seconds = await bot.ends_on(signal.SIGTERM)
     assert code == 0

@@ -19,7 +19,7 @@ from mcp_types import CallToolResult
 
 from bot.sandbox.run import SandboxOptions, servers
 from tests.e2e.agent_programs import TOKEN, ToolServer, environment, free_port, tool_server
-from tests.e2e.programs import ROOT, run_warm
+from tests.e2e.programs import ROOT, run
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -93,13 +93,13 @@ async def test_settings_that_dont_do_end_the_start_and_are_named_at_once(tmp_pat
     }
     for ended, named in zip(
         await asyncio.gather(
-            run_warm(tmp_path, "mcp", environment=environment(service) | bad),
-            run_warm(
+            run(tmp_path, "mcp", environment=environment(service) | bad),
+            run(
                 tmp_path,
                 "mcp",
                 environment=environment(service, SERVICE_MCP_HTTP_TOKEN="", SERVICE_MCP_ALLOWED_HOSTS=" , "),
             ),
-            run_warm(tmp_path, "mcp", environment=environment(service, SERVICE_MCP_TRANSPORT="carrier-pigeon")),
+            run(tmp_path, "mcp", environment=environment(service, SERVICE_MCP_TRANSPORT="carrier-pigeon")),
         ),
         (set(bad), {"SERVICE_MCP_HTTP_TOKEN", "SERVICE_MCP_ALLOWED_HOSTS"}, {"SERVICE_MCP_TRANSPORT"}),
         strict=True,
@@ -112,7 +112,7 @@ async def test_settings_that_dont_do_end_the_start_and_are_named_at_once(tmp_pat
 async def test_a_port_that_is_taken_ends_the_start_with_one_line(tmp_path: Path, service: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        ended = await run_warm(tmp_path, "mcp", environment=environment(service, PORT=str(port)))
+        ended = await run(tmp_path, "mcp", environment=environment(service, PORT=str(port)))
     assert ended.code == 2
     assert ended.err.splitlines()[-1] == (
         "Kirim can't serve its tools (SERVICE_MCP_HOST, SERVICE_MCP_PORT, PORT): "
@@ -122,14 +122,14 @@ async def test_a_port_that_is_taken_ends_the_start_with_one_line(tmp_path: Path,
 
 
 async def test_a_host_that_isnt_ours_ends_the_start_likewise(tmp_path: Path, service: str) -> None:
-    ended = await run_warm(tmp_path, "mcp", environment=environment(service, SERVICE_MCP_HOST="203.0.113.9"))
+    ended = await run(tmp_path, "mcp", environment=environment(service, SERVICE_MCP_HOST="203.0.113.9"))
     assert ended.code == 2
     assert "203.0.113.9 port 3333: " in ended.err
     assert "Traceback" not in ended.err
 
 
 async def test_it_ends_within_seconds_whoever_is_connected_or_waits(tmp_path: Path, service: str) -> None:
-    started = tool_server(tmp_path, environment(service), warm=False)
+    started = tool_server(tmp_path, environment(service), cold=True)
     async with started as tools, tools.client("legacy") as client, AsyncExitStack() as connected:
         order = await _order(client)
         _, silent = await asyncio.open_connection("127.0.0.1", int(tools.address.rpartition(":")[2]))

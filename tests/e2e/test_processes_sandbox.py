@@ -23,12 +23,18 @@ ADDRESS = re.compile(r"^\s+(http://\S+)$", re.MULTILINE)
 
 
 @asynccontextmanager
-async def sandbox(folder: Path, *more: str) -> AsyncIterator[tuple[Running, Chatter]]:
-    """A sandbox that has printed its one address, and Emma in it."""
-    async with running(folder, *ARGUMENTS, *more, environment={}) as program:
+async def sandbox(folder: Path, *more: str, cold: bool = False) -> AsyncIterator[tuple[Running, Chatter]]:
+    """A sandbox that has printed its one address, and Emma in it. Its bot starts cold as it always does."""
+    async with running(folder, *ARGUMENTS, *more, environment={}, cold=cold) as program:
         (address,) = ADDRESS.findall(await program.says("Open this in a browser:\n\n      http://127.0.0.1:"))
         async with httpx.AsyncClient(base_url=address, timeout=30) as http:
             yield program, Chatter(http, 1001)
+
+
+async def settings_told(program: Running) -> dict[str, str]:
+    """What a sandbox without a bot says that a bot of one's own needs."""
+    said = await program.says("python -m bot run")
+    return dict(re.findall(r"^\s+([A-Z_]+)=(\S+) \\$", said, re.MULTILINE))
 
 
 def children(program: Running) -> list[psutil.Process]:
@@ -70,23 +76,23 @@ async def test_the_sandbox_restarts_a_killed_bot_keeps_its_state_and_forgets_it_
         await emma.says("1234567890")
         await emma.sees("Whose account")
         await ends_clean(program, signal.SIGTERM)
-    async with sandbox(tmp_path, "--fresh") as (program, emma):
+    async with sandbox(tmp_path, "--fresh", "--without-bot") as (program, emma):
         assert await emma.messages() == []
-        await emma.says("/status")
-        await emma.sees("No orders are under way")
+        async with running(tmp_path, "run", environment=await settings_told(program)):
+            await emma.says("/status")
+            await emma.sees("No orders are under way")
         await ends_clean(program, signal.SIGTERM)
 
 
 async def test_a_sandbox_that_is_ended_at_once_ends_at_once(tmp_path: Path) -> None:
-    async with sandbox(tmp_path) as (program, _):
+    async with sandbox(tmp_path, cold=True) as (program, _):
         await until(partial(has_another_child, program, 0), what="the bot")
         await ends_clean(program, signal.SIGTERM)
 
 
 async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path) -> None:
     async with running(tmp_path, *ARGUMENTS, "--without-bot", "--profile", "live", environment={}) as program:
-        said = await program.says("python -m bot run")
-        settings = dict(re.findall(r"^\s+([A-Z_]+)=(\S+) \\$", said, re.MULTILINE))
+        settings = await settings_told(program)
         assert children(program) == []
         async with running(tmp_path, "run", environment=settings | {"LOG_FORMAT": "json"}) as bot:
             await bot.says('"running"')
