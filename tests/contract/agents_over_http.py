@@ -13,9 +13,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from bot.actions.clock import SystemClock
-from bot.agent_tools.server import create_server
 from bot.agent_tools.service import Rules, Service
 from bot.settlement import Timeouts
+from tests.contract.agent_server import tool_server
 from tests.contract.settlement_service import Clock, SandboxService, sandbox_service
 from tests.integration.agent_http import TOKEN, served
 
@@ -69,8 +69,7 @@ async def agent_tools(*, per_minute: int = 10_000) -> AsyncIterator[Tools]:
         clock = service.clock
         rules = Rules(network="bcrt")
         tools = Service(client, rules, clock=_Time(clock), seconds=clock.seconds, sleep=clock.sleep)
-        server = create_server(tools, name="kirim", version="1.2.3")
-        async with served(server, per_minute=per_minute, seconds=service.clock.seconds) as address:
+        async with served(tool_server(tools), per_minute=per_minute, seconds=service.clock.seconds) as address:
             yield Tools(address, service, go_on)
 
 
