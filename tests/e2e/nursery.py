@@ -4,6 +4,8 @@ A bot is a fork of it, a process of its own like any other: in its own words `py
 a folder and a log of its own, to be killed at any time. The tools of agents, `python -m bot mcp`, come from it as well.
 What starting cold is like is seen in `test_processes*.py`.
 
+A test's own program comes from it as well, where it has a `main`.
+
 Run as a program, this file is that process. It is asked over a socket, in one line of JSON with the bot's standard
 input, output and log attached, and answers with the bot's process id, then with how it ended.
 """
@@ -23,6 +25,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 import bot
@@ -30,6 +33,7 @@ import bot
 ROOT = Path(bot.__file__).parents[1]
 LONGEST_REQUEST = 65_536
 MOST_FILES = 4096
+BOT = "bot.__main__"
 PATIENCE = 30.0
 CODE = {
     "run": "bot.app",
@@ -99,13 +103,15 @@ class Nursery:
         stdin: int | None = None,
         stdout: int | None = None,
         folder: Path | None = None,
+        program: str = BOT,
     ) -> Child:
-        """Start `python -m bot <arguments>` with this environment and no other; all it says goes to the file `log`.
+        """Start `python -m <program> <arguments>` with this environment and no other; what it says goes to the file `log`.
 
         It has nothing to read unless `stdin` is given; to `stdout` goes what isn't meant for the log.
         """
         request = json.dumps(
             {
+                "program": program,
                 "arguments": list(arguments),
                 "environment": dict(environment),
                 "folder": str(folder or Path.cwd()),
@@ -166,18 +172,22 @@ def serve(path: str) -> None:
 def _bear(line: socket.socket, lines: dict[int, socket.socket]) -> None:
     text, ends, _, _ = socket.recv_fds(line, LONGEST_REQUEST, 3)
     request = json.loads(text)
-    importlib.import_module(CODE[request["arguments"][0]])
+    program = importlib.import_module(request["program"])
+    if request["program"] == BOT:
+        importlib.import_module(CODE[request["arguments"][0]])
     gc.freeze()  # so that no child looks all of it through again, which copies what it would share
     pid = os.fork()
     if pid == 0:
-        _be_the_bot(request, ends)
+        _be_the_program(program, request, ends)
     for end in ends:
         os.close(end)
     line.send(f"{pid}\n".encode())
     lines[pid] = line
 
 
-def _be_the_bot(request: Mapping[str, list[str] | dict[str, str] | str], ends: Sequence[int]) -> NoReturn:
+def _be_the_program(
+    program: ModuleType, request: Mapping[str, list[str] | dict[str, str] | str], ends: Sequence[int]
+) -> NoReturn:
     """As if it had been started anew: nothing of the nursery's is left open, no signal is handled its way."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -187,12 +197,10 @@ def _be_the_bot(request: Mapping[str, list[str] | dict[str, str] | str], ends: S
     os.chdir(str(request["folder"]))
     os.environ.clear()
     os.environ.update(request["environment"])  # type: ignore[arg-type]
-    sys.argv = ["bot", *request["arguments"]]
+    sys.argv = [str(request["program"]), *request["arguments"]]
     code = 1
     try:
-        from bot.__main__ import main  # noqa: PLC0415
-
-        main()
+        program.main()
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)

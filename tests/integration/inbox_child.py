@@ -22,7 +22,13 @@ class UtcClock:
         return datetime.now(UTC)
 
 
-async def main(base_url: str, database: str, notes: Path, takes: float) -> None:
+def main() -> None:
+    """Run it with what the command line says."""
+    base_url, database, notes, takes = sys.argv[1:]
+    asyncio.run(receive(base_url, database, Path(notes), float(takes)))
+
+
+async def receive(base_url: str, database: str, notes: Path, takes: float) -> None:
     store = SqlStore(database, VAULT)
     await store.upgrade()
 
@@ -37,4 +43,4 @@ async def main(base_url: str, database: str, notes: Path, takes: float) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), float(sys.argv[4])))
+    main()

@@ -1,16 +1,13 @@
 """kill -9, with a real database, a real Bot API server and a real process: no update is lost."""
 
 import asyncio
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.contract.telegram_sandbox import EMMA, SARI, Running, running
-
-ROOT = Path(__file__).parents[2]
-CHILD = Path(__file__).with_name("inbox_child.py")
+from tests.e2e.nursery import nursery
 
 
 class Child:
@@ -25,10 +22,13 @@ class Child:
     @asynccontextmanager
     async def killed_after(self, done: Callable[[], bool], takes: float) -> AsyncIterator[None]:
         """Run until `done`, then kill -9; the block runs while the process does."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, str(CHILD), self.base_url, self.database, str(self.notes), str(takes),
-            cwd=ROOT, env={"PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
+        with self.notes.with_suffix(".log").open("wb") as log:
+            process = await nursery().start(
+                [self.base_url, self.database, str(self.notes), str(takes)],
+                program="tests.integration.inbox_child",
+                environment={},
+                log=log.fileno(),
+            )
         try:
             yield
             async with asyncio.timeout(30):
@@ -36,8 +36,7 @@ class Child:
                     assert process.returncode is None, "it ended by itself"
                     await asyncio.sleep(0.01)
         finally:
-            if process.returncode is None:
-                process.kill()
+            process.kill()
             await process.wait()
 
     def processed(self) -> list[int]:
