@@ -1,9 +1,6 @@
 """Keys are changed beside a running bot, broken off at any moment, and never asked for without need."""
 
 import asyncio
-import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,9 +11,9 @@ from bot.actions.ports import Recipient
 from bot.store import SqlStore, StoreFailure, UnfitKeys, Vault, rotation
 from tests.contract.on_disk import found_in
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order, an_update
+from tests.e2e.nursery import nursery
 from tests.keys import KEY, OLDER_KEY
 
-ROOT = Path(__file__).resolve().parents[2]
 ORDERS, RECIPIENTS = 450, 30
 
 
@@ -210,35 +207,26 @@ async def test_a_row_that_does_not_open_is_left_and_keeps_the_older_key_needed(
             await tx.orders.get("R0001")
 
 
-ROTATING = """
-import asyncio, sys
-from bot.store import SqlStore, Vault
-from tests.keys import KEY, OLDER_KEY
-
-async def main(url):
-    store = SqlStore(url, Vault([KEY, OLDER_KEY]))
-    await store.adopt_keys()
-    async for step in store.rotate():
-        print(step.table, flush=True)
-        if step.table == "orders":
-            await asyncio.Event().wait()
-
-asyncio.run(main(sys.argv[1]))
-"""
-
-
-def rotate_and_be_killed(database: str) -> None:
+async def rotate_and_be_killed(database: str, log: Path) -> None:
     """Another process begins, and is killed after its first transaction with orders."""
-    with subprocess.Popen([sys.executable, "-c", ROTATING, database], cwd=ROOT, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        while process.stdout.readline().strip() != b"orders":
-            pass
-        process.send_signal(signal.SIGKILL)
+    with log.open("wb") as sink:
+        process = await nursery().start(
+            ["rotate", database], program="tests.contract.store_child", environment={}, log=sink.fileno()
+        )
+    with log.open("rb") as said:
+        while said.read() != b"orders\n":
+            assert process.returncode is None
+            said.seek(0)
+            await asyncio.sleep(0.01)
+    process.kill()
+    await process.wait()
 
 
-async def test_killed_in_the_middle_it_goes_on_with_what_is_left(old: SqlStore, both: SqlStore, database: str) -> None:
+async def test_killed_in_the_middle_it_goes_on_with_what_is_left(
+    old: SqlStore, both: SqlStore, database: str, tmp_path: Path
+) -> None:
     before = await numbers(old)
-    await asyncio.to_thread(rotate_and_be_killed, database)
+    await rotate_and_be_killed(database, tmp_path / "log")
     left = await waiting(both)
     assert 0 < left < ORDERS + RECIPIENTS
     assert await numbers(both) == before, "half way, everything opens"

@@ -1,13 +1,10 @@
 """A database that an older program has left reveals no bank account either: not in an old page, not in the log."""
 
 import asyncio
-import os
-import signal
+import shutil
 import sqlite3
-import subprocess
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +18,10 @@ from bot.store.engine import writer
 from bot.store.sealing import SEALED
 from tests.contract.on_disk import files_of, found_in
 from tests.contract.store_builders import NOW
+from tests.e2e.nursery import nursery
 from tests.keys import KEY, VAULT
 
-ROOT = Path(__file__).resolve().parents[2]
+Row = dict[str, Any]
 NUMBERS = [f"86201{n:05}" for n in range(400)]
 OLD = ("inbox", "drafts", "orders")
 SECRETS = (
@@ -41,66 +39,70 @@ def as_before(connection: Connection) -> None:
     config = migrate._config()
     config.attributes.update(connection=connection, vault=VAULT, is_new=True)
     command.upgrade(config, "0001")
-    for n, number in enumerate(NUMBERS):
-        _insert(connection, "people", id=n, time_zone="Asia/Jakarta", created_at=_now(connection))
-        _insert(
-            connection,
-            "inbox",
-            update_id=n,
-            chat_id=n,
-            body=f'{{"text":"pesan rahasia {number}"}}',
-            attempts=0,
-            received_at=_now(connection),
-        )
-        _insert(
-            connection,
-            "drafts",
-            id=f"d{n}",
-            chat_id=n,
-            person_id=n,
-            ask="review",
-            status="placed",
-            revision=1,
-            number=number,
-            doubtful_number=number,
-            holder="SARI DEWI",
-            holder_asked=True,
-            channel="lightning",
-            last_update_id=1,
-            expires_at=_now(connection),
-        )
-        _insert(
-            connection,
-            "orders",
-            reference=f"R{n}",
-            person_id=n,
-            chat_id=n,
-            draft_id=f"d{n}",
-            attempt=1,
-            method='{"code":"014","name":"BCA","kind":"bank","cap":null}',
-            method_code="014",
-            number=number,
-            holder="SARI DEWI",
-            given='{"currency":"IDR","value":250000}',
-            channel="lightning",
-            expected_sats=1,
-            expected_idr=1,
-            phase="refused",
-            created_at=_now(connection),
-            version=0,
-            state="",
-            step=0,
-            is_paid=False,
-            expiry_told=False,
-            refusal=f"the account {number} is closed",
-        )
+    now = _now(connection)
+    _insert(
+        connection, "people", [{"id": n, "time_zone": "Asia/Jakarta", "created_at": now} for n in range(len(NUMBERS))]
+    )
+    _insert(connection, "inbox", [_update(n, number, now) for n, number in enumerate(NUMBERS)])
+    _insert(connection, "drafts", [_draft(n, number, now) for n, number in enumerate(NUMBERS)])
+    _insert(connection, "orders", [_order(n, number, now) for n, number in enumerate(NUMBERS)])
     connection.execute(text("DELETE FROM drafts WHERE revision = 1 AND CAST(chat_id AS INTEGER) % 2 = 0"))
     connection.execute(text("UPDATE inbox SET body = '' WHERE update_id % 2 = 0"))
 
 
-def _insert(connection: Connection, table: str, **row: Any) -> None:
-    names = ", ".join(row)
-    connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({', '.join(f':{name}' for name in row)})"), row)  # noqa: S608  names of ours
+def _update(n: int, number: str, now: object) -> Row:
+    body = f'{{"text":"pesan rahasia {number}"}}'
+    return {"update_id": n, "chat_id": n, "body": body, "attempts": 0, "received_at": now}
+
+
+def _draft(n: int, number: str, now: object) -> Row:
+    return {
+        "id": f"d{n}",
+        "chat_id": n,
+        "person_id": n,
+        "ask": "review",
+        "status": "placed",
+        "revision": 1,
+        "number": number,
+        "doubtful_number": number,
+        "holder": "SARI DEWI",
+        "holder_asked": True,
+        "channel": "lightning",
+        "last_update_id": 1,
+        "expires_at": now,
+    }
+
+
+def _order(n: int, number: str, now: object) -> Row:
+    return {
+        "reference": f"R{n}",
+        "person_id": n,
+        "chat_id": n,
+        "draft_id": f"d{n}",
+        "attempt": 1,
+        "method": '{"code":"014","name":"BCA","kind":"bank","cap":null}',
+        "method_code": "014",
+        "number": number,
+        "holder": "SARI DEWI",
+        "given": '{"currency":"IDR","value":250000}',
+        "channel": "lightning",
+        "expected_sats": 1,
+        "expected_idr": 1,
+        "phase": "refused",
+        "created_at": now,
+        "version": 0,
+        "state": "",
+        "step": 0,
+        "is_paid": False,
+        "expiry_told": False,
+        "refusal": f"the account {number} is closed",
+    }
+
+
+def _insert(connection: Connection, table: str, rows: list[Row]) -> None:
+    names = list(rows[0])
+    values = ", ".join(f":{name}" for name in names)
+    connection.execute(text(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({values})"), rows)  # noqa: S608  names of ours
 
 
 def _now(connection: Connection) -> object:
@@ -117,6 +119,27 @@ async def made_before(url: str) -> None:
         await connection.run_sync(as_before)
         await connection.commit()
     await engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def written_before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Such a database on SQLite, made once."""
+    file = tmp_path_factory.mktemp("before") / "kirim.db"
+    asyncio.run(made_before(str(file)))
+    return file
+
+
+@pytest.fixture
+def old_file(written_before: Path, tmp_path: Path) -> Path:
+    """A copy of it, byte for byte."""
+    for file in files_of(written_before):
+        shutil.copy(file, tmp_path)
+    return tmp_path / written_before.name
+
+
+def contents(database: Path) -> dict[str, bytes]:
+    """Each of its files, byte for byte."""
+    return {file.name: file.read_bytes() for file in files_of(database)}
 
 
 async def every_text(url: str, tables: Iterable[str] = SEALED) -> list[str]:
@@ -153,12 +176,10 @@ async def test_a_migration_seals_all_that_an_older_program_has_left(bare_databas
     await store.close()
 
 
-async def test_on_sqlite_no_file_tells_it_any_more(tmp_path: Path) -> None:
-    file = tmp_path / "kirim.db"
-    await made_before(str(file))
-    assert found_in(file, NUMBERS)
-    await migrate.upgrade(str(file), VAULT)
-    assert found_in(file, (*NUMBERS, *SECRETS)) == {}
+async def test_on_sqlite_no_file_tells_it_any_more(old_file: Path) -> None:
+    assert found_in(old_file, NUMBERS)
+    await migrate.upgrade(str(old_file), VAULT)
+    assert found_in(old_file, (*NUMBERS, *SECRETS)) == {}
 
 
 async def test_without_a_key_nothing_is_migrated_and_nothing_is_lost(bare_database: str) -> None:
@@ -170,72 +191,55 @@ async def test_without_a_key_nothing_is_migrated_and_nothing_is_lost(bare_databa
 
 
 async def test_a_crash_between_migration_and_erasing_is_made_up_for_at_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    old_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "kirim.db"
-    await made_before(str(file))
     with monkeypatch.context() as patched:
         patched.setattr(migrate, "erase_old_pages", _crashes)
         with pytest.raises(KeyboardInterrupt):
-            await migrate.upgrade(str(file), VAULT)
-    assert await migrate.current(str(file)) == migrate.head()
-    assert found_in(file, NUMBERS), "the old pages are there, or this test shows nothing"
-    await migrate.upgrade(str(file), VAULT)
-    assert found_in(file, (*NUMBERS, *SECRETS)) == {}
+            await migrate.upgrade(str(old_file), VAULT)
+    assert await migrate.current(str(old_file)) == migrate.head()
+    assert found_in(old_file, NUMBERS), "the old pages are there, or this test shows nothing"
+    await migrate.upgrade(str(old_file), VAULT)
+    assert found_in(old_file, (*NUMBERS, *SECRETS)) == {}
 
 
 async def _crashes(*_: object) -> bool:
     raise KeyboardInterrupt
 
 
-async def test_a_reader_in_the_way_only_puts_the_erasing_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "kirim.db"
-    await made_before(str(file))
+async def test_a_reader_in_the_way_only_puts_the_erasing_off(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(erasing, "PATIENCE_SECONDS", 0.1)
-    with closing(sqlite3.connect(file, isolation_level=None)) as reader:
+    with closing(sqlite3.connect(old_file, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM orders").fetchone()
-        assert await migrate.upgrade(str(file), VAULT) == migrate.head()
-        assert found_in(file, NUMBERS)
-    await migrate.upgrade(str(file), VAULT)
-    assert found_in(file, NUMBERS) == {}
+        assert await migrate.upgrade(str(old_file), VAULT) == migrate.head()
+        assert found_in(old_file, NUMBERS)
+    await migrate.upgrade(str(old_file), VAULT)
+    assert found_in(old_file, NUMBERS) == {}
 
 
-async def test_a_file_that_needs_no_erasing_isnt_written_anew(tmp_path: Path) -> None:
-    file = tmp_path / "kirim.db"
-    await made_before(str(file))
-    await migrate.upgrade(str(file), VAULT)
-    before = file.read_bytes()
-    await migrate.upgrade(str(file), VAULT)
-    assert file.read_bytes() == before
-
-
-@contextmanager
-def _killed_while_migrating(file: Path, after: float) -> Iterator[None]:
-    program = "import asyncio, sys; from bot.store import migrate; from tests.keys import VAULT; print(1, flush=True);"
-    program += "asyncio.run(migrate.upgrade(sys.argv[1], VAULT))"
-    with subprocess.Popen([sys.executable, "-c", program, str(file)], cwd=ROOT, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        try:
-            process.wait(after)
-        except subprocess.TimeoutExpired:
-            os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        yield
+async def test_a_file_that_needs_no_erasing_isnt_written_anew(old_file: Path) -> None:
+    await migrate.upgrade(str(old_file), VAULT)
+    before = contents(old_file)
+    await migrate.upgrade(str(old_file), VAULT)
+    assert contents(old_file) == before
 
 
 @pytest.mark.parametrize("after", [0.05, 0.15, 0.25, 0.35])
-def test_kill_9_at_any_moment_of_it_leaves_nothing_readable_after_the_next_start(tmp_path: Path, after: float) -> None:
-    file = tmp_path / "kirim.db"
-    asyncio.run(made_before(str(file)))
-    with _killed_while_migrating(file, after):
-        assert asyncio.run(migrate.upgrade(str(file), VAULT)) == migrate.head()
-    assert found_in(file, (*NUMBERS, *SECRETS)) == {}
+async def test_kill_9_at_any_moment_of_it_leaves_nothing_readable_after_the_next_start(
+    old_file: Path, after: float
+) -> None:
+    with (old_file.parent / "log").open("wb") as log:
+        process = await nursery().start(
+            ["migrate", str(old_file)], program="tests.contract.store_child", environment={}, log=log.fileno()
+        )
+    await asyncio.wait({asyncio.ensure_future(process.wait())}, timeout=after)
+    process.kill()
+    await process.wait()
+    assert await migrate.upgrade(str(old_file), VAULT) == migrate.head()
+    assert found_in(old_file, (*NUMBERS, *SECRETS)) == {}
 
 
-def test_the_key_itself_stands_in_no_file(tmp_path: Path) -> None:
-    file = tmp_path / "kirim.db"
-    asyncio.run(made_before(str(file)))
-    asyncio.run(migrate.upgrade(str(file), VAULT))
-    assert not any(KEY[:16] in each.read_bytes() for each in files_of(file))
+async def test_the_key_itself_stands_in_no_file(old_file: Path) -> None:
+    await migrate.upgrade(str(old_file), VAULT)
+    assert not any(KEY[:16] in each for each in contents(old_file).values())

@@ -1,0 +1,28 @@
+"""A process that works on a database and is killed in the midst of it: `migrate <url>` or `rotate <url>`."""
+
+import asyncio
+import sys
+
+from bot.store import SqlStore, Vault, migrate
+from tests.keys import KEY, OLDER_KEY, VAULT
+
+
+def main() -> None:
+    """Do what the command line says."""
+    work, url = sys.argv[1:]
+    asyncio.run(rotate(url) if work == "rotate" else migrated(url))
+
+
+async def migrated(url: str) -> None:
+    """Bring it up to date."""
+    await migrate.upgrade(url, VAULT)
+
+
+async def rotate(url: str) -> None:
+    """Seal everything anew, but stop after the first transaction with orders, and say so."""
+    store = SqlStore(url, Vault([KEY, OLDER_KEY]))
+    await store.adopt_keys()
+    async for step in store.rotate():
+        if step.table == "orders":
+            print(step.table, flush=True)  # noqa: T201  whoever kills it reads this
+            await asyncio.Event().wait()
