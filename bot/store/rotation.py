@@ -7,9 +7,10 @@ the first key already, and what it deletes stays deleted. Begun again after a ki
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Table, bindparam, or_, select, update
+from sqlalchemy import Table, Update, bindparam, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.store import keys
@@ -69,7 +70,12 @@ async def _seal(connection: AsyncConnection, table: Table, vault: Vault, row: An
             after = vault.seal(vault.open(before, where), where)
         except StoreFailure:
             return False
-        here = (table.c[key] == bindparam("key"), table.c[column] == bindparam("before"))
         values = {"key": row[key], "before": before, "after": after}
-        await connection.execute(update(table).where(*here).values({column: bindparam("after")}), values)
+        await connection.execute(_replacing(table, column), values)
     return True
+
+
+@cache
+def _replacing(table: Table, column: str) -> Update:
+    here = (table.c[SEALED[table.name][0]] == bindparam("key"), table.c[column] == bindparam("before"))
+    return update(table).where(*here).values({column: bindparam("after")})
