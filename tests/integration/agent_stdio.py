@@ -19,8 +19,8 @@ import uvicorn
 import bot
 from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app, server_config
 from bot.web import server as web
+from tests.e2e.nursery import BOT, nursery
 from tests.e2e.nursery import Child as Process
-from tests.e2e.nursery import nursery
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -98,14 +98,20 @@ class Child:
 
 
 @contextlib.asynccontextmanager
-async def child(env: dict[str, str], folder: Path) -> AsyncIterator[Child]:
+async def child(env: dict[str, str], folder: Path, program: str = BOT) -> AsyncIterator[Child]:
     """The server in a folder of its own, a fork of a process that has read the code."""
     log = folder / f"stderr-{time.monotonic_ns()}"
     (its_in, our_out), (our_in, its_out) = os.pipe(), os.pipe()
     stdin, stdout = await _writer(our_out), await _reader(our_in)
     with log.open("wb") as err, os.fdopen(its_in), os.fdopen(its_out, "w"):
         process = await nursery().start(
-            ["mcp"], environment=env, log=err.fileno(), stdin=its_in, stdout=its_out, folder=folder
+            ["mcp"],
+            program=program,
+            environment=env,
+            log=err.fileno(),
+            stdin=its_in,
+            stdout=its_out,
+            folder=folder,
         )
     child = Child(process, stdin, stdout, log)
     try:

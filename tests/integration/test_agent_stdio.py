@@ -14,7 +14,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from bot.invoices import bolt11
-from tests.integration.agent_stdio import COMMAND, HELLO, PATIENCE, Sandbox, child, environment, sandbox
+from tests.integration.agent_stdio import COMMAND, PATIENCE, Sandbox, child, environment, sandbox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -201,25 +201,16 @@ async def test_recipient_and_name_are_in_no_log_at_any_level(tmp_path: Path) -> 
 
 
 async def test_a_crash_of_ours_leaves_no_arguments_in_the_log(tmp_path: Path) -> None:
-    (tmp_path / "broken.py").write_text(
-        "import bot.agent_tools.ordering as ordering\n"
-        "def broken(method, details):\n"
-        "    raise RuntimeError(details)\n"
-        "ordering.number_for = broken\n"
-        "from bot.agent import main\n"
-        "main()\n"
-    )
     async with sandbox() as service:
         env = environment(service.url, SERVICE_MCP_LOG_LEVEL="debug")
-        process = await asyncio.create_subprocess_exec(
-            COMMAND[0], "broken.py", env=env, cwd=tmp_path, stdin=-1, stdout=-1, stderr=-1
-        )
-        call = {"name": "create_offramp_order", "arguments": {**BCA, "recipientDetails": NUMBER, "idrAmount": 50_000}}
-        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
-        messages = [hello, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}]
-        out, err = await process.communicate("".join(f"{json.dumps(message)}\n" for message in messages).encode())
-    assert process.returncode == 0
+        async with child(env, tmp_path, program="tests.integration.agent_broken") as server:
+            await server.greets()
+            wish = {**BCA, "recipientDetails": NUMBER, "idrAmount": 50_000}
+            await server.answers(await server.calls("create_offramp_order", **wish))
+            code, rest, err = await server.leaves()
+            out = b"".join([*server.lines, rest])
+    assert code == 0
     assert b"mistake in this server" in out
-    assert b"tool_failed" in err
-    assert b"RuntimeError" in err
-    assert NUMBER.encode() not in out + err
+    assert "tool_failed" in err
+    assert "RuntimeError" in err
+    assert NUMBER not in out.decode() + err

@@ -1,0 +1,16 @@
+"""The agent tool server with a mistake of its own: it fails on every number, and says the number."""
+
+from unittest.mock import patch
+
+from bot import agent
+from bot.agent_tools import ordering
+
+
+def main() -> None:
+    """Serve as `python -m bot mcp` does."""
+    with patch.object(ordering, "number_for", _fails):
+        agent.main()
+
+
+def _fails(_method: object, details: object) -> str:
+    raise RuntimeError(details)
