@@ -105,7 +105,7 @@ class Nursery:
         folder: Path | None = None,
         program: str = BOT,
     ) -> Child:
-        """Start `python -m <program> <arguments>` with this environment and no other; what it says goes to the file `log`.
+        """Start `python -m <program> <arguments>` with this environment and no other; all it says goes to `log`.
 
         It has nothing to read unless `stdin` is given; to `stdout` goes what isn't meant for the log.
         """
