@@ -18,7 +18,7 @@ from playwright.async_api import Browser, expect
 from tests.contract.telegram_pictures import as_image
 from tests.e2e.pages import SEEN_WITHIN, TOKEN, Phone, page_address, page_settings, phone
 from tests.e2e.people import completes, newcomer, taps_to_invoice, taps_to_review
-from tests.e2e.programs import run_warm, running
+from tests.e2e.programs import run, running
 from tests.e2e.world import World, world
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -183,7 +183,7 @@ async def test_without_a_public_address_no_invoice_has_a_button(tmp_path: Path) 
 
 async def test_a_port_that_is_taken_ends_the_start_with_one_line(paged: World, tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path / 'other.db'}"
-    ended = await run_warm(tmp_path, "run", environment={**paged.environment, "DATABASE_URL": database})
+    ended = await run(tmp_path, "run", environment={**paged.environment, "DATABASE_URL": database})
     assert ended.code == 2
     said = [line for line in ended.err.splitlines() if not line.startswith("{")]
     where = f"127.0.0.1 port {paged.environment['HTTP_PORT']}"
@@ -201,7 +201,7 @@ async def test_whoever_takes_over_serves_the_pages(paged: World, tmp_path: Path)
     await taps_to_invoice(paged, emma)
     address = await page_address(emma)
     assert address is not None
-    second_bot = running(tmp_path, "run", environment=paged.environment, warm=True)
+    second_bot = running(tmp_path, "run", environment=paged.environment)
     async with second_bot as second, httpx.AsyncClient() as other:
         await second.says('"standing_by"')
         assert (await other.get(address)).status_code == 200
