@@ -92,17 +92,24 @@ async def bot_knows(world: World, order: Json, **facts: object) -> None:
 
 async def could_not_be_told(world: World, person: Chatter) -> None:
     """Wait until the bot has given up the news of this chat, all that there are."""
-    deadline = time.monotonic() + PATIENCE
-    while (states := news_of(world, person)) != {"undeliverable"}:
-        assert time.monotonic() < deadline, states
-        await asyncio.sleep(LOOK_EVERY)
+    await _news_become(world, person.chat_id, {"undeliverable"})
 
 
-def news_of(world: World, person: Chatter) -> set[str]:
-    """What has become of the news of a chat that weren't told."""
+async def all_is_told(world: World, person: Chatter) -> None:
+    """Wait until the bot has written down that it told all news of this chat: none would be told again after a kill."""
+    await _news_become(world, person.chat_id, set())
+
+
+async def _news_become(world: World, chat_id: int, wished: set[str]) -> None:
     known = "SELECT DISTINCT status FROM outbox WHERE chat_id = ? AND status != 'told'"
-    with closing(sqlite3.connect(world.state / "kirim.db")) as database:
-        return {status for (status,) in database.execute(known, (person.chat_id,))}
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        with closing(sqlite3.connect(world.state / "kirim.db")) as database:
+            found = {status for (status,) in database.execute(known, (chat_id,))}
+        if found == wished:
+            return
+        assert time.monotonic() < deadline, found
+        await asyncio.sleep(LOOK_EVERY)
 
 
 def let_drafts_lapse(world: World, person: Chatter) -> None:

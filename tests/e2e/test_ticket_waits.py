@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.people import taps_to_invoice
+from tests.e2e.people import all_is_told, taps_to_invoice
 from tests.e2e.trouble import killed_and_restarted, until
 from tests.e2e.world import Chatter, Json, World, words_of, world
 
@@ -47,6 +47,8 @@ async def test_the_room_is_reminded_in_the_ticket_then_the_operators_and_each_on
     told = await hasty.oscar.sees(LONG, anywhere=True)
     (button,) = [button for row in told["reply_markup"]["inline_keyboard"] for button in row]
     assert re.fullmatch(r"https://t\.me/c/2000000001/\d+/\d+", button["url"])
+    for chat in (room, hasty.oscar):
+        await all_is_told(hasty, chat)
     await killed_and_restarted(hasty)
     await hasty.oscar.says("/rate")
     await hasty.oscar.sees("BTC")
