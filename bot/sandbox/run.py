@@ -19,6 +19,7 @@ from pathlib import Path
 
 import structlog
 import uvicorn
+from starlette.types import ASGIApp
 
 from bot.sandbox import page, settlement, telegram, wire
 from bot.sandbox.bot_api.settings import SANDBOX_TOKEN, SUPPORT_GROUP_ID
@@ -61,11 +62,16 @@ async def run(options: SandboxOptions, stop: asyncio.Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the servers listen; `wallet` is where the bot is to serve its wallet pages."""
+    """Where the servers listen; `wallet` is where the bot is to serve its wallet pages.
+
+    `page_app` and `service_app` answer there: whoever lives in the same process may ask them without a connection.
+    """
 
     page: str
     service: str
     wallet: str | None = None
+    page_app: ASGIApp | None = None
+    service_app: ASGIApp | None = None
 
 
 @asynccontextmanager
@@ -79,7 +85,8 @@ async def servers(options: SandboxOptions) -> AsyncIterator[Addresses]:
             telegram.TelegramSandboxSettings(state_path=options.state / "telegram.db"), page.routes(service)
         )
         async with _serving(wire.server_config(telegram_app, HOST, options.page_port)) as front:
-            yield Addresses(page=front, service=service, wallet=_wallet_address(options))
+            wallet = _wallet_address(options)
+            yield Addresses(front, service, wallet, telegram_app, service_app)
 
 
 def _wallet_address(options: SandboxOptions) -> str | None:

@@ -9,6 +9,8 @@ import pytest_asyncio
 from tests.e2e.people import calm
 from tests.e2e.world import World, world
 
+TOWN = pytest.StashKey[World]()
+
 
 @pytest.fixture
 async def kirim(tmp_path: Path) -> AsyncIterator[World]:
@@ -25,14 +27,28 @@ async def either(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def long_lived(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+async def long_lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     """One world, with one bot, for all stories that need no bot of their own."""
     async with world(tmp_path_factory.mktemp("town")) as made:
+        request.session.stash[TOWN] = made
         yield made
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def town(long_lived: World) -> AsyncIterator[World]:
     """The long-lived world, calm again after each story. Its tests are marked for the session's loop."""
+    if long_lived.bot is None or long_lived.bot.returncode is not None:
+        await long_lived.start_bot()
     yield long_lived
     await calm(long_lived)
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """After the last story the town's bot ends: a bot that waits costs the other tests a share of their processor."""
+    long_lived = item.session.stash.get(TOWN, None)
+    if long_lived is not None and long_lived.bot is not None and not _is_story(nextitem):
+        long_lived.bot.kill()
+
+
+def _is_story(item: pytest.Item | None) -> bool:
+    return item is not None and item.path.parent == Path(__file__).parent

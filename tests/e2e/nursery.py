@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -55,9 +56,10 @@ class Child:
         self._ended = asyncio.ensure_future(self._end(reader, writer))
 
     def send_signal(self, sent: signal.Signals) -> None:
-        """Send it this signal, unless it has ended."""
+        """Send it this signal, unless it has ended, which may not have been heard of yet."""
         if self.returncode is None:
-            os.kill(self.pid, sent)
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, sent)
 
     def terminate(self) -> None:
         """Ask it to end."""

@@ -5,16 +5,23 @@ looks into the bot; what it did is read from the chats and from the service's ow
 """
 
 import asyncio
+import atexit
 import os
+import shutil
 import signal
+import tempfile
+import threading
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 
 import httpx
+from starlette.types import ASGIApp
 
 from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
+from bot.store import migrate
 from tests.e2e.chatter import LOOK_EVERY, PATIENCE, Chatter, Json, NotSeen, words_of
 from tests.e2e.nursery import Child, nursery
 
@@ -88,8 +95,11 @@ class World:
         self.environment = dict(environment)
         self.state = state
         self.log = state / "bot.log"
-        self.telegram = httpx.AsyncClient(base_url=addresses.page, timeout=30)
-        self.control = httpx.AsyncClient(base_url=addresses.service, timeout=30)
+        # The bot asks over real HTTP; persons, who ask far more often, need no connection.
+        self.telegram = httpx.AsyncClient(base_url=addresses.page, timeout=30, transport=_at_hand(addresses.page_app))
+        self.control = httpx.AsyncClient(
+            base_url=addresses.service, timeout=30, transport=_at_hand(addresses.service_app)
+        )
         self.service = Service(self.control)
         self.emma = Chatter(self.telegram, 1001)
         self.sari = Chatter(self.telegram, 1002)
@@ -155,6 +165,8 @@ async def world(state: Path, profile: str = "documented", **settings: str) -> As
     options = SandboxOptions(state=state, profile=profile, page_port=0, service_port=0)
     async with servers(options) as addresses:
         environment = bot_environment(state, addresses) | USUAL
+        if not (state / "kirim.db").exists():
+            shutil.copy(_empty_database(), state / "kirim.db")
         made = World(addresses, environment | settings, state)
         try:
             (await made.telegram.post("/sandbox/limits", json={"enforce": False})).raise_for_status()
@@ -163,6 +175,23 @@ async def world(state: Path, profile: str = "documented", **settings: str) -> As
             yield made
         finally:
             await made.close()
+
+
+@cache
+def _empty_database() -> Path:
+    """A database with its tables, made once a process: that a bot makes them itself is seen in `test_processes*.py`."""
+    folder = tempfile.TemporaryDirectory(prefix="kirim-empty-")
+    atexit.register(folder.cleanup)
+    path = Path(folder.name) / "kirim.db"
+    # It has a loop of its own, which a thread that has one already doesn't take.
+    thread = threading.Thread(target=asyncio.run, args=[migrate.upgrade(str(path))])
+    thread.start()
+    thread.join()
+    return path
+
+
+def _at_hand(app: ASGIApp | None) -> httpx.ASGITransport | None:
+    return None if app is None else httpx.ASGITransport(app)
 
 
 def _inherited() -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The use cases on a real database, with a scripted service, a moved clock and a teller that writes down.
 
 A second `House` on the same file is another process, as far as the database can tell; a new one after `leave` is the
-bot after a crash.
+bot after a crash. With the same `sql` it has no connection of the one before, but needn't compile each statement anew.
 """
 
 from collections import defaultdict, deque
@@ -102,9 +102,10 @@ class House:
         wrap: Callable[[SqlStore], Any] = lambda store: store,
         settlement: Any = None,
         ears: Ears | None = None,
+        sql: SqlStore | None = None,
     ) -> None:
         self.database, self.service, self.clock = database, service, service.clock
-        self.sql = SqlStore(database, VAULT)
+        self.sql = sql or SqlStore(database, VAULT)
         self.store: Store = wrap(self.sql)
         self.health = Health(self.clock, seconds(30))
         self.settlement: Settlement = WatchedSettlement(settlement or service, self.health)

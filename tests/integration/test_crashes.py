@@ -11,8 +11,10 @@ import pytest
 from bot.actions.orders import DraftMoved
 from bot.domain.draft import OrderDraft
 from bot.domain.order import Notice, Phase
+from bot.store.store import SqlStore
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedService, FusedStore
 from tests.integration.order_world import EMMA, Heard, House
+from tests.keys import VAULT
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 
 STATES = ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED")
@@ -22,7 +24,7 @@ STATES = ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", 
 class Payment:
     """Emma confirms, pays what she is shown, and watches; her last tap is replayed after a crash."""
 
-    file: str
+    sql: SqlStore
     service: FakeSettlement
     draft: OrderDraft
     confirmed: bool = False
@@ -31,8 +33,9 @@ class Payment:
 
     def house(self, fuse: Fuse) -> House:
         return House(
-            self.file,
+            "",
             self.service,
+            sql=self.sql,
             wrap=lambda store: FusedStore(store, fuse),
             settlement=FusedService(self.service, fuse),
             ears=FusedEars(self.service.clock, fuse, self.heard),
@@ -117,15 +120,14 @@ async def test_a_payment_ends_well_wherever_the_bot_was_killed(empty_file: Any, 
     preparing = House(f"sqlite:///{wished}", FakeSettlement(MovedClock()))
     draft = await preparing.draft()
     await preparing.leave()
-    at = 0
+    at, path = 0, tmp_path / "kirim.db"
+    sql = SqlStore(f"sqlite:///{path}", VAULT)
     while True:
-        path = tmp_path / f"{at}.db"
         shutil.copy(wished, path)
         service = FakeSettlement(MovedClock())
         service.places.append(scripted)
         fuse = Fuse(at)
-        await run(Payment(f"sqlite:///{path}", service, draft), fuse)
-        path.unlink()
+        await run(Payment(sql, service, draft), fuse)
         if fuse.left:
             break
         at += 1
