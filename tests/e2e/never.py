@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import httpx
 from telegram.ext import ApplicationBuilder, BaseHandler, CallbackQueryHandler, CommandHandler, ConversationHandler
 
 from bot.actions.ports import TicketFilter
@@ -158,7 +159,9 @@ async def shown_since(world: World, number: int) -> list[Json]:
     last = await last_seen(world)
     shown: list[Json] = []
     if last > number:
-        async with world.telegram.stream("GET", "/sandbox/events", params={"after": number}) as stream:
+        # What has no end needs a connection, to be hung up.
+        connected = httpx.AsyncClient(base_url=world.addresses.page)
+        async with connected, connected.stream("GET", "/sandbox/events", params={"after": number}) as stream:
             async for line in stream.aiter_lines():
                 event = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
                 assert event.get("type") != "reset"

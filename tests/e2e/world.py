@@ -27,6 +27,8 @@ from tests.e2e.nursery import Child, nursery
 
 __all__ = ["LOOK_EVERY", "PATIENCE", "Chatter", "Json", "NotSeen", "Service", "World", "words_of", "world"]
 
+LONGEST_ANSWER = 60.0
+
 USUAL = {
     "POLL_INTERVAL_SECONDS": "1",
     "LOG_FORMAT": "json",
@@ -190,8 +192,17 @@ def _empty_database() -> Path:
     return path
 
 
-def _at_hand(app: ASGIApp | None) -> httpx.ASGITransport | None:
-    return None if app is None else httpx.ASGITransport(app)
+class _AtHand(httpx.ASGITransport):
+    """An application in this process, whose answers come to an end in time as those from elsewhere do."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Its answer."""
+        async with asyncio.timeout(LONGEST_ANSWER):
+            return await super().handle_async_request(request)
+
+
+def _at_hand(app: ASGIApp | None) -> _AtHand | None:
+    return None if app is None else _AtHand(app)
 
 
 def _inherited() -> dict[str, str]:
