@@ -12,6 +12,7 @@ from functools import partial
 import structlog
 
 from bot.actions.delivery_round import Progress, Round
+from bot.actions.ending import end
 from bot.actions.ports import Broadcast, BroadcastStatus, Clock, Courier, DeliveryStatus, Store
 from bot.actions.trail import write_broadcast
 
@@ -28,7 +29,6 @@ SAVES = 5
 """Tries at a save that others get ahead of; a broadcast's row changes a few times in all."""
 
 LATELY_ENDED = 20
-CANCELLING_SECONDS = 1.0
 
 
 class Delivering:
@@ -170,14 +170,7 @@ class Delivering:
         self._closing = True
         for under_way, _ in self._rounds.values():
             under_way.hold()
-        tasks = [task for _, task in self._rounds.values()]
-        if tasks:
-            await asyncio.wait(tasks, timeout=within)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            # Cancelled isn't ended: the store must not be closed under a transaction that is being undone.
-            await asyncio.wait(tasks, timeout=CANCELLING_SECONDS)
+        await end(lambda: [task for _, task in self._rounds.values()], within)
 
     def _start(self, broadcast: Broadcast) -> None:
         if self._closing or broadcast.id in self._rounds:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import structlog
 
+from bot.actions.ending import end
 from bot.actions.ports import Clock, Outcome, Reveal, RevealScreen, Store, StoreDown, TellLater, Told, Transaction
 from bot.actions.support_room import SupportRoom
 from bot.domain.revealing import SHOWN_FOR, is_over
@@ -23,8 +24,6 @@ EVERY_SECOND: Final = 1.0
 NONE_SHOWN: Final = 30.0
 FIRST_REST, LONGEST_REST = 2.0, 900.0
 """Seconds between tries to mask what couldn't be: somebody who has blocked the bot keeps what they saw till then."""
-
-CANCELLING_SECONDS: Final = 1.0
 
 
 class Masking:
@@ -124,14 +123,7 @@ class Masking:
             return
         for reveal in shown:
             self._track(asyncio.create_task(self.mask(reveal, is_kept=False)))
-        left = set(self._tasks)
-        if left:
-            await asyncio.wait(left, timeout=within)
-        for task in left:
-            task.cancel()
-        if left:
-            # Cancelled isn't ended: the store must not be closed under a transaction that is being undone.
-            await asyncio.wait(left, timeout=CANCELLING_SECONDS)
+        await end(lambda: self._tasks, within)
 
     def _is_resting(self, reveal: Reveal) -> bool:
         until, _ = self._rests.get(reveal.id, (0.0, 0.0))

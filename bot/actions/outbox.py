@@ -12,6 +12,7 @@ from functools import partial
 
 import structlog
 
+from bot.actions.ending import end
 from bot.actions.mistakes import where
 from bot.actions.news import RATE_SUBJECT
 from bot.actions.ports import (
@@ -42,7 +43,6 @@ MAX_WAIT = timedelta(minutes=15)
 MISTAKES_FORGIVEN = 8
 """After so many failures of our own making in a row, the news behind it in the chat matter more. Some four minutes."""
 
-CANCELLING_SECONDS = 1.0
 
 After = Callable[[Transaction, News, Told | Untellable, datetime], Awaitable[None]]
 """What follows from how a piece of news ended, in the transaction that keeps that: told, or never to be told."""
@@ -105,14 +105,7 @@ class OutboxDelivery:
 
     async def close(self, within: float) -> None:
         """Give what is being told `within` seconds; the rest is taken up as perhaps told at the next start."""
-        if self._under_way:
-            await asyncio.wait(list(self._under_way.values()), timeout=within)
-        left = list(self._under_way.values())
-        for task in left:
-            task.cancel()
-        if left:
-            # Cancelled isn't ended: the store must not be closed under a transaction that is being undone.
-            await asyncio.wait(left, timeout=CANCELLING_SECONDS)
+        await end(self._under_way.values, within)
 
     def _done(self, news_id: int, task: asyncio.Task[None]) -> None:
         self._under_way.pop(news_id, None)

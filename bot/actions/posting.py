@@ -7,11 +7,10 @@ import asyncio
 
 import structlog
 
+from bot.actions.ending import end
 from bot.actions.ports import KeyRefused, NotMade, OutcomeUnknown, Refused, Settlement, Wish
 from bot.actions.settling import Settling
 from bot.domain.order import Order
-
-CANCELLING_SECONDS = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -41,14 +40,7 @@ class Posting:
 
     async def close(self, within: float) -> None:
         """Give the requests under way `within` seconds to end; the outcome of those left is unknown."""
-        if self._tasks:
-            await asyncio.wait(list(self._tasks.values()), timeout=within)
-        left = list(self._tasks.values())
-        for task in left:
-            task.cancel()
-        if left:
-            # Cancelled isn't ended: the store must not be closed under a transaction that is being undone.
-            await asyncio.wait(left, timeout=CANCELLING_SECONDS)
+        await end(self._tasks.values, within)
 
     def _ended(self, reference: str, task: asyncio.Task[None]) -> None:
         self._tasks.pop(reference, None)

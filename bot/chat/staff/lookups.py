@@ -150,10 +150,10 @@ async def _show_found(staff: StaffVisit, sought: Sought, offset: int) -> None:
 
 
 async def _show_orders_of(staff: StaffVisit, query: str) -> bool:
-    whom = _read_person(query)
+    whom = _read_person(query, "orders")
     if whom is None:
         return False
-    person_id, offset, turn = *whom, partial(_turn, "orders", str(whom[0]))
+    person_id, offset, turn = whom
     page = await staff.desk.lookups.orders_of(person_id, offset)
     now, zone = staff.desk.clock.now(), staff.visit.zone
     await show(staff, screens.orders_of(staff.t, person_id, page, turn, now=now, zone=zone))
@@ -161,21 +161,21 @@ async def _show_orders_of(staff: StaffVisit, query: str) -> bool:
 
 
 async def _show_tickets_of(staff: StaffVisit, query: str) -> bool:
-    whom = _read_person(query)
+    whom = _read_person(query, "matters")
     if whom is None:
         return False
-    person_id, offset, turn = *whom, partial(_turn, "matters", str(whom[0]))
+    person_id, offset, turn = whom
     page = await staff.desk.lookups.tickets_of(person_id, offset)
     now, zone = staff.desk.clock.now(), staff.visit.zone
     await show(staff, staff_lookup_tickets.of_person(staff.t, person_id, page, turn, now=now, zone=zone))
     return True
 
 
-def _read_person(query: str) -> tuple[int, int] | None:
-    """Whose, and after how many."""
+def _read_person(query: str, what: str) -> tuple[int, int, Callable[[int], str]] | None:
+    """Whose, after how many, and what turns the pages of `what`."""
     of, offset = read_place(query)
     person_id = read_person_id(of)
-    return None if person_id is None else (person_id, offset)
+    return None if person_id is None else (person_id, offset, partial(_turn, what, str(person_id)))
 
 
 async def _show_tickets(staff: StaffVisit, query: str) -> bool:
