@@ -1,0 +1,80 @@
+"""What the bot says, looked up by key: a test that uses these stays green when somebody improves a text.
+
+For example::
+
+    await person.sees(like("saved.which", reference=case.reference))
+    await person.taps(label("button.skip"))
+    assert says(toast["text"], "saved.already_sent")
+"""
+
+import re
+from typing import Final
+
+from bot.i18n import Html, Translations, Translator, as_html
+from bot.i18n.translator import PLACEHOLDER
+from bot.sandbox.bot_api import html
+
+TRANSLATIONS: Final = Translations.load(strict=True)
+ANYTHING: Final = "(?s:.*?)"
+
+_OPEN: Final = "\ue000"
+"""Stands for an argument that the test leaves open; no text holds it."""
+
+
+def text(key: str, /, locale: str = "en", **arguments: object) -> str:
+    """Return the message of `key` as its reader sees it: arguments filled in, without markup."""
+    t = TRANSLATIONS.get(locale)
+    count = arguments.get("count")
+    return _readable(t.n(key, count, **_without_count(arguments)) if _is_plural(t, key, count) else t(key, **arguments))
+
+
+def label(key: str, /, locale: str = "en", **arguments: object) -> str:
+    """Return the message of `key` for a place without markup: a button, an alert, a menu."""
+    return TRANSLATIONS.get(locale).plain(key, **arguments)
+
+
+def like(key: str, /, locale: str = "en", **given: object) -> str:
+    """Return a regular expression for the message of `key`; arguments that aren't given match anything."""
+    t = TRANSLATIONS.get(locale)
+    forms = t._catalogue.sentences.get(key) or (t(key),)  # an unknown key raises
+    if len(forms) > 1 and isinstance(given.get("count"), int):
+        return _as_pattern(t.n(key, given["count"], **_filled(forms, _without_count(given))))  # type: ignore[arg-type]
+    return "|".join(_as_pattern(_fill(t, form, given)) for form in forms)
+
+
+def says(shown: str, key: str, /, locale: str = "en", **given: object) -> bool:
+    """Return whether `shown` contains the message of `key`, with the arguments that are given."""
+    return re.search(like(key, locale, **given), shown) is not None
+
+
+def starts(shown: str, key: str, /, locale: str = "en", **given: object) -> bool:
+    """Return whether `shown` begins with the message of `key`."""
+    return re.match(f"(?:{like(key, locale, **given)})", shown) is not None
+
+
+def _is_plural(t: Translator, key: str, count: object) -> bool:
+    return isinstance(count, int) and len(t._catalogue.sentences.get(key, ())) > 1
+
+
+def _without_count(arguments: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in arguments.items() if name != "count"}
+
+
+def _filled(forms: tuple[str, ...], given: dict[str, object]) -> dict[str, object]:
+    names = {match["name"] for form in forms for match in PLACEHOLDER.finditer(form)} - {"count"}
+    return {name: given.get(name, _OPEN) for name in names}
+
+
+def _fill(t: Translator, form: str, given: dict[str, object]) -> Html:
+    def fill(match: re.Match[str]) -> str:
+        return as_html(t._written(given.get(match["name"], _OPEN), match["style"]))
+
+    return Html(PLACEHOLDER.sub(fill, form))
+
+
+def _readable(sentence: Html) -> str:
+    return html.parse(sentence, lambda _: None)[0]
+
+
+def _as_pattern(sentence: Html) -> str:
+    return re.escape(_readable(sentence)).replace(_OPEN, ANYTHING)
