@@ -25,7 +25,9 @@ def text(key: str, /, locale: str = "en", **arguments: object) -> str:
     """Return the message of `key` as its reader sees it: arguments filled in, without markup."""
     t = TRANSLATIONS.get(locale)
     count = arguments.get("count")
-    return _readable(t.n(key, count, **_without_count(arguments)) if _is_plural(t, key, count) else t(key, **arguments))
+    if isinstance(count, int) and len(t._catalogue.sentences.get(key, ())) > 1:
+        return _readable(t.n(key, count, **_without_count(arguments)))
+    return _readable(t(key, **arguments))
 
 
 def label(key: str, /, locale: str = "en", **arguments: object) -> str:
@@ -37,8 +39,9 @@ def like(key: str, /, locale: str = "en", **given: object) -> str:
     """Return a regular expression for the message of `key`; arguments that aren't given match anything."""
     t = TRANSLATIONS.get(locale)
     forms = t._catalogue.sentences.get(key) or (t(key),)  # an unknown key raises
-    if len(forms) > 1 and isinstance(given.get("count"), int):
-        return _as_pattern(t.n(key, given["count"], **_filled(forms, _without_count(given))))  # type: ignore[arg-type]
+    count = given.get("count")
+    if len(forms) > 1 and isinstance(count, int):
+        return _as_pattern(t.n(key, count, **_filled(forms, _without_count(given))))
     return "|".join(_as_pattern(_fill(t, form, given)) for form in forms)
 
 
@@ -50,10 +53,6 @@ def says(shown: str, key: str, /, locale: str = "en", **given: object) -> bool:
 def starts(shown: str, key: str, /, locale: str = "en", **given: object) -> bool:
     """Return whether `shown` begins with the message of `key`."""
     return re.match(f"(?:{like(key, locale, **given)})", shown) is not None
-
-
-def _is_plural(t: Translator, key: str, count: object) -> bool:
-    return isinstance(count, int) and len(t._catalogue.sentences.get(key, ())) > 1
 
 
 def _without_count(arguments: dict[str, object]) -> dict[str, object]:
