@@ -8,9 +8,11 @@ For example::
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from bot.i18n import Html, Translations, Translator, as_html
+from bot.i18n.catalogues import LOCALES
 from bot.i18n.translator import PLACEHOLDER
 from bot.sandbox.bot_api import html
 
@@ -42,7 +44,12 @@ def like(key: str, /, locale: str = "en", **given: object) -> str:
     count = given.get("count")
     if len(forms) > 1 and isinstance(count, int):
         return _as_pattern(t.n(key, count, **_filled(forms, _without_count(given))))
-    return "|".join(_as_pattern(_fill(t, form, given)) for form in forms)
+    return _one_of(_as_pattern(_fill(t, form, given)) for form in forms)
+
+
+def in_any_language(key: str, /, **given: object) -> str:
+    """Return a regular expression for the message of `key`, in whichever language its reader has chosen."""
+    return _one_of(like(key, locale, **given) for locale in LOCALES)
 
 
 def says(shown: str, key: str, /, locale: str = "en", **given: object) -> bool:
@@ -73,6 +80,11 @@ def _fill(t: Translator, form: str, given: dict[str, object]) -> Html:
 
 def _readable(sentence: Html) -> str:
     return html.parse(sentence, lambda _: None)[0]
+
+
+def _one_of(patterns: Iterable[str]) -> str:
+    each = tuple(patterns)
+    return each[0] if len(each) == 1 else f"(?:{'|'.join(each)})"
 
 
 def _as_pattern(sentence: Html) -> str:
