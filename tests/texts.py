@@ -25,26 +25,34 @@ _OPEN: Final = "\ue000"
 
 def text(key: str, /, locale: str = "en", **arguments: object) -> str:
     """Return the message of `key` as its reader sees it: arguments filled in, without markup."""
-    t = TRANSLATIONS.get(locale)
+    t, forms = _look_up(key, locale, arguments)
     count = arguments.get("count")
-    if isinstance(count, int) and len(t._catalogue.sentences.get(key, ())) > 1:
+    if isinstance(count, int) and len(forms) > 1:
         return _readable(t.n(key, count, **_without_count(arguments)))
     return _readable(t(key, **arguments))
 
 
 def label(key: str, /, locale: str = "en", **arguments: object) -> str:
     """Return the message of `key` for a place without markup: a button, an alert, a menu."""
-    return TRANSLATIONS.get(locale).plain(key, **arguments)
+    t, _ = _look_up(key, locale, arguments)
+    return t.plain(key, **arguments)
 
 
 def like(key: str, /, locale: str = "en", **given: object) -> str:
-    """Return a regular expression for the message of `key`; arguments that aren't given match anything."""
-    t = TRANSLATIONS.get(locale)
-    forms = t._catalogue.sentences.get(key) or (t(key),)  # an unknown key raises
+    """Return a regular expression for the message of `key`; arguments that aren't given match anything.
+
+    Raises:
+        ValueError: the pattern would match any text, because the message has no words and no argument is given.
+    """
+    t, forms = _look_up(key, locale, given)
     count = given.get("count")
     if len(forms) > 1 and isinstance(count, int):
-        return _as_pattern(t.n(key, count, **_filled(forms, _without_count(given))))
-    return _one_of(_as_pattern(_fill(t, form, given)) for form in forms)
+        patterns = [_as_pattern(t.n(key, count, **_filled(forms, _without_count(given))))]
+    else:
+        patterns = [_as_pattern(_fill(t, form, given)) for form in forms]
+    if any(re.search(r"\w", pattern.replace(ANYTHING, "")) is None for pattern in patterns):
+        raise ValueError(f"{key} has no words of its own: give one of its arguments")
+    return _one_of(patterns)
 
 
 def in_any_language(key: str, /, **given: object) -> str:
@@ -60,6 +68,21 @@ def says(shown: str, key: str, /, locale: str = "en", **given: object) -> bool:
 def starts(shown: str, key: str, /, locale: str = "en", **given: object) -> bool:
     """Return whether `shown` begins with the message of `key`."""
     return re.match(f"(?:{like(key, locale, **given)})", shown) is not None
+
+
+def _look_up(key: str, locale: str, given: dict[str, object]) -> tuple[Translator, tuple[str, ...]]:
+    """Return the translator and the forms of `key`.
+
+    An argument that the message doesn't show would prove nothing, so it is refused.
+    """
+    t = TRANSLATIONS.get(locale)
+    forms = t._catalogue.sentences.get(key) or (t(key),)  # an unknown key raises
+    shown = {match["name"] for form in forms for match in PLACEHOLDER.finditer(form)}
+    if len(TRANSLATIONS.get("en")._catalogue.sentences[key]) > 1:
+        shown.add("count")
+    if surplus := given.keys() - shown:
+        raise ValueError(f"{key} doesn't show {', '.join(sorted(surplus))}")
+    return t, forms
 
 
 def _without_count(arguments: dict[str, object]) -> dict[str, object]:
