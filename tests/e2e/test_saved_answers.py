@@ -1,15 +1,17 @@
 """Answers that support keeps: written in private, in both languages, and sent as they were looked at, once."""
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import pytest
 import pytest_asyncio
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.people import Newcomer, newcomer
+from tests.e2e.people import Newcomer, all_is_told, newcomer
 from tests.e2e.talks import Case, a_case
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.texts import says
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -117,16 +119,29 @@ async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(quiet: Wor
     assert "this ticket is about none" in toast["text"]
 
 
-async def test_killed_behind_the_word_to_send_it_arrives_once_or_says_that_it_is_repeated(quiet: World) -> None:
-    await writes(quiet.rina, "once", en="Just once", id_="Sekali saja")
+@pytest.mark.parametrize(
+    ("killed", "repeated"),
+    [("before it is sent", [True]), ("before that is recorded", [False, True]), ("after that is recorded", [False])],
+)
+async def test_killed_behind_the_word_to_send_it_arrives_once_or_says_that_it_is_repeated(
+    quiet: World, killed: str, repeated: list[bool]
+) -> None:
+    name = killed.replace(" ", "-")[:20].rstrip("-")
+    await writes(quiet.rina, name, en="Just once", id_="Sekali saja")
     case = await a_case(quiet, group=None)
-    preview = await picks(case, "once")
-    async with held(calls_of(quiet, "editMessageText"), quiet.rina, "delay"):
+    preview = await picks(case, name)
+    async with AsyncExitStack() as calls:
+        await calls.enter_async_context(held(calls_of(quiet, "editMessageText"), quiet.rina))
+        if killed.startswith("before"):
+            fault = "delay" if killed.endswith("sent") else "delay_after"
+            await calls.enter_async_context(held(calls_of(quiet, "sendMessage"), case.person, fault))
         await case.rina.taps("Send it", message=preview, wait=0)
+    if killed.startswith("after"):
+        await case.person.sees("Just once", anywhere=True)
+        await all_is_told(quiet, case.person)
     await killed_and_restarted(quiet)
-    await case.person.sees("Just once", anywhere=True)
     await case.rina.sees_reaction(preview, "👌")
-    assert len([said for said in await case.got() if "Repeated" not in said]) == 1
+    assert [says(copy, "news.again") for copy in await case.got()] == repeated
 
 
 async def test_nobody_but_support_reads_or_changes_them(quiet: World) -> None:

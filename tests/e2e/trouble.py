@@ -3,12 +3,13 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from tests.e2e.world import LOOK_EVERY, PATIENCE, Chatter, World, words_of
+from tests.texts import says
 
 FOR_LONG = 300.0
 """Seconds: longer than any test. What is held for so long never gets there."""
@@ -83,6 +84,16 @@ async def good_weather(world: World) -> None:
     """No faults at all."""
     await world.telegram_heals()
     await world.service.heals()
+
+
+def assert_repeats_say_so(copies: Sequence[str], *, kills: int) -> None:
+    """Assert what holds wherever a kill falls: the message arrives, and each copy after the first says that it is one.
+
+    The first copy may say so as well: a kill before it is sent leaves the bot in doubt.
+    """
+    marked = [says(copy, "news.again") for copy in copies]
+    assert 1 <= len(copies) <= 1 + kills, copies
+    assert all(marked[1:]), copies
 
 
 async def posts(world: World) -> int:
