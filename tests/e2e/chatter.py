@@ -153,7 +153,7 @@ class Chatter:
         return result
 
     async def sees(self, text: str, *, within: float = PATIENCE, anywhere: bool = False) -> Json:
-        """Wait for a message that contains `text` (a regular expression): new or edited since the last act."""
+        """Wait for another's message that contains `text` (a regular expression): new or edited since the last act."""
         return await self.waits_for(
             lambda message: re.search(text, words_of(message)) is not None, within=within, anywhere=anywhere, what=text
         )
@@ -161,11 +161,12 @@ class Chatter:
     async def waits_for(
         self, fits: Callable[[Json], bool], *, within: float = PATIENCE, anywhere: bool = False, what: str = "it"
     ) -> Json:
-        """Wait for a message that `fits`."""
+        """Wait for another's message that `fits`."""
         messages: list[Json] = []
         async for messages in self.looks_until(time.monotonic() + within):
             for message in reversed(messages):
-                if (anywhere or _shape(message) not in self._known) and fits(message):
+                is_own = message["from"]["id"] == self.id
+                if not is_own and (anywhere or _shape(message) not in self._known) and fits(message):
                     return message
         raise NotSeen(f"{what!r} in:\n" + "\n---\n".join(words_of(m) for m in messages[-6:]))
 

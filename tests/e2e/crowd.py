@@ -21,7 +21,7 @@ class Sender:
 
     async def orders(self) -> list[Json]:
         """What the service has made of this person's wishes, newest first."""
-        return [order for order in await self.world.service.orders() if order["payoutRecipient"] == self.number]
+        return await self.world.service.orders(self.number)
 
     async def has_order(self) -> Json:
         """Wait for the service to have made one."""

@@ -6,7 +6,8 @@ import time
 from contextlib import closing
 
 from bot.sandbox.bot_api.settings import default_people
-from tests.e2e.world import LOOK_EVERY, PATIENCE, Chatter, Json, World, words_of
+from tests.e2e.world import LOOK_EVERY, Chatter, Json, World, words_of
+from tests.waiting import PATIENCE, found
 
 
 class Newcomer(Chatter):
@@ -79,6 +80,18 @@ def row_of(world: World, order: Json) -> dict[str, object]:
     return dict(row) if row else {}
 
 
+async def order_of(world: World, person: Chatter) -> Json:
+    """The newest order of this person, as the service has it. The bot's own row says which: others order as well."""
+
+    async def service_id() -> str | None:
+        newest = "SELECT service_id FROM orders WHERE person_id = ? ORDER BY created_at DESC LIMIT 1"
+        with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+            row = database.execute(newest, (person.id,)).fetchone()
+        return str(row[0]) if row and row[0] else None
+
+    return await world.service.order(str(await found(service_id, bool, what=f"an order of {person.id}")))
+
+
 async def bot_knows(world: World, order: Json, **facts: object) -> None:
     """Wait until the bot has written these facts about an order down."""
     deadline = time.monotonic() + PATIENCE
@@ -105,10 +118,10 @@ async def _news_become(world: World, chat_id: int, wished: set[str]) -> None:
     deadline = time.monotonic() + PATIENCE
     while True:
         with closing(sqlite3.connect(world.state / "kirim.db")) as database:
-            found = {status for (status,) in database.execute(known, (chat_id,))}
-        if found == wished:
+            statuses = {status for (status,) in database.execute(known, (chat_id,))}
+        if statuses == wished:
             return
-        assert time.monotonic() < deadline, found
+        assert time.monotonic() < deadline, statuses
         await asyncio.sleep(LOOK_EVERY)
 
 
@@ -123,13 +136,13 @@ def let_drafts_lapse(world: World, person: Chatter) -> None:
     assert changed == 1
 
 
-async def taps_to_review(person: Chatter, *, amount: str = "Rp500,000") -> Json:
-    """The quick way to a review, mostly by buttons, in English: BCA, 1234567890, no name."""
+async def taps_to_review(person: Chatter, *, amount: str = "Rp500,000", number: str = "1234567890") -> Json:
+    """The quick way to a review, mostly by buttons, in English: BCA, no name."""
     await person.says("/send")
     await person.sees("Where should it go")
     await person.taps("BCA")
     await person.sees("Which account number")
-    await person.says("1234567890")
+    await person.says(number)
     await person.sees("Whose account")
     await person.taps("Skip")
     await person.sees("How much")
@@ -137,14 +150,12 @@ async def taps_to_review(person: Chatter, *, amount: str = "Rp500,000") -> Json:
     return await person.sees("Please check")
 
 
-async def taps_to_invoice(world: World, person: Chatter) -> tuple[Json, Json]:
+async def taps_to_invoice(world: World, person: Chatter, *, number: str = "1234567890") -> tuple[Json, Json]:
     """On to the card; its message, and the service's order."""
-    already = len(await world.service.orders())
-    await taps_to_review(person)
+    await taps_to_review(person, number=number)
     await person.taps("Confirm")
     card = await person.sees("Waiting for your payment, until")
-    orders = await world.service.has_orders(already + 1)
-    return card, orders[0]
+    return card, await order_of(world, person)
 
 
 async def completes(world: World, order: Json) -> None:

@@ -1,5 +1,6 @@
 """What the persons of several tests do: the way to a review, to an invoice, to the end."""
 
+from tests.e2e.people import order_of
 from tests.e2e.world import Chatter, Json, World
 
 
@@ -21,19 +22,16 @@ async def reaches_review(
 
 async def reaches_invoice(world: World, person: Chatter, **answers: str) -> tuple[Json, Json]:
     """On to the invoice and the card; the card's message and the service's order."""
-    already = len(await world.service.orders())
     await reaches_review(person, **answers)
     await person.taps("Confirm")
     await person.sees("lnbcrt")
     card = await person.sees("Waiting for your payment, until")
-    orders = await world.service.has_orders(already + 1)
-    return card, orders[0]
+    return card, await order_of(world, person)
 
 
 async def goes_through(world: World, order: Json) -> None:
     """The service moves a paid order to its end."""
     while True:
-        current = next(o for o in await world.service.orders() if o["id"] == order["id"])
-        if current["state"] in {"COMPLETED", "FAILED"}:
+        if (await world.service.order(order["id"]))["state"] in {"COMPLETED", "FAILED"}:
             return
         await world.service.does("advance", orderId=order["id"])

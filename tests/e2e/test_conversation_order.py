@@ -7,7 +7,7 @@ import pytest
 import zxingcpp
 
 from tests.contract.telegram_pictures import as_image
-from tests.e2e.people import Newcomer, completes, newcomer, taps_to_invoice, taps_to_review
+from tests.e2e.people import Newcomer, completes, newcomer, order_of, taps_to_invoice, taps_to_review
 from tests.e2e.world import Chatter, Json, World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -47,7 +47,6 @@ async def follows_by_status(town: World) -> None:
 
 async def sends_in_indonesian(town: World) -> None:
     sari = await newcomer(town, "id")
-    already = {order["id"] for order in await town.service.orders()}
     await sari.says("/send")
     await sari.sees("Mau dikirim ke mana")
     await sari.says("dana")
@@ -60,7 +59,8 @@ async def sends_in_indonesian(town: World) -> None:
     await sari.sees(r"Periksa dulu, ya(?s:.*)Sampai: Rp150\.000\n(?s:.*)Nama: Budi\n")
     await sari.taps("Konfirmasi dan buat tagihan")
     await sari.sees("Menunggu pembayaran, sampai .* WIB")
-    [order] = [o for o in await town.service.orders() if o["id"] not in already and o["idrAmount"] == 150_000]
+    order = await order_of(town, sari)
+    assert order["idrAmount"] == 150_000
     await town.service.pays(order)
     await sari.sees("Pembayaran diterima pukul")
     await completes(town, order)

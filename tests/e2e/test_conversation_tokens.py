@@ -7,7 +7,7 @@ import pytest
 import zxingcpp
 
 from tests.contract.telegram_pictures import as_image
-from tests.e2e.people import Newcomer, newcomer, taps_to_review
+from tests.e2e.people import Newcomer, newcomer, order_of, taps_to_review
 from tests.e2e.world import Chatter, Json, World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -44,7 +44,8 @@ async def pays_with(  # noqa: PLR0917  each a fact of the token
     copies = [button["copy_text"]["text"] for row in shown["reply_markup"]["inline_keyboard"] for button in row]
     assert copies == [to, amount]
     await emma.sees("Waiting for your payment, until", anywhere=True)
-    [order] = [o for o in await town.service.orders() if o["satAmount"] == sats and o["depositChainId"] == chain]
+    order = await order_of(town, emma)
+    assert (order["satAmount"], order["depositChainId"]) == (sats, chain)
     await town.service.pays(order)
     await emma.sees("Payment received at")
     await emma.sees_times(0, "Send exactly")

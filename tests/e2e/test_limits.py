@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import pytest_asyncio
 
-from tests.e2e.people import Newcomer, newcomer
+from tests.e2e.people import Newcomer, newcomer, order_of
 from tests.e2e.world import Json, World, words_of, world
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -85,7 +85,6 @@ async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: Wo
 
 async def ordered(world: World, person: Newcomer, amount: str) -> Json:
     """An order with its invoice in front of the person, as the service knows it."""
-    already = len(await world.service.orders())
     await person.says("/send")
     await person.sees("Where should it go")
     await goes_to_amount(person)
@@ -93,7 +92,7 @@ async def ordered(world: World, person: Newcomer, amount: str) -> Json:
     await person.sees("Please check")
     await person.taps("Confirm")
     await person.sees("Waiting for your payment, until")
-    return (await world.service.has_orders(already + 1))[0]
+    return await order_of(world, person)
 
 
 async def goes_to_amount(person: Newcomer) -> None:

@@ -18,7 +18,7 @@ from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.contract.telegram_pictures import png
 from tests.e2e import never
 from tests.e2e.never import Matters
-from tests.e2e.people import Newcomer, newcomer, row_of
+from tests.e2e.people import Newcomer, newcomer, order_of, row_of
 from tests.e2e.trouble import until
 from tests.e2e.world import Chatter, Json, World, words_of, world
 
@@ -136,12 +136,11 @@ async def set_up(made: World) -> Stage:
 
 
 async def an_order(made: World, emma: Newcomer) -> Json:
-    already = len(await made.service.orders())
     await emma.says("/send 500rb bca 8620123456")
     await emma.sees("Please check")
     await emma.taps("Confirm")
     await emma.sees("Waiting for your payment, until")
-    return (await made.service.has_orders(already + 1))[0]
+    return await order_of(made, emma)
 
 
 async def fail(made: World, emma: Newcomer, orders: list[Json]) -> None:

@@ -11,7 +11,7 @@ import zxingcpp
 from PIL import Image
 
 from bot.domain.verification import ALPHABET
-from tests.e2e.people import Newcomer, completes, newcomer, taps_to_review
+from tests.e2e.people import Newcomer, completes, newcomer, order_of, taps_to_review
 from tests.e2e.trouble import calls_of, good_weather, held
 from tests.e2e.world import Chatter, Json, World, words_of
 
@@ -27,7 +27,7 @@ AGAIN = "Repeated, since we can't be sure"
 
 
 async def orders(world: World, person: Newcomer, *, holder: str | None = None) -> Json:
-    """To the invoice; the service's order, of this person whoever else orders meanwhile."""
+    """To the invoice; the service's order."""
     await taps_to_review(person)
     if holder:
         await person.taps("Name")
@@ -36,9 +36,7 @@ async def orders(world: World, person: Newcomer, *, holder: str | None = None) -
         await person.sees(f"(?s)Please check.*{holder}")
     await person.taps("Confirm")
     await person.sees("Waiting for your payment, until")
-    with closing(sqlite3.connect(world.state / "kirim.db")) as database:
-        (service_id,) = database.execute("SELECT service_id FROM orders WHERE person_id = ?", (person.id,)).fetchone()
-    return {"id": service_id}
+    return await order_of(world, person)
 
 
 async def is_sent(world: World, person: Newcomer, **answers: str) -> Json:

@@ -2,13 +2,12 @@
 
 import asyncio
 import sqlite3
-import time
 from contextlib import closing
 
 import pytest
 
-from tests.e2e.people import Newcomer, completes, newcomer
-from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World
+from tests.e2e.people import Newcomer, completes, newcomer, order_of
+from tests.e2e.world import World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -215,20 +214,6 @@ async def after_the_first_order_a_name_is_offered_and_only_then(town: World) -> 
     await completes(town, second)
     again = await emma.sees("The rupiah have been sent to the bank.* They usually show in the account")
     assert "Give the recipient a name" not in await emma.labels_of(again)
-
-
-async def order_of(town: World, person: Newcomer) -> Json:
-    """The newest order of this person, by what the bot has written down."""
-    deadline = time.monotonic() + PATIENCE
-    newest = "SELECT service_id FROM orders WHERE person_id = ? ORDER BY created_at DESC LIMIT 1"
-    while True:
-        with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
-            found = database.execute(newest, (person.id,)).fetchone()
-        for order in await town.service.orders():
-            if found and order["id"] == found[0]:
-                return order
-        assert time.monotonic() < deadline, "no order"
-        await asyncio.sleep(LOOK_EVERY)
 
 
 async def test_who_was_sent_to_before_is_offered_first_under_names_of_ones_own(town: World) -> None:

@@ -2,13 +2,11 @@
 
 import asyncio
 import re
-import sqlite3
 import time
-from contextlib import closing
 
 import pytest
 
-from tests.e2e.people import Newcomer, completes, newcomer, taps_to_review
+from tests.e2e.people import Newcomer, completes, newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -24,16 +22,6 @@ def phrase_in(text: str) -> str:
 
 def is_silent(message: Json) -> bool:
     return bool(message["sandbox"]["silent"])
-
-
-async def orders(town: World, person: Newcomer) -> tuple[Json, Json]:
-    """To the invoice; the card, and the service's order: of this person, whoever else orders meanwhile."""
-    await taps_to_review(person)
-    await person.taps("Confirm")
-    card = await person.sees("Waiting for your payment, until")
-    with closing(sqlite3.connect(town.state / "kirim.db")) as database:
-        (service_id,) = database.execute("SELECT service_id FROM orders WHERE person_id = ?", (person.id,)).fetchone()
-    return card, {"id": service_id}
 
 
 async def where_it_stands(person: Newcomer, phrase: str) -> list[str]:
@@ -80,7 +68,7 @@ async def had_in_one_tap_and_on_the_invoice_alone(town: World) -> None:
     await emma.says("/start")
     await emma.sees("Kirim sends rupiah")
     assert "Use this one" not in await emma.buttons()
-    _, order = await orders(town, emma)
+    _, order = await taps_to_invoice(town, emma)
     invoice = await emma.sees("lnbcrt", anywhere=True)
     assert f"Your phrase: {phrase}" in words_of(invoice)
     await town.service.pays(order)
@@ -93,7 +81,7 @@ async def had_in_one_tap_and_on_the_invoice_alone(town: World) -> None:
 
 async def given_with_the_first_order_and_explained(town: World) -> None:
     emma = await newcomer(town)
-    await orders(town, emma)
+    await taps_to_invoice(town, emma)
     invoice = words_of(await emma.sees("lnbcrt", anywhere=True))
     phrase = phrase_in(invoice)
     confirmed = await emma.sees("Confirmed", anywhere=True)
@@ -183,7 +171,7 @@ async def changed_and_on_the_next_invoice(town: World) -> None:
     await sari.says("/language")
     await sari.taps("English")
     await sari.sees("Kirim sends rupiah")
-    await orders(town, sari)
+    await taps_to_invoice(town, sari)
     invoice = words_of(await sari.sees("lnbcrt", anywhere=True))
     assert "Your phrase: kucing tetangga gendut" in invoice
     assert first[1] not in invoice
@@ -213,7 +201,7 @@ async def told_as_chosen(town: World) -> None:
     assert "As usual again" in await emma.buttons()
     placed = []
     for person in (emma, rina):
-        card, order = await orders(town, person)
+        card, order = await taps_to_invoice(town, person)
         placed.append(order)
         await town.service.pays(order)
         await person.waits_for(lambda message: "Your payment is in" in words_of(message), anywhere=True)
@@ -241,7 +229,7 @@ async def trouble_is_told_and_a_double_tap_is_one_change(town: World) -> None:
     assert "always come as a message" in words_of(await emma.finds(message) or {})
     await emma.presses(message, "s:notice:failed:card", force=True)
     await emma.sees("That button belongs to an older message")
-    _, order = await orders(town, emma)
+    _, order = await taps_to_invoice(town, emma)
     await town.service.pays(order)
     await emma.sees("⚡")
     await town.service.does("fail", orderId=order["id"])
@@ -267,7 +255,7 @@ async def times_follow_the_zone_that_was_typed(town: World) -> None:
     await emma.sees(r"It is now \d\d:\d\d UTC\+9 · Tokyo there")
     assert "UTC+9" in (await emma.taps("Yes, use this time"))["text"]
     await emma.sees(r"Time: \d\d:\d\d UTC\+9 · Tokyo")
-    card, _ = await orders(town, emma)
+    card, _ = await taps_to_invoice(town, emma)
     assert re.search(r"until \d\d:\d\d UTC\+9", words_of(card))
     assert not any(entity["type"] == "date_time" for entity in card.get("entities", []))
     assert re.search(r"until \d\d:\d\d UTC\+9", words_of(await emma.sees("lnbcrt", anywhere=True)))

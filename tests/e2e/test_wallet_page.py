@@ -17,7 +17,7 @@ from playwright.async_api import Browser, expect
 
 from tests.contract.telegram_pictures import as_image
 from tests.e2e.pages import SEEN_WITHIN, TOKEN, Phone, page_address, page_settings, phone
-from tests.e2e.people import completes, newcomer, taps_to_invoice, taps_to_review
+from tests.e2e.people import completes, newcomer, order_of, taps_to_invoice, taps_to_review
 from tests.e2e.programs import run, running
 from tests.e2e.world import World, world
 
@@ -159,7 +159,8 @@ async def test_a_deposit_is_paid_from_its_page(paged: World, browser: Browser) -
         copied = await shown.page.evaluate("() => navigator.clipboard.readText()")
         assert link is not None
         assert f"address={copied}&" in link
-        order = next(o for o in await paged.service.orders() if o.get("depositAddress", copied) == copied)
+        order = await order_of(paged, emma)
+        assert order["deposit"]["toAddress"] == copied
         await paged.service.pays(order)
         await shown.sees("converting")
         assert copied not in await shown.source()

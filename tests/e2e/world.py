@@ -28,6 +28,7 @@ from tests.e2e.nursery import Child, nursery
 __all__ = ["LOOK_EVERY", "PATIENCE", "Chatter", "Json", "NotSeen", "Service", "World", "words_of", "world"]
 
 LONGEST_ANSWER = 60.0
+ALL = 100_000
 
 USUAL = {
     "POLL_INTERVAL_SECONDS": "1",
@@ -44,19 +45,17 @@ class Service:
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
 
-    async def orders(self) -> list[Json]:
-        """All orders of all tenants, newest first."""
-        answer = await self._http.get("/control/orders")
+    async def orders(self, recipient: str | None = None) -> list[Json]:
+        """All orders of all tenants, newest first; or those to one recipient's number."""
+        answer = await self._http.get("/control/orders", params={"limit": ALL})
         found: list[Json] = answer.raise_for_status().json()["orders"]
-        return found
+        return [order for order in found if recipient in {None, order["payoutRecipient"]}]
 
-    async def has_orders(self, count: int, *, within: float = PATIENCE) -> list[Json]:
-        """Wait until there are this many."""
-        deadline = time.monotonic() + within
-        while len(orders := await self.orders()) < count:
-            assert time.monotonic() < deadline, f"{len(orders)} orders instead of {count}"
-            await asyncio.sleep(LOOK_EVERY)
-        return orders
+    async def order(self, order_id: str) -> Json:
+        """One order as it is now."""
+        answer = await self._http.get("/control/orders", params={"orderId": order_id})
+        (found,) = answer.raise_for_status().json()["orders"]
+        return dict(found)
 
     async def does(self, action: str, /, **body: object) -> Json:
         """POST to the control endpoint of this name."""
