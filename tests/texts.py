@@ -28,8 +28,8 @@ def text(key: str, /, locale: str = "en", **arguments: object) -> str:
     t, forms = _look_up(key, locale, arguments)
     count = arguments.get("count")
     if isinstance(count, int) and len(forms) > 1:
-        return _readable(t.n(key, count, **_without_count(arguments)))
-    return _readable(t(key, **arguments))
+        return readable(t.n(key, count, **_without_count(arguments)))
+    return readable(t(key, **arguments))
 
 
 def label(key: str, /, locale: str = "en", **arguments: object) -> str:
@@ -70,6 +70,11 @@ def starts(shown: str, key: str, /, locale: str = "en", **given: object) -> bool
     return re.match(f"(?:{like(key, locale, **given)})", shown) is not None
 
 
+def readable(markup: str) -> str:
+    """Return what a reader sees of a text with Telegram's HTML."""
+    return html.parse(markup, lambda _: None)[0]
+
+
 def _look_up(key: str, locale: str, given: dict[str, object]) -> tuple[Translator, tuple[str, ...]]:
     """Return the translator and the forms of `key`.
 
@@ -101,14 +106,10 @@ def _fill(t: Translator, form: str, given: dict[str, object]) -> Html:
     return Html(PLACEHOLDER.sub(fill, form))
 
 
-def _readable(sentence: Html) -> str:
-    return html.parse(sentence, lambda _: None)[0]
-
-
 def _one_of(patterns: Iterable[str]) -> str:
     each = tuple(patterns)
     return each[0] if len(each) == 1 else f"(?:{'|'.join(each)})"
 
 
 def _as_pattern(sentence: Html) -> str:
-    return re.escape(_readable(sentence)).replace(_OPEN, ANYTHING)
+    return re.escape(readable(sentence)).replace(_OPEN, ANYTHING)

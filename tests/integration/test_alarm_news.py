@@ -14,6 +14,7 @@ from bot.chat.words import translator_for
 from bot.domain.order import Notice
 from bot.i18n import Translations
 from tests.integration.order_world import OSCAR, House, rules
+from tests.texts import label, readable, says, starts, text
 from tests.unit.fake_settlement import FakeSettlement
 
 RINA, OLGA = 3001, 2002
@@ -22,13 +23,13 @@ TRANSLATIONS = Translations.load(strict=True)
 
 @dataclass
 class Chats:
-    """What stands in them."""
+    """What stands in them, as it is read."""
 
     texts: dict[int, list[str]] = field(default_factory=dict)
     keyboards: dict[int, list[Keyboard]] = field(default_factory=dict)
 
-    async def send_text(self, chat_id: int, text: str, keyboard: Keyboard, **_: Any) -> Delivered:
-        self.texts.setdefault(chat_id, []).append(text)
+    async def send_text(self, chat_id: int, markup: str, keyboard: Keyboard, **_: Any) -> Delivered:
+        self.texts.setdefault(chat_id, []).append(readable(markup))
         self.keyboards.setdefault(chat_id, []).append(keyboard)
         return Delivered(1)
 
@@ -78,7 +79,7 @@ async def test_the_alarm_of_an_order_that_failed_is_the_operators_and_support_ha
 ) -> None:
     reference = await fails_after_payment(house)
     assert reference in chats.texts[OSCAR][0]
-    assert (chats.labels(OSCAR), chats.labels(OLGA)) == (["Seen to"], ["Sudah ditangani"])
+    assert (chats.labels(OSCAR), chats.labels(OLGA)) == ([label("alarm.seen_to")], [label("alarm.seen_to", "id")])
     assert chats.texts.get(RINA) is None
     async with house.store.reading() as tx:
         assert len(await tx.tickets.of_order(reference)) == 1
@@ -89,7 +90,7 @@ async def test_the_other_operator_hears_that_it_is_seen_to_and_which_order_it_wa
     await house.watching.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
     await house.tells()
     assert len(chats.texts[OSCAR]) == 1
-    assert "Sudah ditangani oleh operator" in chats.texts[OLGA][-1]
+    assert starts(chats.texts[OLGA][-1], "alarm.settled", "id")
     assert reference in chats.texts[OLGA][-1]
 
 
@@ -101,10 +102,10 @@ async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(house: House, 
     house.clock.passes(hours=2)
     assert await house.alarms.remind()
     await house.tells()
-    assert "Still wrong" in chats.texts[OSCAR][-1]
+    assert starts(chats.texts[OSCAR][-1], "alarm.still")
     assert reference in chats.texts[OSCAR][-1]
-    assert "refuses our API key" in chats.texts[OSCAR][-1]
-    assert chats.labels(OSCAR) == [f"Seen to: {reference}", "All at a glance"]
+    assert says(chats.texts[OSCAR][-1], "alarm.key_refused")
+    assert chats.labels(OSCAR) == [label("alarm.seen_to_order", reference=reference), label("alarm.status")]
 
 
 async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sound(house: House, chats: Chats) -> None:
@@ -126,4 +127,4 @@ async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(hous
     (piece,) = staff_news([OSCAR], Notice.STAFF_FAILED, f"order:{reference}", now, reference=reference)
     english = TRANSLATIONS.get("en")
     assert isinstance(await tellers[piece.kind](replace(piece, maybe_told=True), None, english), Told)
-    assert english("news.again") in chats.texts[OSCAR][-1]
+    assert text("news.again") in chats.texts[OSCAR][-1]

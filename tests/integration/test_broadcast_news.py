@@ -13,6 +13,7 @@ from bot.chat.messenger import Delivered, Messenger, Outcome, Unreachable
 from bot.i18n import Translations
 from bot.store import SqlStore
 from tests.keys import VAULT
+from tests.texts import label, readable, says, text
 from tests.unit.fake_settlement import MovedClock
 
 OSCAR = 2001
@@ -26,9 +27,9 @@ class Sent:
         self.labels: list[str] = []
         self._outcome = outcome
 
-    async def send_text(self, chat_id: int, html: str, keyboard: Any = (), **_: Any) -> Outcome:
+    async def send_text(self, chat_id: int, markup: str, keyboard: Any = (), **_: Any) -> Outcome:
         assert chat_id == OSCAR
-        self.texts.append(html)
+        self.texts.append(readable(markup))
         self.labels += [button.label for row in keyboard for button in row]
         return self._outcome
 
@@ -58,11 +59,10 @@ async def tells(file: str, sent: Sent, status: BroadcastStatus, *, maybe_told: b
 async def test_a_waiting_broadcast_is_told_with_its_reasons_and_what_can_be_done(file: str) -> None:
     sent = Sent(Delivered(7))
     assert await tells(file, sent, BroadcastStatus.PAUSED, maybe_told=True) == Told(7)
-    (text,) = sent.texts
-    assert "The newest rate is too old" in text
-    assert "has moved a lot" in text
-    assert "It waits for one of you" in text
-    assert sent.labels == ["👁 See it as they get it", "Call it off"]
+    doubts = "\n".join(f"⚠️ {text(f'broadcast.waits.{doubt}')}" for doubt in ("stale", "jumped"))
+    (told,) = sent.texts
+    assert says(told, "broadcast.waiting", why=doubts)
+    assert sent.labels == [label("broadcast.preview"), label("broadcast.call_off")]
 
 
 @pytest.mark.parametrize("status", [each for each in BroadcastStatus if each is not BroadcastStatus.PAUSED])

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.keys import ENCRYPTION_KEYS
+from tests.texts import label
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,7 +70,7 @@ def test_an_installed_kirim_has_its_sentences_and_its_page(installed: Path, tmp_
     assert done.returncode == 0, done.stderr
     where, sentence, _ = done.stdout.splitlines()
     assert where.startswith(str(installed))
-    assert sentence == "Kirim rupiah"
+    assert sentence == label("button.send", "id")
 
 
 def test_an_installed_kirim_brings_the_command_for_agents(installed: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from bot.domain.quote import Quote
 from bot.i18n import Translations
 from tests.integration.order_world import EMMA, House
 from tests.integration.test_outbox_delivery import SlowEars
+from tests.texts import readable, says, text
 from tests.unit.fake_settlement import BEGINNING, RATE
 
 EIGHT = BEGINNING.replace(hour=1) + timedelta(days=1)
@@ -34,9 +35,11 @@ class Phone:
     taken: list[Mapping[str, Any]] = field(default_factory=list)
 
     async def send_text(
-        self, chat_id: int, text: str, keyboard: Keyboard, *, lane: str, silent: bool, **_: object
+        self, chat_id: int, markup: str, keyboard: Keyboard, *, lane: str, silent: bool, **_: object
     ) -> Outcome:
-        self.taken.append({"chat": chat_id, "text": text, "buttons": keyboard, "lane": lane, "silent": silent})
+        self.taken.append(
+            {"chat": chat_id, "text": readable(markup), "buttons": keyboard, "lane": lane, "silent": silent}
+        )
         return self.outcome
 
 
@@ -100,9 +103,10 @@ async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(emma: Reade
         assert await emma.reads(told[kind]) == Told()
     daily, alert = emma.phone.taken
     assert (daily["lane"], daily["silent"], alert["lane"], alert["silent"]) == ("bulk", False, "talk", False)
-    assert f"1 BTC = {ENGLISH.rate(RATE)}" in daily["text"]
-    assert "1 BTC is above <b>Rp1,800,000,000</b>" in alert["text"]
-    assert "you will hear again from 14:00 WIB" in alert["text"]
+    assert says(daily["text"], "subscription.daily_rate", rate=ENGLISH.rate(RATE))
+    above = text("subscription.above", threshold="Rp1,800,000,000")
+    assert says(alert["text"], "subscription.rings", wish=above)
+    assert says(alert["text"], "subscription.rings_again", time="14:00 WIB")
     assert {row[-1].data for row in (daily["buttons"][-1], alert["buttons"][-1])} == {"sub:end"}
 
 
@@ -119,7 +123,7 @@ async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(emma:
     for kind in (DAILY, ALERT):
         await emma.reads(replace(told[kind], maybe_told=True))
     assert [message["lane"] for message in emma.phone.taken] == ["talk"]
-    assert "Repeated, since" in emma.phone.taken[0]["text"]
+    assert text("news.again") in emma.phone.taken[0]["text"]
 
 
 async def test_a_daily_quote_that_comes_through_too_late_is_dropped(emma: Reader, told: dict[str, News]) -> None:

@@ -19,6 +19,7 @@ from bot.actions.ports import (
     Written,
 )
 from bot.actions.ticket_relay import TicketRelay
+from bot.actions.ticket_remarks import Remark
 from bot.chat.messenger import Messenger
 from bot.chat.staff.remark_news import RemarkNews
 from bot.chat.staff.room import TicketRoom
@@ -32,6 +33,7 @@ from tests.contract.telegram_sandbox import Running, running
 from tests.e2e.chatter import in_base64
 from tests.integration.test_messenger_against_sandbox import messenger
 from tests.integration.ticket_world import EMMA, RINA, Room
+from tests.texts import says, text
 from tests.unit.fake_settlement import MovedClock
 
 TRANSLATIONS = Translations.load(strict=True)
@@ -119,6 +121,17 @@ class Desk(Room):
         return "".join(found[0]["sandbox"]["reactions"])
 
 
+def of_support(ticket: Ticket) -> str:
+    """The heading of what Emma gets."""
+    return text("ticket.from_support", ticket=ticket.reference)
+
+
+def line_of(ticket: Ticket, what: Remark, why: str = "") -> str:
+    """A line in the group: what became of an answer, and why."""
+    because = {"why": text(f"staff.why.{why}")} if why else {}
+    return text("staff.remark", ticket=ticket.reference, said=text(f"staff.remark.{what}", **because))
+
+
 @pytest.fixture
 async def desk(file: str) -> AsyncIterator[Desk]:
     async with running() as server, messenger(server.url, server.settings.bot_token) as telegram:
@@ -136,31 +149,31 @@ async def ticket(desk: Desk) -> Ticket:
 async def test_an_answer_reaches_its_person_as_a_quote_in_the_bots_name(desk: Desk, ticket: Ticket) -> None:
     entry = await desk.answers_with(ticket, await desk.says())
     (told,) = await desk.emma_sees()
-    assert told["text"] == f"💬 Kirim support · {ticket.reference}\nIt is on its way."
+    assert told["text"] == f"{of_support(ticket)}\nIt is on its way."
     assert [each["type"] for each in told["entities"]] == ["bold", "blockquote", "bold"]
     assert told["reply_markup"]["inline_keyboard"][0][0]["callback_data"] == f"t:{ticket.reference}:say"
     assert (entry.message_id, await desk.reaction(entry), await desk.lines()) == (told["message_id"], "👌", [])
 
 
 @pytest.mark.parametrize("kind", ["photo", "document"])
-@pytest.mark.parametrize("text", ["The proof", ""])
-async def test_a_picture_or_a_file_goes_along(desk: Desk, ticket: Ticket, kind: str, text: str) -> None:
-    await desk.answers_with(ticket, await desk.says(text, **FILES[kind]))
+@pytest.mark.parametrize("words", ["The proof", ""])
+async def test_a_picture_or_a_file_goes_along(desk: Desk, ticket: Ticket, kind: str, words: str) -> None:
+    await desk.answers_with(ticket, await desk.says(words, **FILES[kind]))
     (told,) = await desk.emma_sees()
     assert kind in told
-    assert told["caption"] == f"💬 Kirim support · {ticket.reference}" + (f"\n{text}" if text else "")
+    assert told["caption"] == of_support(ticket) + (f"\n{words}" if words else "")
 
 
 async def test_where_reactions_are_not_allowed_a_line_says_it(desk: Desk, ticket: Ticket) -> None:
     await desk.server.posts(f"/sandbox/chats/{GROUP}/reactions", {"allowed": False})
     await desk.answers_with(ticket, await desk.says())
-    assert await desk.lines() == [f"{ticket.reference} · 👌 Delivered."]
+    assert await desk.lines() == [line_of(ticket, Remark.DELIVERED)]
 
 
 async def test_who_has_blocked_the_bot_is_never_said_to_have_got_it(desk: Desk, ticket: Ticket) -> None:
     await desk.emma_blocks()
     entry = await desk.answers_with(ticket, await desk.says())
-    assert await desk.lines() == [f"{ticket.reference} · ⚠️ Not delivered. They have blocked the bot."]
+    assert await desk.lines() == [line_of(ticket, Remark.FAILED, "blocked")]
     assert (await desk.reaction(entry), await desk.emma_sees()) == ("", [])
     await desk.emma_blocks(blocked=False)
     assert await desk.answers.answer_again(ticket.reference, RINA, entry.number)
@@ -174,7 +187,7 @@ async def test_a_corrected_answer_is_corrected_in_its_place(desk: Desk, ticket: 
     assert await desk.corrections.edit(entry, RINA, corrected)
     await desk.tells()
     (told,) = await desk.emma_sees()
-    assert told["text"] == f"💬 Kirim support · {ticket.reference}\n✏️ Corrected:\nIt arrives"
+    assert told["text"] == f"{of_support(ticket)}\n{text('ticket.corrected')}\nIt arrives"
     assert (told["message_id"], await desk.reaction(entry)) == (entry.message_id, "✍")
 
 
@@ -214,11 +227,9 @@ async def test_what_is_taken_back_is_deleted_and_both_sides_are_told(desk: Desk,
     await desk.corrections.withdraw(entry, RINA)
     await desk.tells()
     (told,) = await desk.emma_sees()
-    assert "taken back" in told["text"]
+    assert says(told["text"], "ticket.taken_back")
     assert "For somebody else" not in told["text"]
-    (line,) = await desk.lines()
-    assert "It is deleted in their chat" in line
-    assert "may have read it" in line
+    assert await desk.lines() == [line_of(ticket, Remark.TAKEN_BACK)]
 
 
 async def test_after_two_days_its_words_are_taken_out_and_that_is_said(desk: Desk, ticket: Ticket) -> None:
@@ -227,8 +238,9 @@ async def test_after_two_days_its_words_are_taken_out_and_that_is_said(desk: Des
     await desk.corrections.withdraw(entry, RINA)
     await desk.tells()
     (told,) = await desk.emma_sees()
+    assert says(told["text"], "ticket.taken_back")
     assert (told["message_id"], "For somebody else" in told["text"]) == (entry.message_id, False)
-    assert "too old to be deleted" in (await desk.lines())[0]
+    assert await desk.lines() == [line_of(ticket, Remark.BLANKED)]
 
 
 async def test_a_picture_of_two_days_ago_stays_and_nobody_claims_otherwise(desk: Desk, ticket: Ticket) -> None:
@@ -237,8 +249,9 @@ async def test_a_picture_of_two_days_ago_stays_and_nobody_claims_otherwise(desk:
     await desk.corrections.withdraw(entry, RINA)
     await desk.tells()
     (told,) = await desk.emma_sees()
+    assert says(told["caption"], "ticket.taken_back")
     assert ("photo" in told, "Not for you" in told["caption"]) == (True, False)
-    assert "its picture or file stays" in (await desk.lines())[0]
+    assert await desk.lines() == [line_of(ticket, Remark.TAKING_BACK_FAILED, "file_stays")]
 
 
 async def test_what_can_not_be_taken_back_from_who_has_blocked_the_bot_is_said_to_be_there(
@@ -248,7 +261,7 @@ async def test_what_can_not_be_taken_back_from_who_has_blocked_the_bot_is_said_t
     await desk.emma_blocks()
     await desk.corrections.withdraw(entry, RINA)
     await desk.tells()
-    assert await desk.lines() == [f"{ticket.reference} · ⚠️ Not taken back. They have blocked the bot."]
+    assert await desk.lines() == [line_of(ticket, Remark.TAKING_BACK_FAILED, "blocked")]
 
 
 async def test_an_answer_that_is_taken_back_in_time_is_never_sent(desk: Desk, ticket: Ticket) -> None:
@@ -257,4 +270,4 @@ async def test_an_answer_that_is_taken_back_in_time_is_never_sent(desk: Desk, ti
     await desk.corrections.withdraw(entry, RINA)
     await desk.tells()
     assert await desk.emma_sees() == []
-    assert await desk.lines() == [f"{ticket.reference} · 🗑 Taken back before it was sent. They never got it."]
+    assert await desk.lines() == [line_of(ticket, Remark.UNSENT)]

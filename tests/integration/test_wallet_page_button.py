@@ -16,6 +16,7 @@ from bot.chat.screen import Keyboard
 from bot.domain.order import Notice, Order
 from bot.store.store import SqlStore
 from tests.keys import VAULT
+from tests.texts import label
 from tests.unit.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
 from tests.unit.fake_settlement import MovedClock
 
@@ -85,7 +86,7 @@ async def test_every_kind_of_invoice_has_the_button(store: SqlStore) -> None:
 async def test_the_buttons_of_a_deposit_stay(store: SqlStore) -> None:
     telegram = Telegram()
     await told(store, telegram, replace(a_deposit("cbbtc"), page_token=TOKEN))
-    assert labels(telegram.photos[0]) == [URL, "Copy address", "Copy amount"]
+    assert labels(telegram.photos[0]) == [URL, label("pay.copy_address"), label("pay.copy_amount")]
 
 
 async def test_without_a_public_address_there_is_none(store: SqlStore) -> None:
