@@ -2,7 +2,8 @@
 
 `create_app` gives a Starlette application: `/bot{token}/{method}` and `/file/bot{token}/{path}` for the bot, and
 `/sandbox/…` for the people of the sandbox (the chat page, or a test that plays a person). What is inside is told
-in `bot.sandbox.bot_api`. Start it with `bot.sandbox.wire.server_config`, which can drop connections.
+in `bot.sandbox.bot_api`; `app.state.box` is all of it, for tests that report what happened. Start it with
+`bot.sandbox.wire.server_config`, which can drop connections.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ def create_app(settings: TelegramSandboxSettings, extra_routes: Sequence[BaseRou
             await asyncio.gather(*work, return_exceptions=True)
             box.world.journal.close()
 
-    return Starlette(routes=routes, lifespan=lifespan)
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.state.box = box
+    return app
 
 
 def _open(settings: TelegramSandboxSettings) -> Sandbox:

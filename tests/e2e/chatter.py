@@ -21,7 +21,11 @@ Json = dict[str, Any]
 
 
 class NotSeen(AssertionError):
-    """What a person waited for did not come."""
+    """What a user waited for did not come. The failure report shows the chat of `chat_id` first."""
+
+    def __init__(self, awaited: str, chat_id: int) -> None:
+        super().__init__(f"{awaited}, in chat {chat_id}")
+        self.chat_id = chat_id
 
 
 class Chatter:
@@ -120,7 +124,7 @@ class Chatter:
         async for messages in self.looks_until(time.monotonic() + within):
             if (seen := _reaction(messages, message)) == emoji:
                 return
-        raise NotSeen(f"{emoji!r} under {words_of(message)!r}, but {seen!r}")
+        raise NotSeen(f"no {emoji!r} under {words_of(message)!r}, but {seen!r}", self.chat_id)
 
     async def taps(self, label: str, *, message: Json | None = None, wait: float = 10) -> Json:
         """Press the newest button whose label contains `label`; the toast that came back."""
@@ -168,7 +172,7 @@ class Chatter:
                 is_own = message["from"]["id"] == self.id
                 if not is_own and (anywhere or _shape(message) not in self._known) and fits(message):
                     return message
-        raise NotSeen(f"{what!r} in:\n" + "\n---\n".join(words_of(m) for m in messages[-6:]))
+        raise NotSeen(f"no {what!r}; the last message is {words_of(messages[-1]) if messages else ''!r}", self.chat_id)
 
     async def sees_times(self, count: int, text: str) -> None:
         """Wait until so many messages contain `text`."""
@@ -176,7 +180,7 @@ class Chatter:
         async for messages in self.looks_until(time.monotonic() + PATIENCE):
             if (seen := _count(messages, text)) == count:
                 return
-        raise NotSeen(f"{text!r} stands there {seen} times")
+        raise NotSeen(f"{text!r} is there {seen} times instead of {count}", self.chat_id)
 
     async def count(self, text: str) -> int:
         """How many messages contain `text` now."""
@@ -209,7 +213,7 @@ class Chatter:
                 for button in _buttons(candidate):
                     if label in button["text"] and "callback_data" in button:
                         return candidate, button
-        raise NotSeen(f"no button {label!r}; there is {await self.buttons()}")
+        raise NotSeen(f"no button {label!r}; there is {await self.buttons()}", self.chat_id)
 
 
 def words_of(message: Json) -> str:

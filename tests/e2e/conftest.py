@@ -1,11 +1,13 @@
 """Fixtures of the end-to-end tests."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from structlog.testing import capture_logs
 
+from tests.e2e import failure_report
 from tests.e2e.people import calm
 from tests.e2e.world import World, world
 
@@ -41,6 +43,23 @@ async def town(long_lived: World) -> AsyncIterator[World]:
         await long_lived.start_bot()
     yield long_lived
     await calm(long_lived)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """Let the report of a failure begin where the test does; what the sandbox logs belongs there alone."""
+    with capture_logs() as logged:
+        failure_report.begins(logged)
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Print below an error what the users, the bot and the service have seen of it."""
+    report = yield
+    if report.failed:
+        report.sections += failure_report.sections(call.excinfo and call.excinfo.value)
+    return report
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import bot
+from tests.e2e import failure_report
 from tests.e2e.nursery import Child, nursery
 
 ROOT = Path(bot.__file__).parents[1]
@@ -74,6 +75,7 @@ async def running(
 ) -> AsyncIterator[Running]:
     """Start a command of the bot; ended at the end of the block if it is still there, with whatever it has started."""
     log = _file(folder, arguments, "log")
+    failure_report.started_program(log)
     with log.open("wb") as sink:
         process = await _start(folder, arguments, environment, sink, sink, cold=cold)
     try:

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 
 from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
 from bot.store import migrate
+from tests.e2e import failure_report
 from tests.e2e.chatter import LOOK_EVERY, PATIENCE, Chatter, Json, NotSeen, words_of
 from tests.e2e.nursery import Child, nursery
 
@@ -169,12 +170,17 @@ async def world(state: Path, profile: str = "documented", **settings: str) -> As
         if not (state / "kirim.db").exists():
             shutil.copy(_empty_database(), state / "kirim.db")
         made = World(addresses, environment | settings, state)
+        failure_report.opened(made)
         try:
             (await made.telegram.post("/sandbox/limits", json={"enforce": False})).raise_for_status()
             await made.service.does("settings", speedSeconds=None)
             await made.start_bot()
             yield made
+        except BaseException as error:
+            failure_report.failed(made, error)
+            raise
         finally:
+            failure_report.closed(made)
             await made.close()
 
 

@@ -1,0 +1,41 @@
+"""The report of a failed test: what its users saw and what the bot and the service did, from its own beginning."""
+
+from tests.e2e import failure_report
+from tests.e2e.chatter import NotSeen
+from tests.e2e.people import newcomer, taps_to_invoice
+from tests.e2e.trouble import until
+from tests.e2e.world import World
+from tests.texts import label, like
+
+
+async def test_it_shows_the_chats_with_their_buttons_the_log_and_the_journals(kirim: World) -> None:
+    emma = await newcomer(kirim)
+    _, order = await taps_to_invoice(kirim, emma)
+    shown = dict(failure_report.sections())
+    (chat,) = (text for title, text in shown.items() if title.startswith(f"Chat {emma.id} "))
+    assert f"[{label('button.refresh')} → o:" in chat
+    assert "1234567890" in chat
+    assert order["invoiceBolt11"] not in chat, "what nobody reads is cut"
+    assert " running " in shown["Bot's log"]
+    assert "POST /v1/offramp/orders → 201" in shown["Settlement service's journal"]
+    assert order["id"] in shown["Settlement service's journal"]
+    assert "sendPhoto 1" in shown["Telegram's journal"]
+
+
+async def test_it_begins_where_the_test_does_and_with_the_chat_in_which_it_waited(kirim: World) -> None:
+    emma, sari = await newcomer(kirim), await newcomer(kirim)
+    await emma.says("/start")
+    await emma.sees(like("start.text"))
+    failure_report.begins(())
+    assert failure_report.sections() == [], "nothing has happened since"
+    await emma.says("/help")
+    await sari.says("/help")
+
+    async def both_are_answered() -> bool:
+        return len(await sari.messages()) == 2 and len(await emma.messages()) == 4
+
+    await until(both_are_answered, what="both answers")
+    titles = [title for title, _ in failure_report.sections(NotSeen("it", emma.id))]
+    assert titles[0].startswith(f"Chat {emma.id} ")
+    assert titles[1].startswith(f"Chat {sari.id} ")
+    assert "Bot's log" not in titles, "it had been started before"
