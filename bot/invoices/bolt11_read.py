@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Final
 
-from coincurve import PublicKey
-from coincurve.ecdsa import cdata_to_der, deserialize_recoverable, recoverable_convert
-
-from bot.invoices import bech32, bolt11_fields
+from bot.invoices import bech32, bolt11_fields, secp256k1
 from bot.invoices.amount import parse_front
 from bot.invoices.errors import MalformedInvoice
 from bot.invoices.invoice import Invoice
@@ -64,18 +62,14 @@ def _bare(text: str) -> str:
 def _verified_payee(front: str, groups: list[int], stated: str | None) -> str:
     """Return the payee's key: the stated one if the signature is its own, else the one recovered from it."""
     message = front.encode() + bech32.groups_to_padded_bytes(groups[:-SIGNATURE_GROUPS])
+    digest = sha256(message).digest()
     signature = bech32.groups_to_bytes(groups[-SIGNATURE_GROUPS:])
     try:
         if stated is None:
-            return PublicKey.from_signature_and_message(signature, message).format().hex()
-        if _is_signed_by(bytes.fromhex(stated), signature, message):
+            return secp256k1.recover(signature, digest).hex()
+        # Where the payee is stated the recovery id means nothing, and a high S is refused as BOLT11 wants.
+        if secp256k1.is_signed_by(bytes.fromhex(stated), signature, digest):
             return stated
     except ValueError:
         raise MalformedInvoice("the signature is no signature, or the payee no key") from None
     raise MalformedInvoice("the signature is not the payee's")
-
-
-def _is_signed_by(key: bytes, signature: bytes, message: bytes) -> bool:
-    # Where the payee is stated the recovery id means nothing, and libsecp256k1 refuses a high S as BOLT11 wants.
-    plain = recoverable_convert(deserialize_recoverable(signature[:64] + b"\0"))
-    return PublicKey(key).verify(cdata_to_der(plain), message)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from coincurve import PrivateKey
-
-from bot.invoices import bech32
+from bot.invoices import bech32, secp256k1
 from bot.invoices.amount import write_front
 from bot.invoices.bolt11_read import TIMESTAMP_GROUPS
 from bot.invoices.errors import UnwritableInvoice
@@ -78,11 +77,11 @@ def encode(
 
 def sign(front: str, groups: list[int], private_key: bytes) -> str:
     """Sign the human-readable part and the groups of timestamp and fields, and write all as bech32."""
+    digest = sha256(front.encode() + bech32.groups_to_padded_bytes(groups)).digest()
     try:
-        key = PrivateKey(_exactly(_KEY_BYTES, private_key))
+        signature = secp256k1.sign(_exactly(_KEY_BYTES, private_key), digest)
     except ValueError:
         raise UnwritableInvoice("not a private key") from None
-    signature = key.sign_recoverable(front.encode() + bech32.groups_to_padded_bytes(groups))
     return bech32.encode(front, [*groups, *bech32.bytes_to_groups(signature)])
 
 

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from coincurve import PrivateKey
 
 from bot.invoices import bech32, bolt11, bolt11_write
+from tests.unit.payee_keys import public_key
 
 _KEY = bytes(range(1, 33))
-_PAYEE = PrivateKey(_KEY).public_key.format().hex()
+_PAYEE = public_key(_KEY).hex()
 _ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 _TIME = bech32.int_to_groups(1_700_000_000, 7)
 _SECRET = bolt11_write.field("s", bech32.bytes_to_groups(b"\x11" * 32))
@@ -59,7 +59,7 @@ def test_a_stated_payee_is_believed_when_the_signature_is_its_own() -> None:
 
 
 def test_a_stated_payee_who_did_not_sign_is_refused() -> None:
-    other = PrivateKey(b"\x09" * 32).public_key.format()
+    other = public_key(b"\x09" * 32)
     with pytest.raises(bolt11.MalformedInvoice, match="payee"):
         _with(bolt11_write.field("n", bech32.bytes_to_groups(other)))
 
