@@ -9,14 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import Audience, Broadcast, BroadcastStatus
 from bot.store import nested, writing
-from bot.store.tables import IS_UNDER_WAY, broadcasts
+from bot.store.tables import IS_DRAFT, IS_UNDER_WAY, broadcasts
 
 UNCONFIRMED = (BroadcastStatus.DRAFT, BroadcastStatus.DISCARDED)
 
 ONE = select(broadcasts).where(broadcasts.c.id == bindparam("id"))
 DRAFT_OF = (
     select(broadcasts)
-    .where(broadcasts.c.operator_id == bindparam("operator"), broadcasts.c.status == BroadcastStatus.DRAFT)
+    .where(broadcasts.c.operator_id == bindparam("operator"), IS_DRAFT)
     .order_by(broadcasts.c.created_at.desc(), broadcasts.c.id)
     .limit(1)
 )

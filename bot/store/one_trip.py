@@ -59,8 +59,10 @@ class OneTripConnection(aiosqlite.Connection):
     """The driver's connection with such cursors, and without a rollback where there is nothing to roll back."""
 
     def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
-        super().__init__(connector, iter_chunk_size=64)
+        super().__init__(self._open, iter_chunk_size=64)
         self._thread.daemon = True  # an interrupted program must be able to end
+        self._connect_to_file = connector
+        self._opened: sqlite3.Connection | None = None
         self._unanswered = 0
 
     def cursor(self) -> OneTripCursor:  # type: ignore[override]  # the adapter asks for no more
@@ -80,10 +82,15 @@ class OneTripConnection(aiosqlite.Connection):
         self._running = False
         self._tx.put_nowait((None, self._close_and_stop))
 
+    def _open(self) -> sqlite3.Connection:
+        # Kept here, in the thread: a caller that is cancelled while it waits for a connection never gets it.
+        self._opened = self._connect_to_file()
+        return self._opened
+
     def _close_and_stop(self) -> object:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._opened is not None:
+            self._opened.close()
+        self._opened = self._connection = None
         return _STOP_RUNNING_SENTINEL
 
     async def rollback(self) -> None:

@@ -110,7 +110,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "lines behind": (lambda tx: tx.figures.lines(NOW, NOW, line_of(an_order()), 9), "ix_orders_created_at_reference"),
     "broadcasts under_way": (lambda tx: tx.broadcasts.under_way(), "ix_broadcasts_under_way"),
     "broadcasts newest": (lambda tx: tx.broadcasts.newest(), "ix_broadcasts_created_at"),
-    "broadcasts draft_of": (lambda tx: tx.broadcasts.draft_of(2001), "ix_broadcasts_created_at"),
+    "broadcasts draft_of": (lambda tx: tx.broadcasts.draft_of(2001), "ix_broadcasts_drafts"),
     "forget_finished": (lambda tx: tx.inbox.forget_finished(NOW), "ix_inbox_finished_at"),
     "quotes between": (lambda tx: tx.quotes.between(NOW, NOW), "pk_quotes"),
     "quotes latest": (lambda tx: tx.quotes.latest(), "pk_quotes"),

@@ -62,16 +62,16 @@ def test_a_traceback_is_redacted_with_its_line() -> None:
 
 
 def test_a_whole_process_lets_no_token_out() -> None:
-    program = f"""
-import logging
+    program = """
+import logging, sys
 from bot.chat.redaction import install_redaction, quiet_library_logs
 logging.basicConfig(level="INFO")
 install_redaction(); install_redaction(); quiet_library_logs()
 logging.getLogger("httpx").info("HTTP Request: chatter")
-logging.getLogger("httpx").warning("https://api.telegram.org/bot{TOKEN}/getMe")
-raise RuntimeError("{TOKEN} {KEY}")
+logging.getLogger("httpx").warning(f"https://api.telegram.org/bot{sys.argv[1]}/getMe")
+raise RuntimeError(" ".join(sys.argv[1:]))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", program, TOKEN, KEY], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "chatter" not in done.stderr
     assert done.stderr.count("<token>") == 2

@@ -1,7 +1,7 @@
 """The tables, and the promises that the database itself keeps however many processes write to it."""
 
 from bot.store.tables.alarms import IS_RAISED, alarms
-from bot.store.tables.broadcasts import IS_CLAIMED_DELIVERY, IS_TO_SEND, IS_UNDER_WAY, broadcasts, deliveries
+from bot.store.tables.broadcasts import IS_CLAIMED_DELIVERY, IS_DRAFT, IS_TO_SEND, IS_UNDER_WAY, broadcasts, deliveries
 from bot.store.tables.drafts import IS_CLOSED_DRAFT, IS_OPEN_DRAFT, drafts, is_open
 from bot.store.tables.keys import sealing_keys
 from bot.store.tables.metadata import metadata
@@ -48,6 +48,7 @@ __all__ = [
     "IS_CLAIMED",
     "IS_CLAIMED_DELIVERY",
     "IS_CLOSED_DRAFT",
+    "IS_DRAFT",
     "IS_FAREWELL",
     "IS_FINISHED",
     "IS_GIVEN_UP",

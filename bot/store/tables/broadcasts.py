@@ -35,6 +35,14 @@ IS_UNDER_WAY = broadcasts.c.status.in_(
     [constant(BroadcastStatus.SCHEDULED), constant(BroadcastStatus.RUNNING), constant(BroadcastStatus.PAUSED)]
 )
 Index("ix_broadcasts_under_way", broadcasts.c.starts_at, sqlite_where=IS_UNDER_WAY, postgresql_where=IS_UNDER_WAY)
+IS_DRAFT = broadcasts.c.status == constant(BroadcastStatus.DRAFT)
+Index(
+    "ix_broadcasts_drafts",
+    broadcasts.c.operator_id,
+    broadcasts.c.created_at,
+    sqlite_where=IS_DRAFT,
+    postgresql_where=IS_DRAFT,
+)
 
 deliveries = Table(
     "deliveries",

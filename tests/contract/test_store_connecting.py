@@ -1,0 +1,53 @@
+"""A connection to SQLite is closed in its own thread, also where nobody waits for it any more."""
+
+import asyncio
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from bot.store.one_trip import OneTripConnection
+
+HANG_SECONDS = 60.0
+"""Only guards against hanging: no result depends on it."""
+
+
+async def test_a_connection_whose_caller_is_cancelled_while_it_opens_is_closed(tmp_path: Path) -> None:
+    opening, may_open = asyncio.Event(), threading.Event()
+    loop, opened = asyncio.get_running_loop(), []
+
+    def open_slowly() -> sqlite3.Connection:
+        loop.call_soon_threadsafe(opening.set)
+        may_open.wait(HANG_SECONDS)
+        opened.append(sqlite3.connect(tmp_path / "kirim.db", check_same_thread=False))
+        return opened[0]
+
+    connection = OneTripConnection(open_slowly)
+    task = asyncio.ensure_future(connection)
+    await opening.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    may_open.set()
+    await asyncio.to_thread(connection._thread.join, HANG_SECONDS)
+    assert len(opened) == 1
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
+
+
+async def test_a_connection_that_was_closed_stays_closed(tmp_path: Path) -> None:
+    opened = []
+
+    def open_now() -> sqlite3.Connection:
+        opened.append(sqlite3.connect(tmp_path / "kirim.db", check_same_thread=False))
+        return opened[0]
+
+    connection = await OneTripConnection(open_now)
+    assert await connection.trip(lambda raw: raw.execute("SELECT 1").fetchone()) == (1,)
+    await connection.close()
+    connection.stop()
+    await asyncio.to_thread(connection._thread.join, HANG_SECONDS)
+    assert not connection._thread.is_alive()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
