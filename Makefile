@@ -6,9 +6,13 @@ STAMP := $(VENV)/.installed
 # Stories wait more than they work: three times as many processes as cores keep the cores busy.
 WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n * 3 : 10)))
 
+# What `make wheels` asks about.
+PYTHONS ?= 3.11 3.12 3.13 3.14 3.15
+PLATFORMS ?= x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin
+
 COMPILED := env -u PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check format bench lock clean
+.PHONY: run test check format bench lock wheels clean
 
 run: $(STAMP)
 	$(BIN)/python -m bot sandbox $(ARGS)
@@ -41,6 +45,15 @@ $(STAMP): requirements-dev.lock pyproject.toml
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -o requirements.lock
 	uv pip compile pyproject.toml --group dev -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -o requirements-dev.lock
+
+# Needs uv and the package index, so it is no part of the tests: whether each package of the lock can be installed
+# without a compiler, with the hashes that are locked. Nothing is installed.
+wheels:
+	@target=$$(mktemp -d) && trap 'rm -rf "$$target"' EXIT && for python in $(PYTHONS); do for platform in $(PLATFORMS); do \
+	  uv pip install --quiet --dry-run --no-deps --require-hashes --only-binary :all: --target "$$target" \
+	    --python-version $$python --python-platform $$platform -r requirements-dev.lock || { \
+	    echo "Python $$python on $$platform: the lock can't be installed from wheels, see above."; exit 1; }; \
+	  echo "Python $$python on $$platform: every package has a wheel."; done; done
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
