@@ -43,7 +43,8 @@ async def test_a_connection_that_was_closed_stays_closed(tmp_path: Path) -> None
         opened.append(sqlite3.connect(tmp_path / "kirim.db", check_same_thread=False))
         return opened[0]
 
-    connection = await OneTripConnection(open_now)
+    connection = OneTripConnection(open_now)
+    await connection
     assert await connection.trip(lambda raw: raw.execute("SELECT 1").fetchone()) == (1,)
     await connection.close()
     connection.stop()
