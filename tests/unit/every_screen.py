@@ -50,6 +50,7 @@ from bot.domain.timeline import STEP_OF_STATE, Step
 from bot.domain.zones import INDONESIAN, PRESUMED
 from bot.i18n import Translations, Translator
 from bot.sandbox.bot_api import html, utf16
+from tests.texts import text
 from tests.unit.alarm_screens import of_alarms
 from tests.unit.seeing_more_screens import of_seeing_more
 from tests.unit.ticket_screens import of_tickets
@@ -65,6 +66,8 @@ PHRASE = "\U00020000" * 30 + " & kopi'"
 """As long as one may be, in Telegram's units: letters that count twice."""
 SUGGESTION = Suggestion("en-1-2-3", "purple coffee boat")
 TRANSLATIONS = Translations.load(strict=True)
+LINE = text("order.line", amount="Rp500,000", destination="BCA ••••7890", reference="ABC2345")
+"""The line of `an_order()` in messages about it."""
 
 HOSTILE_NAMES = (
     "<b>BANK</b> & Co",

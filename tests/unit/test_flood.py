@@ -17,6 +17,7 @@ from bot.actions.ports import Person
 from bot.chat.attempts import RECEIVED
 from bot.chat.flood import WINDOW, FloodGate
 from bot.chat.lanes import Lanes
+from tests.texts import text
 from tests.unit.every_screen import TRANSLATIONS
 from tests.unit.fake_inbox import FakeStore, LoopClock
 from tests.unit.fake_settlement import BEGINNING, MovedClock
@@ -64,12 +65,12 @@ class Chats:
 
         yield SimpleNamespace(people=SimpleNamespace(get=get))
 
-    async def _send(self, chat_id: int, text: str, *_: object, **__: object) -> None:
-        self.sent.append((chat_id, text))
+    async def _send(self, chat_id: int, words: str, *_: object, **__: object) -> None:
+        self.sent.append((chat_id, words))
 
-    async def _answer(self, _: str, text: str, *, alert: bool) -> None:
+    async def _answer(self, _: str, words: str, *, alert: bool) -> None:
         assert alert
-        self.answered.append(text)
+        self.answered.append(words)
 
 
 def typed(chat_id: int, at: datetime, kind: str = Chat.PRIVATE) -> Update:
@@ -92,9 +93,7 @@ async def test_what_is_within_the_limit_is_let_in_and_one_more_is_told_when_agai
     assert await chats.types(1) == [False]
     chats.clock.passes(seconds=20)
     assert await chats.types(3) == [False, False, True]
-    [(chat, words)] = chats.sent
-    assert chat == EMMA
-    assert words.endswith("Please go on in 40 seconds. Nothing has changed for your orders.")
+    assert chats.sent == [(EMMA, text("limits.messages", count=40))]
 
 
 async def test_a_spell_of_refusals_is_told_once_and_looks_its_person_up_once(chats: Chats) -> None:
@@ -107,8 +106,7 @@ async def test_a_spell_of_refusals_is_told_once_and_looks_its_person_up_once(cha
 async def test_each_press_that_is_too_much_is_answered_so_that_its_button_stops_waiting(chats: Chats) -> None:
     await chats.types(3)
     assert [await chats.refuses(pressed(EMMA)) for _ in range(3)] == [True] * 3
-    assert len(chats.answered) == 3
-    assert all("go on in 60 seconds" in words and "<" not in words for words in chats.answered)
+    assert chats.answered == [text("limits.messages", count=60)] * 3
     assert chats.sent == []
     assert chats.looked_up == 1
 

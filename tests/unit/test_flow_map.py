@@ -38,7 +38,8 @@ def test_the_conversation_begins_and_ends_as_drawn() -> None:
     assert commands == {"send"}
     assert any(isinstance(handler, CallbackQueryHandler) for handler in conversation.entry_points)
     assert {name for h in conversation.fallbacks if isinstance(h, CommandHandler) for name in h.commands} == {"cancel"}
-    assert ("[*]", "destination", "/send · Send rupiah") in ARROWS
+    begin = [label for source, target, label in ARROWS if (source, target) == ("[*]", "destination")]
+    assert any("/send" in label for label in begin)
 
 
 def test_the_ways_that_leave_questions_out_are_drawn() -> None:

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from structlog.testing import capture_logs
 
 from bot.domain.errors import Rejection, Remark
 from bot.i18n import Catalogue, Html, MissingArgument, Translations, UnknownKey, choose, find_locales
+from tests.texts import text
 
 ENGLISH = Catalogue(
     "en",
@@ -112,8 +114,8 @@ def test_a_missing_argument_is_an_error_in_tests_and_a_gap_for_people() -> None:
 
 def test_a_rejection_and_a_remark_are_told_alike() -> None:
     t = Translations.load(strict=True).get("en")
-    told = "BCA numbers usually have 10 digits; this has 9."
-    arguments = {"method": "BCA", "expected": 10, "actual": 9}
+    arguments: dict[str, Any] = {"method": "BCA", "expected": 10, "actual": 9}
+    told = text("number.unusual_length", **arguments)
     assert t.tell(Rejection("number.unusual_length", **arguments)) == told
     assert t.tell(Remark("number.unusual_length", arguments)) == told
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.i18n import Formats, Translations
+from tests.texts import text
 
 EN, ID = Formats("en"), Formats("id")
 TRANSLATIONS = Translations.load(strict=True)
@@ -122,7 +123,10 @@ def test_a_duration_promises_no_more_time_than_there_is(length: timedelta, engli
 
 @pytest.mark.parametrize(
     ("seconds", "ago", "until"),
-    [(300, "5 menit yang lalu", "5 menit lagi"), (59, "baru saja", "kurang dari semenit lagi")],
+    [
+        (300, text("time.ago", "id", duration="5 menit"), text("time.until", "id", duration="5 menit")),
+        (59, text("time.just_now", "id"), text("time.very_soon", "id")),
+    ],
 )
 def test_moments_are_told_from_now(seconds: int, ago: str, until: str) -> None:
     t = TRANSLATIONS.get("id")

@@ -37,6 +37,33 @@ CATALOGS = {locale: _read(locale) for locale in LOCALES}
 SENTENCES = {locale: {_key(each): each for each in catalog if each.id} for locale, catalog in CATALOGS.items()}
 ENGLISH = SENTENCES["en"]
 EVERY_SENTENCE = [(locale, key) for locale, sentences in SENTENCES.items() for key in sentences]
+TROUBLE = (
+    "card.failed_paid",
+    "card.stuck",
+    "news.ask_a_person",
+    "news.failed_paid",
+    "news.keep_reference",
+    "news.staff_know",
+    "news.stuck",
+)
+"""What senders read when their payment came in and the payout hasn't followed."""
+
+SENT = ("card.sent_bank", "card.sent_ewallet", "news.sent_bank", "news.sent_ewallet")
+NEVER_SAID = (
+    # Only the service decides what becomes of a failed order's money, so nobody can promise a refund.
+    (TROUBLE, "en", ("refund", "get it back", "money back", "returned")),
+    (TROUBLE, "id", ("kembali", "pengembalian")),
+    # Rupiah that were sent may still be on their way inside the bank.
+    (SENT, "en", ("arrived",)),
+    (("card.sent_ewallet", "news.sent_ewallet"), "en", ("bank",)),
+    # A payment can be on its way when its invoice expires.
+    (("card.expired", "news.expired"), "en", ("not paid",)),
+    # These are also shown where there are no staff, and where there is no button.
+    (("news.failed_paid", "news.keep_reference", "news.stuck"), "en", ("staff", "button")),
+    (("news.ask_a_person",), "en", ("staff",)),
+)
+"""Keys, their language, and words that would promise what nobody knows, or name what isn't there."""
+
 OTHER_SENTENCES = [(locale, key) for locale, key in EVERY_SENTENCE if locale != "en" and key in ENGLISH]
 
 
@@ -171,3 +198,11 @@ def test_every_beginning_of_a_built_key_that_is_spoken_leads_to_a_sentence() -> 
 def test_labels_and_alerts_have_no_markup_for_telegram_shows_them_as_they_are(locale: str) -> None:
     plain = [SENTENCES[locale][key] for key in shown_without_markup() if key in SENTENCES[locale]]
     assert [_key(each) for each in plain if any(re.search(r"[<>&]", form) for form in _forms(each))] == []
+
+
+@pytest.mark.parametrize(("keys", "locale", "words"), NEVER_SAID)
+def test_no_text_about_money_promises_what_nobody_knows(
+    keys: tuple[str, ...], locale: str, words: tuple[str, ...]
+) -> None:
+    forms = [(key, form) for key in keys for form in _forms(SENTENCES[locale][key])]
+    assert [(key, word) for key, form in forms for word in words if word in form.lower()] == []

@@ -12,6 +12,7 @@ from bot.chat.screen import Screen
 from bot.chat.screens import order_timeline
 from bot.domain.order import Order, OrderReport, Phase, advance
 from bot.domain.timeline import STEP_OF_STATE, Step
+from tests.texts import text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
@@ -37,54 +38,63 @@ def lived(*states: str, **changes: Any) -> tuple[Order, list[OrderEvent]]:
 
 
 def told(order: Order, events: list[OrderEvent], now: datetime = NOW, locale: str = "en") -> list[str]:
-    said = order_timeline.lines(TRANSLATIONS.get(locale), order, events, now, JAKARTA)
-    return Seen("timeline", Screen(said)).text.split("\n")
+    shown = order_timeline.lines(TRANSLATIONS.get(locale), order, events, now, JAKARTA)
+    return Seen("timeline", Screen(shown)).text.split("\n")
 
 
-def words(order: Order, events: list[OrderEvent]) -> list[str]:
+def keys(order: Order, events: list[OrderEvent]) -> list[str]:
     """What is said, without the times."""
-    return [line.partition(" · ")[2] for line in told(order, events)]
+    found = [key for _, key in order_timeline.happenings(order, events)]
+    shown = told(order, events)
+    assert all(any(text(key) in line for line in shown) for key in found)
+    return found
+
+
+def at(clock: str, key: str) -> str:
+    return text("timeline.line", at=f"{clock} WIB", what=text(key))
 
 
 def test_a_whole_way_is_told_in_the_five_steps_with_the_time_of_each_in_the_persons_zone() -> None:
     order, events = lived(*WAY)
     assert told(order, events) == [
-        "09:35 WIB · Confirmed by you",
-        "09:36 WIB · Order made",
-        "09:41 WIB · Payment received",
-        "09:42 WIB · Converting",
-        "09:45 WIB · Sending rupiah",
-        "09:48 WIB · Sent",
+        at("09:35", "timeline.confirmed"),
+        at("09:36", "step.created"),
+        at("09:41", "step.paid"),
+        at("09:42", "step.converting"),
+        at("09:45", "step.sending"),
+        at("09:48", "step.sent"),
     ]
-    assert told(order, events, locale="id")[-1] == "09.48 WIB · Dikirim"
+    assert told(order, events, locale="id")[-1] == text(
+        "timeline.line", "id", at="09.48 WIB", what=text("step.sent", "id")
+    )
 
 
 def test_steps_that_were_passed_unseen_leave_no_gap_but_the_payment_is_told() -> None:
     order, events = lived("IDLE", "COMPLETED")
     assert told(order, events) == [
-        "09:35 WIB · Confirmed by you",
-        "09:36 WIB · Order made",
-        "09:38 WIB · Payment received",
-        "09:38 WIB · Sent",
+        at("09:35", "timeline.confirmed"),
+        at("09:36", "step.created"),
+        at("09:38", "step.paid"),
+        at("09:38", "step.sent"),
     ]
 
 
 def test_a_state_that_nobody_knows_is_told_by_the_step_it_leaves_the_order_in() -> None:
-    known = words(*lived("IDLE", "LN_INVOICE_PAID", "USDT_RECEIVED"))
-    assert words(*lived("IDLE", "LN_INVOICE_PAID", "SOMETHING_NEW", "USDT_RECEIVED", "MORE_OF_IT")) == known
+    known = keys(*lived("IDLE", "LN_INVOICE_PAID", "USDT_RECEIVED"))
+    assert keys(*lived("IDLE", "LN_INVOICE_PAID", "SOMETHING_NEW", "USDT_RECEIVED", "MORE_OF_IT")) == known
 
 
 @pytest.mark.parametrize("left_out", [1, 2, 3])
 def test_whichever_states_are_skipped_no_line_comes_twice_or_out_of_its_time(left_out: int) -> None:
-    whole = words(*lived(*WAY))
+    whole = keys(*lived(*WAY))
     for skipped in combinations(WAY[:-1], left_out):
         order, events = lived(*(state for state in WAY if state not in skipped))
-        said = order_timeline.happenings(order, events)
-        assert [at for at, _ in said] == sorted(at for at, _ in said)
-        found = words(order, events)
-        assert len(set(found)) == len(found)
+        happened = [at for at, _ in order_timeline.happenings(order, events)]
+        assert happened == sorted(happened)
+        found = keys(order, events)
+        assert len({text(key) for key in found}) == len(found)
         assert [line for line in whole if line in found] == found
-        assert {"Payment received", "Sent"} <= set(found)
+        assert {"step.paid", "step.sent"} <= set(found)
 
 
 def test_a_payment_after_the_expiry_is_told_as_late_and_only_once() -> None:
@@ -93,70 +103,74 @@ def test_a_payment_after_the_expiry_is_told_as_late_and_only_once() -> None:
         expiry_told=True, paid_at=BEGAN + timedelta(minutes=12), state="LN_SWAP_PENDING", step=Step.CONVERTING
     )
     later = [event(12, state="LN_INVOICE_PAID"), event(13, state="LN_SWAP_PENDING")]
-    assert words(order, [CONFIRMED, event(1), expired, *later]) == [
-        "Confirmed by you",
-        "Order made",
-        "Invoice expired",
-        "Payment received, after the expiry",
-        "Converting",
+    assert keys(order, [CONFIRMED, event(1), expired, *later]) == [
+        "timeline.confirmed",
+        "step.created",
+        "step.expired",
+        "timeline.paid_late",
+        "step.converting",
     ]
 
 
 def test_a_price_that_moved_is_told_with_what_was_decided() -> None:
     held = event(1, Phase.HELD)
-    way = ["Confirmed by you", "Made at another price: you were asked"]
+    way = ["timeline.confirmed", "timeline.held"]
     accepted = [CONFIRMED, held, event(2, note=EventNote.PRICE_ACCEPTED), event(3, state="IDLE")]
-    assert words(an_order(), accepted) == [*way, "New price accepted by you"]
+    assert keys(an_order(), accepted) == [*way, "timeline.price_accepted"]
     dropped = [CONFIRMED, held, event(2, Phase.UNSHOWN, note=EventNote.DROPPED)]
-    assert words(an_order(phase=Phase.UNSHOWN), dropped) == [*way, "Put aside by you"]
+    assert keys(an_order(phase=Phase.UNSHOWN), dropped) == [*way, "timeline.dropped"]
     over = [CONFIRMED, held, event(2, Phase.UNSHOWN, note=EventNote.OFFER_OVER)]
-    assert words(an_order(phase=Phase.UNSHOWN), over) == [*way, "The offered price ended"]
+    assert keys(an_order(phase=Phase.UNSHOWN), over) == [*way, "timeline.offer_over"]
 
 
 def test_an_order_that_was_looked_for_says_so_and_how_that_ended() -> None:
     looked_for = [CONFIRMED, event(1, Phase.UNKNOWN), event(2, Phase.UNRESOLVED)]
-    way = ["Confirmed by you", "No clear answer from the service: being looked for", "Not found: you were asked"]
-    assert words(an_order(), [*looked_for, event(3)]) == [*way, "Order made"]
+    way = ["timeline.confirmed", "timeline.checking", "timeline.unresolved"]
+    assert keys(an_order(), [*looked_for, event(3)]) == [*way, "step.created"]
     lost = an_order(phase=Phase.UNSHOWN, sats=None, idr=None, bolt11=None)
     tried_again = event(3, Phase.UNSHOWN, note=EventNote.TRIED_AGAIN)
-    assert words(lost, [*looked_for, tried_again]) == [*way, "Tried again by you as a new order"]
-    assert words(lost, [*looked_for, event(3, Phase.UNSHOWN)]) == [*way, "Not found, no longer looked for"]
+    assert keys(lost, [*looked_for, tried_again]) == [*way, "timeline.tried_again"]
+    assert keys(lost, [*looked_for, event(3, Phase.UNSHOWN)]) == [*way, "timeline.given_up"]
     # Claimed later, when the service turned out to have made it after all.
     claimed = replace(lost, service_id="cm1")
-    assert words(claimed, [*looked_for, event(3, Phase.UNSHOWN)])[-1] == "Not found, no longer looked for"
+    assert keys(claimed, [*looked_for, event(3, Phase.UNSHOWN)])[-1] == "timeline.given_up"
 
 
 def test_an_invoice_that_was_not_what_was_agreed_is_told_apart_from_an_order_that_was_not_made() -> None:
     wrong = an_order(phase=Phase.UNSHOWN, bolt11=None)
-    assert words(wrong, [CONFIRMED, event(1, Phase.UNSHOWN)])[-1] == "Not shown: its invoice wasn't what was agreed"
+    assert keys(wrong, [CONFIRMED, event(1, Phase.UNSHOWN)])[-1] == "timeline.not_agreed"
     refused = an_order(phase=Phase.REFUSED, sats=None, idr=None)
-    assert words(refused, [CONFIRMED, event(1, Phase.REFUSED)])[-1] == "Not made"
+    assert keys(refused, [CONFIRMED, event(1, Phase.REFUSED)])[-1] == "timeline.refused"
 
 
 def test_a_failure_comes_after_the_payment_and_running_out_unpaid_is_an_expiry() -> None:
-    assert words(*lived("IDLE", "LN_INVOICE_PAID", "FAILED"))[-2:] == ["Payment received", "Failed"]
-    assert words(*lived("IDLE", "FAILED"))[-1] == "Failed"
+    assert keys(*lived("IDLE", "LN_INVOICE_PAID", "FAILED"))[-2:] == ["step.paid", "step.failed"]
+    assert keys(*lived("IDLE", "FAILED"))[-1] == "step.failed"
     ran_out, events = lived("IDLE", "FAILED", expires_at=BEGAN)
-    assert words(ran_out, events)[-1] == "Invoice expired"
-    assert words(ran_out, [*events[:-1], event(2, note=EventNote.EXPIRED), events[-1]])[-2:] == [
-        "Order made",
-        "Invoice expired",
+    assert keys(ran_out, events)[-1] == "step.expired"
+    assert keys(ran_out, [*events[:-1], event(2, note=EventNote.EXPIRED), events[-1]])[-2:] == [
+        "step.created",
+        "step.expired",
     ]
 
 
 def test_other_days_stand_above_their_lines_and_today_only_after_another() -> None:
     order, events = lived("LN_INVOICE_PAID")
-    assert "today" not in "".join(told(order, events))
+    assert told(order, events) == [
+        at("09:35", "timeline.confirmed"),
+        at("09:36", "step.created"),
+        at("09:37", "step.paid"),
+    ]
     midnight = replace(events[-1], at=NOW.replace(hour=17, minute=0))  # it is tomorrow already in Jakarta
     next_day = NOW + timedelta(days=1)
     days = [CONFIRMED, replace(events[1], at=midnight.at - timedelta(minutes=1)), midnight]
     order = replace(order, paid_at=midnight.at)
     assert told(order, days, next_day) == [
         "17 Aug",
-        "09:35 WIB · Confirmed by you",
-        "23:59 WIB · Order made",
-        "Today",
-        "00:00 WIB · Payment received",
+        at("09:35", "timeline.confirmed"),
+        at("23:59", "step.created"),
+        text("timeline.today"),
+        at("00:00", "step.paid"),
     ]
     assert told(order, days, NOW + timedelta(days=400))[0] == "17 Aug 2026"
     assert told(order, days, NOW + timedelta(days=400), "id")[0] == "17 Agu 2026"
@@ -164,11 +178,14 @@ def test_other_days_stand_above_their_lines_and_today_only_after_another() -> No
 
 def test_every_note_and_every_phase_has_its_sentence() -> None:
     for note in set(EventNote) - {EventNote.INTENDED, *FOR_SUPPORT}:
-        assert len(words(an_order(), [CONFIRMED, event(1, note=note)])) == 2
+        assert len(keys(an_order(), [CONFIRMED, event(1, note=note)])) == 2
     for phase in Phase:
-        [*_, last] = words(an_order(phase=phase), [CONFIRMED, event(1, phase)])
-        assert last != "Confirmed by you" or phase is Phase.INTENDED
-    assert words(an_order(), [CONFIRMED, event(1, note="of a later version")]) == ["Confirmed by you", "Order made"]
+        [*_, last] = keys(an_order(phase=phase), [CONFIRMED, event(1, phase)])
+        assert last != "timeline.confirmed" or phase is Phase.INTENDED
+    assert keys(an_order(), [CONFIRMED, event(1, note="of a later version")]) == [
+        "timeline.confirmed",
+        "step.created",
+    ]
 
 
 @pytest.mark.parametrize("note", sorted(FOR_SUPPORT))
@@ -178,4 +195,4 @@ def test_what_only_support_is_to_see_is_no_line_of_a_payers(note: str) -> None:
 
 
 def test_an_order_of_which_no_events_are_left_was_confirmed_all_the_same() -> None:
-    assert words(an_order(), []) == ["Confirmed by you"]
+    assert keys(an_order(), []) == ["timeline.confirmed"]

@@ -9,8 +9,9 @@ from bot.actions.alarms import alarm_in, told_of
 from bot.actions.ports import Alarm, AlarmKind
 from bot.chat import data
 from bot.chat.screens import alarms, operator_status
+from tests.texts import label, says, text
 from tests.unit.alarm_screens import a_glance, every_alarm
-from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
+from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order
 
 EN = TRANSLATIONS.get("en")
 ORDER = an_order(state="FAILED", paid_at=NOW)
@@ -19,42 +20,54 @@ FAILED = Alarm(kind=AlarmKind.ORDER_FAILED, subject="ABC2345", raised_at=NOW - t
 SHRUNK = Alarm(kind=AlarmKind.METHODS_SHRUNK, facts={"before": 1_500, "now": 12}, raised_at=NOW)
 
 
+def line(mark: str, kind: AlarmKind, state: str) -> str:
+    return f"{mark} {text(f'alarm.{kind}_name')}: {state}"
+
+
 def test_all_is_well_in_one_line_each() -> None:
     seen = Seen("", operator_status.screen(EN, a_glance(), {}, NOW, JAKARTA))
     head, table, lately = seen.text.split("\n\n")
-    assert head == "At a glance, 10:05 WIB"
+    assert head == text("alarm.glance", time="10:05 WIB")
     assert table.split("\n") == [
-        "✅ API key: taken",
-        "✅ Service: answers",
-        "✅ Banks and e-wallets: 1,234",
-        "✅ Paid orders that take too long: 0",
-        "✅ Paid orders that failed: 0",
-        "✅ Invoices that did not match: 0",
-        "✅ News waiting to be told: 3",
-        "✅ Looking after orders: at work",
-        "✅ Support's group: can be written to",
+        line("✅", AlarmKind.KEY_REFUSED, text("alarm.key_refused_fine")),
+        line("✅", AlarmKind.SERVICE_DOWN, text("alarm.service_down_fine")),
+        line("✅", AlarmKind.METHODS_SHRUNK, "1,234"),
+        line("✅", AlarmKind.ORDER_STUCK, "0"),
+        line("✅", AlarmKind.ORDER_FAILED, "0"),
+        line("✅", AlarmKind.INVOICE_MISMATCH, "0"),
+        line("✅", AlarmKind.OUTBOX_BACKLOG, "3"),
+        line("✅", AlarmKind.POLLER_SILENT, text("alarm.poller_silent_fine")),
+        line("✅", AlarmKind.ROOM_LOST, text("alarm.room_lost_fine")),
     ]
-    assert lately == "Alarms in the last 24 hours: 0"
-    assert [button.label for button in seen.buttons] == ["Refresh", "Your own orders", "Send rupiah"]
+    assert lately == text("alarm.lately", count=0)
+    assert [button.label for button in seen.buttons] == [
+        label("button.refresh"),
+        label("alarm.own_orders"),
+        label("button.send"),
+    ]
 
 
 def test_what_nobody_knows_yet_is_not_called_well() -> None:
-    text = Seen("", operator_status.screen(EN, a_glance(known=False), {}, NOW, JAKARTA)).text
-    assert text.count("❔") == text.count("not known yet") == 3
+    shown = Seen("", operator_status.screen(EN, a_glance(known=False), {}, NOW, JAKARTA)).text.split("\n")
+    unknown = (AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.METHODS_SHRUNK)
+    assert [each for each in shown if "❔" in each] == [line("❔", kind, text("alarm.unknown")) for kind in unknown]
 
 
 def test_what_is_wrong_stands_in_its_line_and_in_full_with_a_button_where_an_operators_word_counts() -> None:
     seen = Seen("", operator_status.screen(EN, a_glance(FAILED, SHRUNK), ORDERS, NOW, JAKARTA))
-    assert "🚨 Paid orders that failed: 1\n" in seen.text
-    assert "An order failed after it was paid, at 08:05 WIB.\nRp500,000 → BCA ••••7890 · ABC2345" in seen.text
-    assert "has shrunk from 1,500 to 12" in seen.text
-    assert [button.label for button in seen.buttons][:2] == ["Seen to: ABC2345", "This list is right"]
+    assert line("🚨", AlarmKind.ORDER_FAILED, "1") in seen.text.split("\n")
+    assert says(seen.text, "alarm.order_failed", since="08:05 WIB", line=LINE)
+    assert says(seen.text, "alarm.methods_shrunk", before=1_500, now=12, since="10:05 WIB")
+    assert [button.label for button in seen.buttons][:2] == [
+        label("alarm.seen_to_order", reference="ABC2345"),
+        label("alarm.accept"),
+    ]
 
 
 def test_an_empty_list_is_never_right() -> None:
     empty = replace(SHRUNK, facts={"before": 12, "now": 0})
     seen = Seen("", alarms.raised(EN, empty, {}, NOW, JAKARTA))
-    assert "is empty" in seen.text
+    assert says(seen.text, "alarm.methods_empty", before=12, since="10:05 WIB")
     assert seen.buttons == []
 
 
@@ -73,15 +86,16 @@ def test_only_what_does_not_end_by_itself_has_a_button(kind: AlarmKind) -> None:
 
 def test_its_end_says_how_long_it_lasted_and_which_order_it_was() -> None:
     over = alarms.over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=False)
-    assert Seen("", over).text.startswith("✅ Over after 2 hours: the order that failed")
+    failed = text("alarm.order_failed_over", line=LINE)
+    assert Seen("", over).text == text("alarm.over", duration="2 hours", line=failed)
     by_hand = alarms.over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=True)
-    assert Seen("", by_hand).text.endswith("Rp500,000 → BCA ••••7890 · ABC2345")
+    assert Seen("", by_hand).text == text("alarm.settled", line=failed)
 
 
 def test_many_alarms_fit_into_one_message_that_says_how_many_more_there_are() -> None:
     many = [replace(FAILED, subject=f"ABC23{number}") for number in range(10, 60)]
     seen = Seen("", alarms.reminder(EN, many, {}, NOW, JAKARTA))
-    assert "… and 42 more." in seen.text
+    assert seen.text.endswith(text("alarm.more", count=42))
     assert len(seen.buttons) == 9
 
 

@@ -19,6 +19,7 @@ from bot.domain.broadcasting import VARIABLES, WIDEST, Doubt, read_template
 from bot.domain.errors import Rejection
 from bot.domain.quote import Quote
 from bot.i18n import Translator
+from tests.texts import says
 from tests.unit.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen
 from tests.unit.test_screens_limits import check
 
@@ -160,7 +161,8 @@ def test_a_second_question_says_by_how_much_the_rate_moved_and_names_its_doubts_
     last = replace(QUOTE, btc_idr=QUOTE.btc_idr / 2)
     preview = Preview(a_broadcast(quote=QUOTE), {"en": 3}, timedelta(0), (Doubt.JUMPED,), last)
     seen = Seen("sure", broadcast_confirm.doubtful(TRANSLATIONS.get("en"), preview, NOW, JAKARTA))
-    assert "100% higher" in seen.text
+    rates = {"before": "Rp850,061,728.25", "rate": "Rp1,700,123,456.5"}
+    assert says(seen.text, "broadcast.jumped_up", percent="100%", **rates)
     press = data.read_broadcast_press(seen.buttons[0].data or "")
     assert press is not None
     assert (press.action, press.argument) == ("sure", "j")

@@ -12,6 +12,7 @@ from bot.chat.screens.broadcast_progress import EMPTY, FULL, WIDTH, bar, screen
 from bot.domain.zones import PRESUMED
 from bot.i18n import Translations
 from bot.sandbox.bot_api import html
+from tests.texts import says, starts
 
 NOW = datetime(2026, 8, 17, 3, 5, tzinfo=UTC)
 TRANSLATIONS = Translations.load(strict=True)
@@ -30,28 +31,30 @@ def shown(
     return screen(TRANSLATIONS.get(locale), Progress(broadcast, counts, **more), PRESUMED)
 
 
+def read(seen: Screen) -> str:
+    return html.parse(seen.text, lambda _: None)[0]
+
+
 def actions(seen: Screen) -> list[str]:
     return [str(button.data).rpartition(":")[2] for row in seen.keyboard for button in row]
 
 
 def test_it_says_how_far_it_is_how_fast_and_how_long_it_takes_yet() -> None:
-    text = shown(per_second=29.64).text
-    assert "60%" in text
-    assert "6,000 of 10,000" in text
-    assert "29.6 a second" in text
-    assert "2 minutes left" in text
-    assert "Delivered: 5,900" in text
-    assert "so no longer subscribed: 90" in text
+    said = read(shown(per_second=29.64))
+    assert says(said, "delivery.bar", percent="60%", done=6_000, total=10_000)
+    assert says(said, "delivery.pace", rate="29.6", left="2 minutes")
+    assert says(said, "delivery.count_delivered", count=5_900)
+    assert says(said, "delivery.count_blocked", count=90)
 
 
 def test_without_a_pace_it_promises_no_time() -> None:
-    assert "left" not in shown().text
-    assert "left" not in shown(BroadcastStatus.PAUSED, per_second=29.0).text
+    assert not says(read(shown()), "delivery.pace")
+    assert not says(read(shown(BroadcastStatus.PAUSED, per_second=29.0)), "delivery.pace")
 
 
 def test_what_telegram_asked_for_is_said() -> None:
-    assert "slow down" in shown(rests=True).text
-    assert "slow down" not in shown(BroadcastStatus.PAUSED, rests=True).text
+    assert starts(read(shown(rests=True)), "delivery.resting")
+    assert starts(read(shown(BroadcastStatus.PAUSED, rests=True)), "delivery.paused")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +73,8 @@ def test_it_offers_what_may_be_done(status: BroadcastStatus, may_be_done: list[s
 def test_nobody_unknown_is_nobody_to_send_to_again() -> None:
     seen = shown(BroadcastStatus.DONE, {DELIVERED: 10})
     assert actions(seen) == []
-    assert "Not known" not in seen.text
+    assert not says(read(seen), "delivery.count_unknown")
+    assert not says(read(seen), "delivery.unknown_note")
 
 
 @pytest.mark.parametrize("locale", ["en", "id"])
@@ -83,7 +87,7 @@ def test_telegram_can_read_it_in_every_state(
     status: BroadcastStatus, locale: str, counts: dict[DeliveryStatus, int]
 ) -> None:
     seen = shown(status, counts, per_second=1000.0, locale=locale)
-    assert html.parse(seen.text, lambda _: None)[0]
+    assert read(seen)
 
 
 def test_the_bar_is_full_only_in_the_end() -> None:

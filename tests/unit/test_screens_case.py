@@ -16,6 +16,7 @@ from bot.chat.screens import staff_acts, staff_case, staff_timeline
 from bot.domain.order import Notice, Order, Phase
 from bot.domain.tickets import Cause, opened
 from bot.domain.timeline import Step
+from tests.texts import says, text
 from tests.unit.every_screen import (
     HOSTILE_NAMES,
     JAKARTA,
@@ -57,6 +58,25 @@ def shown(case: Case, locale: str = "en", before: str = "") -> Seen:
     return Seen("case", Screen(staff_case.text(t, case, NOW, JAKARTA, default_locale="id", before=before)))
 
 
+def line(at: str, what: str) -> str:
+    return text("case.line", at=at, what=what)
+
+
+def told(notice: Notice, reach: Reach = Reach.SENT) -> str:
+    return text("case.told", what=text(f"case.told.{notice}"), reach=text(f"case.reach.{reach}"))
+
+
+def did(what: str) -> str:
+    return text("case.did", what=text(f"act.{what}"))
+
+
+def timeline_in(said: str) -> list[str]:
+    """The lines of a case's timeline, without its heading."""
+    heading = text("case.timeline", zone="WIB")
+    assert heading in said
+    return said.partition(f"{heading}\n")[2].split("\n")
+
+
 def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_they_did_in_one_order() -> None:
     clock = BEGAN - timedelta(seconds=3)
     paid = an_order(state="LN_INVOICE_PAID", step=Step.PAID, paid_at=BEGAN + timedelta(seconds=40))
@@ -75,50 +95,59 @@ def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_th
         ),
         acts=(act(20, "pressed.look"), act(25, "pressed.look"), act(30, "pressed.help")),
     )
-    text = shown(case).text
-    assert text[text.index("Timeline") :].split("\n") == [
-        "Timeline (WIB)",
-        "09:35:00 · Confirmed by the person",
-        "09:35:01 · Made, invoice shown",
-        "09:35:02 · 💬 Invoice: sent",
-        "09:35:20 to 09:35:25 · 👤 pressed Refresh on the card (2 times)",
-        "09:35:30 · 👤 pressed Help",
-        "09:35:40 · Payment received (LN_INVOICE_PAID), 09:34:57 by its clock",
-        "09:35:41 · 💬 That the payment came in: sent",
-        "09:35:42 · 💬 Card brought up to date: sent",
-        "09:35:43 · 💬 That it takes longer: wasn't needed any more",
+    looked = text("case.line_repeated", at="09:35:20", until="09:35:25", what=did("pressed.look"), count=2)
+    was_paid = text("case.state", what=text("step.paid"), state="LN_INVOICE_PAID")
+    assert timeline_in(shown(case).text) == [
+        line("09:35:00", text("case.event.confirmed")),
+        line("09:35:01", text("case.event.made")),
+        line("09:35:02", told(Notice.INVOICE)),
+        looked,
+        line("09:35:30", did("pressed.help")),
+        line("09:35:40", was_paid + text("case.service_at", at="09:34:57")),
+        line("09:35:41", told(Notice.PAID)),
+        line("09:35:42", told(Notice.CARD_EDIT)),
+        line("09:35:43", told(Notice.STUCK, Reach.NEEDLESS)),
     ]
 
 
 @pytest.mark.parametrize(
-    ("told", "reach", "says"),
+    ("changes", "reach", "said"),
     [
-        ({}, Reach.SENT, "sent"),
-        ({"maybe_told": True}, Reach.SENT, "sent, perhaps twice"),
-        ({"told_at": BEGAN + timedelta(minutes=5)}, Reach.SENT, "sent, it had waited 5 minutes"),
-        ({"message_id": None}, Reach.NEEDLESS, "wasn't needed any more"),
-        ({"status": NewsStatus.WAITING, "told_at": None, "message_id": None}, Reach.WAITS, "waits to be sent"),
-        ({"status": NewsStatus.SENDING, "told_at": None, "message_id": None}, Reach.UNDER_WAY, "on its way"),
+        ({}, Reach.SENT, text("case.reach.sent")),
+        ({"maybe_told": True}, Reach.SENT, text("case.reach.sent") + text("case.maybe_twice")),
+        (
+            {"told_at": BEGAN + timedelta(minutes=5)},
+            Reach.SENT,
+            text("case.reach.sent") + text("case.waited", duration="5 minutes"),
+        ),
+        ({"message_id": None}, Reach.NEEDLESS, text("case.reach.needless")),
+        ({"status": NewsStatus.WAITING, "told_at": None, "message_id": None}, Reach.WAITS, text("case.reach.waits")),
+        (
+            {"status": NewsStatus.SENDING, "told_at": None, "message_id": None},
+            Reach.UNDER_WAY,
+            text("case.reach.under_way"),
+        ),
         (
             {"status": NewsStatus.UNDELIVERABLE, "told_at": None, "message_id": None, "failure": BLOCKED},
             Reach.BLOCKED,
-            f"not delivered, can't be reached ({BLOCKED})",
+            text("case.reach.blocked", why=BLOCKED),
         ),
         (
             {"status": NewsStatus.UNDELIVERABLE, "told_at": None, "message_id": None, "failure": "Bad <Request>"},
             Reach.FAILED,
-            "not delivered (Bad <Request>)",
+            text("case.reach.failed", why="Bad <Request>"),
         ),
     ],
 )
 def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_read(
-    told: dict[str, Any], reach: Reach, says: str
+    changes: dict[str, Any], reach: Reach, said: str
 ) -> None:
-    piece = news(0, Notice.PAID, **told)
+    piece = news(0, Notice.PAID, **changes)
     assert reach_of(piece) is reach
-    lines = shown(a_case(news=(piece,))).text.split("\n")
-    assert lines[-1].endswith(f"💬 That the payment came in: {says}")
-    assert lines[-1].startswith("⚠️", lines[-1].index("·") + 2) == (reach in {Reach.BLOCKED, Reach.FAILED})
+    at = EN.seconds(piece.told_at or piece.created_at, JAKARTA)
+    mark = "⚠️ " if reach in {Reach.BLOCKED, Reach.FAILED} else ""
+    what = mark + text("case.told", what=text("case.told.paid"), reach=said)
+    assert timeline_in(shown(a_case(news=(piece,))).text) == [line(at, what)]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +179,7 @@ def test_an_order_that_went_its_way_has_nothing_unusual() -> None:
     sent = an_order(state="COMPLETED", step=Step.SENT, paid_at=NOW, phase=Phase.DONE)
     case = a_case(sent, events=(event(0, Phase.INTENDED, note=EventNote.INTENDED), event(1), event(2, state="IDLE")))
     assert case.oddities == ()
-    assert "Unusual" not in shown(case).text
+    assert not says(shown(case).text, "case.unusual")
 
 
 def test_neither_number_nor_holder_nor_what_the_service_said_of_them_stands_in_a_case() -> None:
@@ -162,10 +191,12 @@ def test_neither_number_nor_holder_nor_what_the_service_said_of_them_stands_in_a
 
 
 def test_the_language_to_write_in_is_the_one_that_the_person_reads() -> None:
-    assert "write to them in English" in shown(a_case()).text
+    english, indonesian = text("broadcast.language.en"), text("broadcast.language.id")
+    assert says(shown(a_case()).text, "case.person", id="1001", language=english)
     sari = replace(EMMA, language_code="ms", locale="id")
-    assert "write to them in Indonesian" in shown(replace(a_case(), person=sari)).text
-    assert "tulis dalam bahasa Inggris" in shown(a_case(), "id").text
+    assert says(shown(replace(a_case(), person=sari)).text, "case.person", id="1001", language=indonesian)
+    in_indonesian = shown(a_case(), "id").text
+    assert says(in_indonesian, "case.person", "id", language=text("broadcast.language.en", "id"))
 
 
 @pytest.mark.parametrize("locale", ["en", "id"])
@@ -179,19 +210,20 @@ def test_a_case_fits_one_message_whatever_the_order_has_been_through(locale: str
 
 
 def test_the_oldest_routine_lines_are_left_out_first_and_never_the_unusual_ones() -> None:
-    text = shown(a_full_case(an_order())).text
-    assert "older routine lines left out" in text
-    assert "outcome unknown" in text
-    assert "The service names another invoice" in text
-    assert "opened the order's page" in text.split("\n")[-2]
-    assert "pressed Help" in text.split("\n")[-1]
+    said = shown(a_full_case(an_order())).text
+    assert says(said, "case.folded")
+    assert says(said, "case.event.unknown")
+    assert says(said, "case.event.invoice_replaced")
+    *_, newest_but_one, newest = said.split("\n")
+    assert newest_but_one.endswith(did("pressed.page"))
+    assert newest.endswith(did("pressed.help"))
 
 
 def test_where_even_the_unusual_is_too_much_the_newest_of_it_stays() -> None:
     storm = tuple(act(number, ("blocked", "came_back")[number % 2]) for number in range(2000))
     seen = shown(a_case(acts=storm))
     assert TEXT_UNITS - 200 < seen.units <= TEXT_UNITS
-    assert seen.text.endswith("👤 came back after blocking the bot")
+    assert seen.text.endswith(did("came_back"))
 
 
 def test_other_orders_and_tickets_of_the_person_are_named_and_more_of_them_are_not_hidden() -> None:
@@ -201,17 +233,17 @@ def test_other_orders_and_tickets_of_the_person_are_named_and_more_of_them_are_n
     case = a_case(others=others, tickets=(mine, claimed))
     said = staff_case.others(EN, case, NOW, but="T-22222")
     assert "T-22222" not in said
-    assert "<code>T-33333</code>, claimed by 3001" in said
+    assert EN("case.ticket", reference="T-33333", status=EN("case.ticket.claimed", by="3001")) in said
     assert said.count("DEF234") == staff_case.SHOWN
-    assert said.endswith("and more")
+    assert said.endswith(EN("case.others_more"))
     assert staff_case.others(EN, a_case(), NOW) == ""
 
 
 def test_a_person_without_an_order_and_an_order_without_a_person_are_cases_too() -> None:
     alone = Case(person_id=1001, person=EMMA)
-    assert shown(alone).text == "Person: 1001 · write to them in English"
+    assert shown(alone).text == text("case.person", id="1001", language=text("broadcast.language.en"))
     forgotten = Case(person_id=0, person=None, order=an_order(number="", holder=None, person_id=0))
-    assert "Its person has been deleted." in shown(forgotten).text
+    assert says(shown(forgotten).text, "case.person_forgotten")
 
 
 @pytest.mark.parametrize("locale", ["en", "id"])
@@ -231,29 +263,30 @@ def test_every_button_of_an_order_and_every_other_act_is_known() -> None:
 def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
     days = tuple(replace(act(0, "pressed.look"), at=NOW - timedelta(days=number)) for number in (400, 1, 0))
     case = a_case(acts=tuple(replace(each, what=f"pressed.{name}") for each, name in zip(days, "abc", strict=True)))
-    text = shown(case).text
-    assert text[text.index("Timeline") :].split("\n") == [
-        "Timeline (WIB)",
+    assert timeline_in(shown(case).text) == [
         "13 Jul 2025",
-        "10:05:00 · 👤 pressed.a",
+        line("10:05:00", text("case.did", what="pressed.a")),
         "16 Aug",
-        "10:05:00 · 👤 pressed.b",
-        "Today",
-        "10:05:00 · 👤 pressed.c",
+        line("10:05:00", text("case.did", what="pressed.b")),
+        text("timeline.today"),
+        line("10:05:00", text("case.did", what="pressed.c")),
     ]
 
 
-@pytest.mark.parametrize(("days", "told", "times"), [(31, (), 1), (31, (news(0, Notice.SENT),), 0), (29, (), 0)])
+@pytest.mark.parametrize(
+    ("days", "pieces", "is_said"), [(31, (), True), (31, (news(0, Notice.SENT),), False), (29, (), False)]
+)
 def test_where_it_is_not_kept_any_more_what_was_told_nobody_reads_that_nothing_was(
-    days: int, told: tuple[News, ...], times: int
+    days: int, pieces: tuple[News, ...], *, is_said: bool
 ) -> None:
-    case = a_case(an_order(created_at=NOW - timedelta(days=days)), events=(event(0),), news=told)
-    assert shown(case).text.count("What was told is kept for 30 days") == times
+    case = a_case(an_order(created_at=NOW - timedelta(days=days)), events=(event(0),), news=pieces)
+    assert says(shown(case).text, "case.news_forgotten", days=30) is is_said
 
 
 def test_an_event_of_a_later_version_or_an_unknown_state_is_shown_as_it_is() -> None:
     case = a_case(events=(event(0, state="SOMETHING_NEW"), event(1, note="of a later version")))
-    assert "⚠️ ? (SOMETHING_NEW)" in shown(case).text
+    unknown = text("case.state", what="?", state="SOMETHING_NEW")
+    assert line("09:35:00", f"⚠️ {unknown}") in timeline_in(shown(case).text)
 
 
 def a_full_case(order: Order) -> Case:

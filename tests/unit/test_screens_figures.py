@@ -18,6 +18,7 @@ from bot.domain.spans import Period, last
 from bot.pictures.chart import render_bars
 from bot.settlement.reading import read_json
 from bot.settlement.wire import PlatformStats as WireStats
+from tests.texts import says, text
 from tests.unit.every_screen import HOSTILE_NAMES, JAKARTA, TRANSLATIONS, Seen
 from tests.unit.test_screens_limits import check
 
@@ -50,6 +51,10 @@ def shown(stats: dict[str, Any], locale: str = "en", rails: DepositRails | None 
     return seen.text
 
 
+def figure(name: str, value: str) -> str:
+    return text("platform.figure", name=name, value=value)
+
+
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("period", Period)
 @pytest.mark.parametrize("size", SIZES)
@@ -73,10 +78,10 @@ def test_the_figures_say_what_was_counted(locale: str) -> None:
     orders = OrderFigures(parts=tuple(parts), median=timedelta(seconds=95), timed=3)
     people = PeopleFigures(known=120, away=4, active=30, new=10, ordered=5, paid=4)
     figured = OwnFigures(people=people, subscribers=own(7, 7).subscribers, orders=orders)
-    text = figures.screen(t, Period.WEEK, "15 Nov", figured, b"").text
+    shown_text = figures.screen(t, Period.WEEK, "15 Nov", figured, b"").text
     for said in (t.rupiah(1_500_000), t.sats(88_000), "✅", "⌛", "95", t.percent(75), t.percent(40), "120"):
-        assert said in text
-    assert "⏳" not in text
+        assert said in shown_text
+    assert figures.SIGNS[Outcome.WAITING] not in shown_text
 
 
 def test_an_outcome_has_its_sign_and_its_words_in_every_language() -> None:
@@ -87,7 +92,7 @@ def test_an_outcome_has_its_sign_and_its_words_in_every_language() -> None:
 
 
 def test_what_the_service_is_known_to_tell_is_well_formatted() -> None:
-    text = shown(
+    shown_text = shown(
         {
             "totalOrders": 1234,
             "totalVolumeIdr": "1500000",
@@ -96,50 +101,51 @@ def test_what_the_service_is_known_to_tell_is_well_formatted() -> None:
             "updatedAt": "2026-11-21T09:30:00.000Z",
         }
     )
-    for line in (
-        "Orders in all: 1,234",
-        "Volume in rupiah: Rp1,500,000",
-        "Volume in sats: 29,412 sats",
-        "Tagline: Bitcoin <in>, rupiah out",
-        "Updated: 21 Nov 2026, 16:30 WIB",
+    for key, value in (
+        ("platform.total_orders", "1,234"),
+        ("platform.total_volume_idr", "Rp1,500,000"),
+        ("platform.total_volume_sats", "29,412 sats"),
+        ("platform.tagline", "Bitcoin <in>, rupiah out"),
+        ("platform.updated_at", "21 Nov 2026, 16:30 WIB"),
     ):
-        assert line in text
-    assert "Volume dalam rupiah: Rp1.500.000" in shown({"totalVolumeIdr": Decimal(1_500_000)}, "id")
+        assert figure(text(key), value) in shown_text.split("\n")
+    in_indonesian = text("platform.figure", "id", name=text("platform.total_volume_idr", "id"), value="Rp1.500.000")
+    assert in_indonesian in shown({"totalVolumeIdr": Decimal(1_500_000)}, "id").split("\n")
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "name", "said"),
     [
-        ("averageFeeIdr", Decimal("4999.50"), "Average fee IDR: Rp4,999.5"),
-        ("success_rate_percent", Decimal("99.126"), "Success rate percent: 99.13%"),
-        ("activeNow", True, "Active now: yes"),
-        ("note", None, "Note: –"),  # noqa: RUF001  meant as a dash
-        ("banks", ["BCA", "BRI", 3], "Banks: BCA, BRI, 3"),
-        ("list", list(range(100)), "List: 100 entries"),
-        ("byChannel", {"lightning": 5, "btcb": {"a": {"b": 1}}}, "By channel · Lightning: 5"),
-        ("byChannel", {"btcb": {"a": {"b": 1}}}, "By channel · Btcb: 1 entry"),
-        ("huge", 10**400, "Huge: 1.000e400"),
-        ("tiny", Decimal("-1e-900"), "Tiny: -1.000e-900"),
-        ("nothing", Decimal("0e-99"), "Nothing: 0"),
-        ("long", Decimal("0." + "3" * 500), "Long: 0.333333333333"),
-        ("at", "2026-99-99T00:00:00Z", "At: 2026-99-99T00:00:00Z"),
-        ("at", "0001-01-01T00:00:00+14:00", "At: 0001-01-01T00:00:00+14:00"),
-        ("account", "0812345", "Account: 0812345"),
-        ("___", 1, "___: 1"),
-        ("", 1, "–: 1"),  # noqa: RUF001  meant as a dash
+        ("averageFeeIdr", Decimal("4999.50"), "Average fee IDR", "Rp4,999.5"),
+        ("success_rate_percent", Decimal("99.126"), "Success rate percent", "99.13%"),
+        ("activeNow", True, "Active now", text("platform.yes")),
+        ("note", None, "Note", "–"),  # noqa: RUF001  meant as a dash
+        ("banks", ["BCA", "BRI", 3], "Banks", "BCA, BRI, 3"),
+        ("list", list(range(100)), "List", text("platform.items", count=100)),
+        ("byChannel", {"lightning": 5, "btcb": {"a": {"b": 1}}}, "By channel · Lightning", "5"),
+        ("byChannel", {"btcb": {"a": {"b": 1}}}, "By channel · Btcb", text("platform.items", count=1)),
+        ("huge", 10**400, "Huge", "1.000e400"),
+        ("tiny", Decimal("-1e-900"), "Tiny", "-1.000e-900"),
+        ("nothing", Decimal("0e-99"), "Nothing", "0"),
+        ("long", Decimal("0." + "3" * 500), "Long", "0.333333333333"),
+        ("at", "2026-99-99T00:00:00Z", "At", "2026-99-99T00:00:00Z"),
+        ("at", "0001-01-01T00:00:00+14:00", "At", "0001-01-01T00:00:00+14:00"),
+        ("account", "0812345", "Account", "0812345"),
+        ("___", 1, "___", "1"),
+        ("", 1, "–", "1"),  # noqa: RUF001  meant as a dash
     ],
 )
-def test_whatever_else_it_tells_is_shown_as_its_kind(key: str, value: object, said: str) -> None:
-    assert said in shown({key: value})
+def test_whatever_else_it_tells_is_shown_as_its_kind(key: str, value: object, name: str, said: str) -> None:
+    assert figure(name, said) in shown({key: value}).split("\n")
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize("text", [*HOSTILE_NAMES, "🙈" * 4096, "\ufdfa" * 4096, "\ud800", "x" * 1_000_000])
-def test_no_text_of_the_service_breaks_the_message(locale: str, text: str) -> None:
-    rail = Rail(name=text, summary=text, token=text, chain_id=10**18, contract=text, address=text)
-    rails = DepositRails(is_configured=False, rails=(rail,) * 5, error=text)
-    shown({f"{text} {number}": [text] * 5 for number in range(1000)}, locale, rails)
-    shown({f"{number} {text}": {text: text} for number in range(40)}, locale, rails)
+@pytest.mark.parametrize("typed", [*HOSTILE_NAMES, "🙈" * 4096, "\ufdfa" * 4096, "\ud800", "x" * 1_000_000])
+def test_no_text_of_the_service_breaks_the_message(locale: str, typed: str) -> None:
+    rail = Rail(name=typed, summary=typed, token=typed, chain_id=10**18, contract=typed, address=typed)
+    rails = DepositRails(is_configured=False, rails=(rail,) * 5, error=typed)
+    shown({f"{typed} {number}": [typed] * 5 for number in range(1000)}, locale, rails)
+    shown({f"{number} {typed}": {typed: typed} for number in range(40)}, locale, rails)
 
 
 @settings(max_examples=50, deadline=None)
@@ -149,7 +155,8 @@ def test_any_json_is_shown(stats: dict[str, Any]) -> None:
 
 
 def test_what_is_too_much_is_counted() -> None:
-    assert "…and 4 more figures" in shown({f"key{number}": number for number in range(platform.MOST + 4)})
+    many = shown({f"key{number}": number for number in range(platform.MOST + 4)})
+    assert says(many, "platform.more", count=4)
 
 
 def test_what_came_is_kept_as_it_came_and_in_its_order() -> None:

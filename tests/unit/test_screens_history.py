@@ -12,6 +12,7 @@ from bot.actions.ports import OrderEvent
 from bot.chat.screens import history, order_page
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import Step
+from tests.texts import label, says, text
 from tests.unit.every_screen import GOPAY, JAKARTA, NOW, TRANSLATIONS, Seen, a_deposit, an_order, at_each_moment
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
@@ -50,19 +51,24 @@ def test_each_order_is_listed_with_its_mark_its_day_and_where_it_stands() -> Non
         an_order(GOPAY, reference="GHK2345", expires_at=NOW, created_at=NOW - timedelta(days=365)),
     )
     seen = listed(HistoryPage(orders, "", None, None, 0, 3))
-    assert seen.text == (
-        "Your orders\n\n"
-        "⏳ Rp500,000 → BCA ••••7890\nABC2345 · today · Waiting for payment\n\n"
-        "✅ Rp500,000 → BCA ••••7890\nDEF2345 · 16 Aug · Sent\n\n"
-        "⌛ Rp500,000 → GoPay ••••7890\nGHK2345 · 17 Aug 2025 · Invoice expired"
-    )
+    bank = {"amount": "Rp500,000", "destination": "BCA ••••7890"}
+    wallet = {"amount": "Rp500,000", "destination": "GoPay ••••7890"}
+    today, waiting, was_sent, over = map(text, ("time.today", "status.created", "status.sent", "status.expired"))
+    assert seen.text.split("\n\n") == [
+        text("history.title"),
+        text("history.entry", mark="⏳", **bank, reference="ABC2345", day=today, state=waiting),
+        text("history.entry", mark="✅", **bank, reference="DEF2345", day="16 Aug", state=was_sent),
+        text("history.entry", mark="⌛", **wallet, reference="GHK2345", day="17 Aug 2025", state=over),
+    ]
     assert buttons(seen) == {
         "ABC2345": "o:ABC2345:page",
         "DEF2345": "o:DEF2345:page",
         "GHK2345": "o:GHK2345:page",
-        "Send rupiah": "new",
+        label("button.send"): "new",
     }
-    assert "ABC2345 · hari ini · Menunggu pembayaran" in listed(HistoryPage(orders, "", None, None, 0, 3), "id").text
+    in_indonesian = listed(HistoryPage(orders, "", None, None, 0, 3), "id").text
+    today, waiting = text("time.today", "id"), text("status.created", "id")
+    assert says(in_indonesian, "history.entry", "id", reference="ABC2345", day=today, state=waiting)
 
 
 def test_the_neighbouring_pages_are_one_tap_away_and_only_where_there_are_some() -> None:
@@ -70,25 +76,39 @@ def test_the_neighbouring_pages_are_one_tap_away_and_only_where_there_are_some()
     middle = buttons(listed(HistoryPage(order, "ABC2345", "", "XYZ2345", 6, 13)))
     assert middle == {
         "ABC2345": "o:ABC2345:page",
-        "\u2039 Newer": "h:",
-        "7\u20137 of 13": "h:ABC2345",
-        "Older \u203a": "h:XYZ2345",
-        "Send rupiah": "new",
+        label("history.newer"): "h:",
+        label("history.here", first=7, last=7, total=13): "h:ABC2345",
+        label("history.older"): "h:XYZ2345",
+        label("button.send"): "new",
     }
-    assert {"1\u20131 of 2", "Older \u203a"} < buttons(listed(HistoryPage(order, "", None, "XYZ2345", 0, 2))).keys()
-    assert "\u2039 Newer" not in buttons(listed(HistoryPage(order, "", None, "XYZ2345", 0, 2)))
+    newest = buttons(listed(HistoryPage(order, "", None, "XYZ2345", 0, 2)))
+    assert list(newest)[1:-1] == [label("history.here", first=1, last=1, total=2), label("history.older")]
 
 
 def test_who_has_ordered_nothing_is_told_so_and_offered_to() -> None:
     seen = listed(HistoryPage((), "", None, None, 0, 0))
-    assert (seen.text, buttons(seen)) == ("You haven't ordered anything yet.", {"Send rupiah": "new"})
+    assert (seen.text, buttons(seen)) == (text("history.none"), {label("button.send"): "new"})
 
 
 def test_a_page_says_who_was_paid_what_it_cost_and_both_references() -> None:
     seen = page_of(ended(service_id="cmq1a2b3c"))
     assert seen.text.split("\n\n")[:2] == [
-        "✅ Sent\nRp500,000 → BCA ••••7890\nBUDI & <i>SANTOSO</i>",
-        "Paid: 29,412 sats · Lightning\nRate: 1 BTC = Rp1,700,000,000\nOrder: ABC2345\nAt the service: cmq1a2b3c",
+        text(
+            "order_page.heading_named",
+            mark="✅",
+            state=text("status.sent"),
+            amount="Rp500,000",
+            destination="BCA ••••7890",
+            holder="BUDI & <i>SANTOSO</i>",
+        ),
+        "\n".join(
+            (
+                text("order_page.paid", sats="29,412 sats", channel=text("channel.lightning")),
+                text("order_page.rate", rate="Rp1,700,000,000"),
+                text("order_page.reference", reference="ABC2345"),
+                text("order_page.service_id", id="cmq1a2b3c"),
+            )
+        ),
     ]
     assert "<code>ABC2345</code>" in seen.screen.text
     assert "<code>cmq1a2b3c</code>" in seen.screen.text
@@ -96,85 +116,92 @@ def test_a_page_says_who_was_paid_what_it_cost_and_both_references() -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "said"),
+    ("order", "kind", "sats", "channel"),
     [
-        (an_order(), "Price: 29,412 sats · Lightning\nRate: "),
-        (a_deposit("btcb"), "Price: 29,412 sats · BTCB on BNB Chain\nRate: "),
-        (MOMENTS["refused"], "Reviewed: about 29,410 sats · Lightning\nOrder: "),
-        (an_order(phase=Phase.UNSHOWN, bolt11=None, sats=1, idr=1), "Reviewed: about 29,410 sats · Lightning\nOrder: "),
+        (an_order(), "price", "29,412 sats", "lightning"),
+        (a_deposit("btcb"), "price", "29,412 sats", "btcb"),
+        (MOMENTS["refused"], "reviewed", "29,410 sats", "lightning"),
+        (an_order(phase=Phase.UNSHOWN, bolt11=None, sats=1, idr=1), "reviewed", "29,410 sats", "lightning"),
     ],
     ids=["to be paid", "a deposit", "never made", "not what was agreed"],
 )
-def test_a_price_is_only_called_so_if_it_was_locked_and_shown(order: Order, said: str) -> None:
-    assert said in page_of(order).text
+def test_a_price_is_only_called_so_if_it_was_locked_and_shown(order: Order, kind: str, sats: str, channel: str) -> None:
+    figures = page_of(order).text.split("\n\n")[1].split("\n")
+    assert figures[0] == text(f"order_page.{kind}", sats=sats, channel=text(f"channel.{channel}"))
+    rate = text("order_page.rate", rate="Rp1,700,000,000")
+    assert (rate in figures) is (kind == "price")
 
 
 @pytest.mark.parametrize(
-    ("moment", "said"),
+    ("moment", "key"),
     [
-        ("unknown", "We are looking whether this order was made. Nothing is to be paid yet."),
-        ("unresolved", "We couldn't find out whether it was made."),
-        ("held", "Nothing is to be paid unless you agree to the new price."),
-        ("offer over", "That price is no longer on offer."),
-        ("refused", "The service couldn't be reached or turned it away."),
-        ("unshown", "It wasn't carried out, and nothing is to be paid for it."),
-        ("IDLE", "Waiting for your payment, until 11:05 WIB."),
-        ("expired", "The invoice has expired: please don't pay it any more."),
-        ("no longer followed", "No payment was seen in time, so this order isn't followed any more."),
-        ("failed paid", "The transfer failed after your payment came in."),
-        ("COMPLETED", "The rupiah have been sent to the bank."),
+        ("unknown", "order_page.checking"),
+        ("unresolved", "order_page.unresolved"),
+        ("held", "order_page.held"),
+        ("offer over", "order_page.offer_over"),
+        ("refused", "order_page.refused"),
+        ("unshown", "order_page.closed"),
+        ("IDLE", "card.pay_before"),
+        ("expired", "card.expired"),
+        ("no longer followed", "order_page.given_up"),
+        ("failed paid", "card.failed_paid"),
+        ("COMPLETED", "card.sent_bank"),
     ],
 )
-def test_a_page_says_what_the_state_means(moment: str, said: str) -> None:
-    assert said in page_of(MOMENTS[moment]).text
+def test_a_page_says_what_the_state_means(moment: str, key: str) -> None:
+    until = {"at": "11:05 WIB"} if key == "card.pay_before" else {}
+    assert page_of(MOMENTS[moment]).text.endswith(f"\n\n{text(key, **until)}")
 
 
 def test_a_page_says_what_was_unusual() -> None:
-    assert "after the invoice had expired. It was seen all the same." in page_of(ended(expiry_told=True)).text
-    assert "after the invoice had expired" not in page_of(ended()).text
-    moved = "The price moved after your review: from 29,410 sats for Rp500,000 to 29,412 sats for Rp500,000."
-    assert moved in page_of(ended(), [HELD]).text
-    assert "price moved" not in page_of(ended()).text
+    assert says(page_of(ended(expiry_told=True)).text, "order_page.late")
+    assert not says(page_of(ended()).text, "order_page.late")
+    reviewed, locked = {"reviewed": "29,410 sats", "reviewed_idr": "Rp500,000"}, {"locked": "29,412 sats"}
+    assert says(page_of(ended(), [HELD]).text, "order_page.price_moved", **reviewed, **locked, locked_idr="Rp500,000")
+    assert not says(page_of(ended()).text, "order_page.price_moved")
     refused = replace(MOMENTS["refused"], refusal="<b>closed</b> & gone ")
-    assert "said:\n<b>closed</b> & gone\nNothing is to be paid." in page_of(refused).text
+    assert says(page_of(refused).text, "order_page.refused_because", reason="<b>closed</b> & gone")
 
 
 @pytest.mark.parametrize(
-    ("moment", "labels"),
+    ("moment", "names"),
     [
-        ("unknown", ["Talk to a person", "All orders", "Refresh"]),
-        ("unresolved", ["Answer", "Talk to a person", "All orders", "Refresh"]),
-        ("held", ["Answer", "Talk to a person", "All orders", "Refresh"]),
-        ("offer over", ["Answer", "Send again", "Talk to a person", "All orders", "Refresh"]),
-        ("IDLE", ["Show the card", "Talk to a person", "All orders", "Refresh"]),
-        ("LN_SWAP_PENDING", ["Show the card", "Send again", "Talk to a person", "All orders", "Refresh"]),
-        ("expired", ["Show the card", "Send again", "Talk to a person", "All orders", "Refresh"]),
-        ("refused", ["Send again", "Talk to a person", "All orders"]),
-        ("unshown", ["Send again", "Talk to a person", "All orders"]),
-        ("no longer followed", ["Send again", "Talk to a person", "All orders"]),
-        ("failed paid", ["Send again", "Talk to a person", "All orders"]),
-        ("failed expired", ["Send again", "Talk to a person", "All orders"]),
+        ("unknown", ["help", "history", "refresh"]),
+        ("unresolved", ["decide", "help", "history", "refresh"]),
+        ("held", ["decide", "help", "history", "refresh"]),
+        ("offer over", ["decide", "resend", "help", "history", "refresh"]),
+        ("IDLE", ["card", "help", "history", "refresh"]),
+        ("LN_SWAP_PENDING", ["card", "resend", "help", "history", "refresh"]),
+        ("expired", ["card", "resend", "help", "history", "refresh"]),
+        ("refused", ["resend", "help", "history"]),
+        ("unshown", ["resend", "help", "history"]),
+        ("no longer followed", ["resend", "help", "history"]),
+        ("failed paid", ["resend", "help", "history"]),
+        ("failed expired", ["resend", "help", "history"]),
     ],
 )
-def test_a_page_offers_what_makes_sense_there(moment: str, labels: list[str]) -> None:
-    assert [button.label for button in page_of(MOMENTS[moment]).buttons] == labels
+def test_a_page_offers_what_makes_sense_there(moment: str, names: list[str]) -> None:
+    assert [button.label for button in page_of(MOMENTS[moment]).buttons] == [label(f"button.{name}") for name in names]
 
 
 def test_an_order_that_was_sent_leads_to_its_receipt_and_to_sending_again() -> None:
     assert buttons(page_of(ended())) == {
-        "Send again": "o:ABC2345:resend",
-        "Receipt": "o:ABC2345:receipt",
-        "Talk to a person": "o:ABC2345:help",
-        "All orders": "o:ABC2345:list",
+        label("button.resend"): "o:ABC2345:resend",
+        label("button.receipt"): "o:ABC2345:receipt",
+        label("button.help"): "o:ABC2345:help",
+        label("button.history"): "o:ABC2345:list",
     }
 
 
 def test_help_is_offered_only_where_there_is_somebody() -> None:
-    assert "Talk to a person" not in buttons(page_of(MOMENTS["failed paid"], help_offered=False))
+    assert label("button.help") not in buttons(page_of(MOMENTS["failed paid"], help_offered=False))
 
 
 def test_an_order_whose_recipient_is_forgotten_keeps_the_rest_and_says_why_it_cant_be_sent_again() -> None:
     seen = page_of(ended(number="", holder=None))
-    assert seen.text.startswith("✅ Sent\nRp500,000 → BCA\n\nPaid: 29,412 sats")
-    assert seen.text.endswith("Its recipient has been deleted, so it can't be sent again from here.")
-    assert list(buttons(seen)) == ["Receipt", "Talk to a person", "All orders"]
+    heading, figures, *_ = seen.text.split("\n\n")
+    state = text("status.sent")
+    assert heading == text("order_page.heading", mark="✅", state=state, amount="Rp500,000", destination="BCA")
+    assert says(figures, "order_page.paid", sats="29,412 sats")
+    assert seen.text.endswith(text("order_page.forgotten"))
+    assert list(buttons(seen)) == [label("button.receipt"), label("button.help"), label("button.history")]

@@ -18,6 +18,7 @@ from bot.domain.order import Phase
 from bot.domain.payout import PayoutMethod
 from bot.domain.ticket_times import TicketFigures
 from bot.domain.tickets import Cause, CloseReason, Ticket, closed, opened
+from tests.texts import label, says, text
 from tests.unit.every_screen import BCA, HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
@@ -69,10 +70,10 @@ def test_only_pages_that_there_are_can_be_turned_to(offset: int, has_more: bool,
 
 
 def test_an_order_of_somebody_who_was_deleted_names_nobody() -> None:
-    assert "Its person has been deleted." in list_of(1, person_id=0, number="").text
+    assert says(list_of(1, person_id=0, number="").text, "lookup.order_forgotten")
     case = Case(person_id=0, person=None, order=an_order(person_id=0, number="", holder=None))
     page = Seen("order", staff_lookup.order(EN, case, NOW, JAKARTA, "id"))
-    assert [button.label for button in page.buttons] == ["Refresh"], "nobody to look up, nothing to reveal"
+    assert [button.data for button in page.buttons] == ["lu:order:ABC2345"], "nobody to look up, nothing to reveal"
 
 
 def test_an_orders_page_leads_to_its_person_its_tickets_and_its_full_recipient() -> None:
@@ -107,8 +108,9 @@ def test_a_persons_page_says_how_they_stand_and_nothing_of_their_own(locale: str
 def test_a_person_of_whom_only_orders_are_left_has_a_page() -> None:
     about = About(person_id=7, person=None, tally=PersonTally(orders=1), orders=(an_order(),), tickets=())
     seen = Seen("person", staff_lookup_person.screen(EN, about, NOW, JAKARTA, "id"))
-    assert "Person: 7 · write to them in Indonesian" in seen.text
-    assert "All tickets" not in [button.label for button in seen.buttons]
+    assert says(seen.text, "case.person", id="7", language=text("broadcast.language.id"))
+    assert label("lookup.all_orders") in [button.label for button in seen.buttons]
+    assert label("lookup.all_tickets") not in [button.label for button in seen.buttons]
 
 
 @pytest.mark.parametrize("which", TicketFilter)
@@ -127,15 +129,15 @@ def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter,
     assert seen.units <= LONGEST_TEXT
     assert all(each.reference in seen.text for each in tickets)
     assert str(ticket_times.lines(t, TIMES)).split("\n")[0] in seen.screen.text, "how long people waited"
-    filters = [button for button in seen.buttons if "234)" in button.label]
+    filters = [button for button in seen.buttons if t.number(1_234) in button.label]
     assert [button.data for button in filters] == [f"lu:tickets:{each}~0" for each in TicketFilter]
     assert [button.data for button in filters if button.label.startswith("•")] == [f"lu:tickets:{which}~0"]
 
 
 def test_a_ticket_about_no_order_and_a_list_of_none_say_so() -> None:
     page = Page(((ticket(order_reference=""), None),))
-    assert "About no order" in Seen("tickets", _of_person(page)).text
-    assert "None." in Seen("tickets", _of_person(Page(()))).text
+    assert says(Seen("tickets", _of_person(page)).text, "lookup.ticket_without")
+    assert Seen("tickets", _of_person(Page(()))).text.endswith(text("lookup.no_tickets"))
 
 
 def _of_person(page: Page[Any]) -> Screen:
@@ -156,20 +158,24 @@ def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
         "lu:person:1001",
         f"tk:{about}:show:here",
     ]
-    assert "Waits for an answer since" in seen.text
+    assert says(seen.text, "staff_ticket.waits", at="07:05 WIB")
 
 
 @pytest.mark.parametrize(
     ("sought", "said"),
     [
-        (Sought(code="014", idr=(500_000,)), "Orders: BCA · Rp500,000"),
-        (Sought(idr=(1_500, 1_500_000)), "Orders: Rp1,500 or Rp1,500,000"),
-        (Sought(sats=(25_000,), since=NOW, until=NOW + 24 * HOUR), "Orders: 25,000 sats · 17 Aug 2026 to 18 Aug 2026"),
+        (Sought(code="014", idr=(500_000,)), "BCA · Rp500,000"),
+        (Sought(idr=(1_500, 1_500_000)), label("lookup.either", one="Rp1,500", other="Rp1,500,000")),
+        (
+            Sought(sats=(25_000,), since=NOW, until=NOW + 24 * HOUR),
+            f"25,000 sats · {label('lookup.days', first='17 Aug 2026', last='18 Aug 2026')}",
+        ),
     ],
 )
 def test_what_is_sought_is_said_back(sought: Sought, said: str) -> None:
     method = BCA if sought.code else None
-    assert Seen("sought", Screen(staff_lookup.sought(EN, sought, method, JAKARTA))).text == said
+    shown = Seen("sought", Screen(staff_lookup.sought(EN, sought, method, JAKARTA))).text
+    assert shown == text("lookup.sought", what=said)
 
 
 @pytest.mark.parametrize(

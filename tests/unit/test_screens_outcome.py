@@ -8,7 +8,8 @@ from bot.chat.notices import HOLDS
 from bot.chat.screens import outcome
 from bot.domain.order import Notice, Order
 from bot.domain.timeline import Step
-from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
+from tests.texts import label, starts, text
+from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
 
 MOMENTS = dict(at_each_moment())
 
@@ -24,56 +25,64 @@ def labels(seen: Seen) -> list[str]:
 
 def test_a_moved_price_is_a_question_with_both_prices() -> None:
     seen = told(Notice.PRICE_MOVED, MOMENTS["held"])
-    assert "Reviewed: 29,410 sats for Rp500,000\nNow: 29,412 sats for Rp500,000" in seen.text
-    assert labels(seen) == ["Pay at the new price", "No, thank you"]
+    assert seen.text == text(
+        "news.price_moved",
+        line=LINE,
+        reviewed="29,410 sats",
+        reviewed_idr="Rp500,000",
+        locked="29,412 sats",
+        locked_idr="Rp500,000",
+    )
+    assert labels(seen) == [label("button.accept_price"), label("button.no_thanks")]
 
 
 def test_an_offer_that_is_over_can_not_be_accepted_any_more() -> None:
     seen = told(Notice.PRICE_MOVED, MOMENTS["offer over"])
-    assert "no longer on offer" in seen.text
-    assert labels(seen) == ["New quote, same recipient"]
+    assert seen.text == text("news.offer_over", line=LINE)
+    assert labels(seen) == [label("button.requote")]
 
 
 def test_a_refusal_quotes_the_service_as_text_and_says_that_nothing_is_to_be_paid() -> None:
     seen = told(Notice.REFUSED, replace(MOMENTS["refused"], refusal="<b>too</b> much & more"))
-    assert "says:\n<b>too</b> much & more\nNothing is to be paid." in seen.text
-    assert labels(seen) == ["Check and try again"]
-    assert "Nothing is to be paid." in told(Notice.REFUSED, MOMENTS["refused"]).text
+    assert seen.text == text("news.refused_because", line=LINE, reason="<b>too</b> much & more")
+    assert labels(seen) == [label("button.back_to_review")]
+    assert told(Notice.REFUSED, MOMENTS["refused"]).text == text("news.refused", line=LINE)
 
 
 def test_an_unknown_outcome_asks_for_patience_and_the_decision_is_the_persons() -> None:
     checking = told(Notice.CHECKING, MOMENTS["unknown"])
-    assert "Please don't order again meanwhile; nothing is to be paid yet." in checking.text
+    assert checking.text == text("news.checking", line=LINE)
     assert labels(checking) == []
     unresolved = told(Notice.UNRESOLVED, MOMENTS["unresolved"])
-    assert "A new order is only made if you say so." in unresolved.text
-    assert labels(unresolved) == ["Try again", "Never mind"]
+    assert unresolved.text == text("news.unresolved", line=LINE)
+    assert labels(unresolved) == [label("button.try_again"), label("button.drop")]
 
 
 @pytest.mark.parametrize(
-    ("moment", "locale", "said"),
+    ("moment", "locale", "key", "facts"),
     [
-        ("failed paid", "en", "The money did leave your wallet"),
-        ("failed paid", "id", "Uang sudah keluar dari dompet"),
-        ("failed paid between two looks", "en", "The money did leave your wallet"),
-        ("failed unpaid", "en", "as far as we know no money left your wallet"),
-        ("failed unpaid", "id", "sejauh yang kami tahu tidak ada uang yang keluar"),
+        ("failed paid", "en", "news.failed_paid", {"paid": "29,412 sats", "at": "10:05 WIB"}),
+        ("failed paid", "id", "news.failed_paid", {"paid": "29.412 sat", "at": "10.05 WIB"}),
+        ("failed paid between two looks", "en", "news.failed_paid", {"paid": "29,412 sats", "at": "10:05 WIB"}),
+        ("failed unpaid", "en", "news.failed_unpaid", {}),
+        ("failed unpaid", "id", "news.failed_unpaid", {}),
     ],
 )
-def test_a_failure_says_whether_money_left_the_wallet(moment: str, locale: str, said: str) -> None:
+def test_a_failure_says_whether_money_left_the_wallet(
+    moment: str, locale: str, key: str, facts: dict[str, str]
+) -> None:
     seen = told(Notice.FAILED, MOMENTS[moment], locale)
-    assert said in seen.text
-    assert labels(seen)[-1] in {"Talk to a person", "Bicara dengan petugas"}
+    assert starts(seen.text, key, locale, **facts)
+    assert labels(seen)[-1] == label("button.help", locale)
     without_staff = labels(told(Notice.FAILED, MOMENTS[moment], locale, help_offered=False))
-    assert "Talk to a person" not in without_staff
+    assert label("button.help", locale) not in without_staff
 
 
-def test_sent_names_the_place_and_never_says_that_the_money_has_arrived() -> None:
+def test_sent_names_the_place() -> None:
     bank = replace(MOMENTS["COMPLETED"], paid_at=NOW)
     wallet = replace(bank, method=replace(bank.method, kind="ewallet"))
-    assert "sent to the bank" in told(Notice.SENT, bank).text
-    assert "sent to the e-wallet" in told(Notice.SENT, wallet).text
-    assert "arrived" not in told(Notice.SENT, bank).text
+    assert told(Notice.SENT, bank).text == text("news.sent_bank", line=LINE)
+    assert told(Notice.SENT, wallet).text == text("news.sent_ewallet", line=LINE)
 
 
 def test_what_has_been_overtaken_is_not_told_any_more() -> None:

@@ -16,10 +16,12 @@ from bot.domain.order import Phase
 from bot.domain.payout import PayoutMethod
 from bot.domain.timeline import Step
 from bot.i18n import Translator
+from tests.texts import says, starts, text
 from tests.unit.every_screen import (
     BCA,
     HOSTILE_NAMES,
     JAKARTA,
+    LINE,
     NOW,
     TRANSLATIONS,
     Seen,
@@ -98,31 +100,31 @@ def test_who_has_come_within_the_same_second_may_go() -> None:
 @pytest.mark.parametrize(
     ("order", "reason"),
     [
-        (an_order(phase=Phase.OPEN), "can still be paid"),
-        (an_order(phase=Phase.OPEN, expires_at=NOW), "A late payment is still looked for"),
-        (an_order(phase=Phase.OPEN, paid_at=NOW, step=Step.PAID), "on its way"),
-        (an_order(phase=Phase.UNKNOWN), "finding out"),
-        (an_order(phase=Phase.UNRESOLVED), "finding out"),
-        (an_order(phase=Phase.HELD), "your word"),
+        (an_order(phase=Phase.OPEN), "payable"),
+        (an_order(phase=Phase.OPEN, expires_at=NOW), "expired"),
+        (an_order(phase=Phase.OPEN, paid_at=NOW, step=Step.PAID), "paid"),
+        (an_order(phase=Phase.UNKNOWN), "unknown"),
+        (an_order(phase=Phase.UNRESOLVED), "unknown"),
+        (an_order(phase=Phase.HELD), "held"),
     ],
 )
 def test_what_is_open_is_named_with_its_reason(order: Any, reason: str) -> None:
     shown = Seen("waiting", privacy.waiting(TRANSLATIONS.get("en"), Waits((order,)), NOW))
-    assert "ABC2345" in shown.text
-    assert reason in shown.text
+    assert f"• {LINE}\n{text(f'privacy.open_{reason}')}" in shown.text
 
 
-@pytest.mark.parametrize(("username", "said"), [("emma_w", "Public name: @emma_w"), (None, "")])
-def test_a_public_name_that_is_kept_is_shown(username: str | None, said: str) -> None:
-    shown = Seen("seen", privacy.summary(TRANSLATIONS.get("en"), held(username=username), JAKARTA))
-    assert (said or "Your data") in shown.text
-    assert ("Public name" in shown.text) == bool(username)
+@pytest.mark.parametrize("username", ["emma_w", None])
+def test_a_public_name_that_is_kept_is_shown(username: str | None) -> None:
+    shown = Seen("seen", privacy.summary(TRANSLATIONS.get("en"), held(username=username), JAKARTA)).text
+    assert starts(shown, "privacy.profile", since="17 Aug 2026", zone="Asia/Jakarta")
+    assert says(shown, "privacy.public_name") is bool(username)
+    assert says(shown, "privacy.public_name", name="@emma_w") is bool(username)
 
 
 def test_without_retention_nothing_is_said_of_days() -> None:
     shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, wished=False))
-    assert "numbers and names, encrypted: until you delete them" in shown.text
-    assert " 0 days" not in shown.text
+    kept = {"how_long": text("privacy.until_deleted"), "tickets": text("privacy.until_deleted")}
+    assert shown.text == text("privacy.text", orders=text("privacy.orders_until_deleted"), **kept)
 
 
 def test_the_file_holds_everything_in_full_and_is_json_whatever_was_typed() -> None:

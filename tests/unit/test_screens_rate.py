@@ -11,6 +11,7 @@ from bot.chat.screens import rate, rate_chart
 from bot.domain.quote import Quote
 from bot.domain.rate_history import Period, RateHistory, history_of, points_of
 from bot.pictures.chart import Trend, render_chart
+from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, TRANSLATIONS, Seen
 
 ENGLISH, INDONESIAN = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
@@ -29,25 +30,47 @@ def told(locale: str, looked_back: RateHistory, quote: Quote = QUOTE) -> Seen:
     return Seen("rate", shown, is_caption=True)
 
 
+def millions(amount: str) -> str:
+    return label("rate.millions", "id", amount=amount)
+
+
 def test_the_rate_in_english() -> None:
     shown = told("en", history((24, 1_592), (12, 1_620), (6, 1_580)))
-    assert shown.text == (
-        "1 BTC = Rp1,612,345,678.25\n1 USDC = Rp16,250.4\nas of 17:06 WIB, source: sandbox\n\n"
-        "Rp100,000 ≈ 6,203 sats\nRp1,000,000 ≈ 62,022 sats\nThe fee of Rp5,000 a transfer is included.\n\n"
-        "24 hours: ↑ 1.28%\nlowest Rp1,580,000,000\nhighest Rp1,620,000,000"
-    )
+    ends = {"lowest": "Rp1,580,000,000", "highest": "Rp1,620,000,000"}
+    assert [part.split("\n") for part in shown.text.split("\n\n")] == [
+        [
+            text("rate.btc", rate="Rp1,612,345,678.25"),
+            text("rate.usdc", rate="Rp16,250.4"),
+            text("rate.as_of_source", at="17:06 WIB", source="sandbox"),
+        ],
+        [
+            text("rate.example", amount="Rp100,000", sats="6,203 sats"),
+            text("rate.example", amount="Rp1,000,000", sats="62,022 sats"),
+            text("rate.fee", fee="Rp5,000"),
+        ],
+        text("rate.went", period=text("rate.period_day"), change="↑ 1.28%", **ends).split("\n"),
+    ]
     assert shown.screen.photo == b"PNG"
 
 
 def test_the_rate_in_indonesian_since_the_bot_is_there() -> None:
     shown = told("id", history((2, 1_620)))
-    assert "1 BTC = Rp1.612.345.678,25\n1 USDC = Rp16.250,4\nper pukul 17.06 WIB, sumber: sandbox" in shown.text
-    assert "Sejauh ini: ↓ 0,47%\nterendah Rp1.612.345.678\ntertinggi Rp1.620.000.000" in shown.text
+    assert shown.text.split("\n")[:3] == [
+        text("rate.btc", "id", rate="Rp1.612.345.678,25"),
+        text("rate.usdc", "id", rate="Rp16.250,4"),
+        text("rate.as_of_source", "id", at="17.06 WIB", source="sandbox"),
+    ]
+    ends = {"lowest": "Rp1.612.345.678", "highest": "Rp1.620.000.000"}
+    assert shown.text.endswith(text("rate.went_so_far", "id", change="↓ 0,47%", **ends))
 
 
 def test_the_shown_period_is_marked_and_the_others_are_a_tap_away() -> None:
     row = told("en", history(period=Period.WEEK)).screen.keyboard[0]
-    assert [button.label for button in row] == ["Day", "· Week ·", "Month"]
+    assert [button.label for button in row] == [
+        label("rate.button_day"),
+        f"· {label('rate.button_week')} ·",
+        label("rate.button_month"),
+    ]
     assert [data.read_rate_press(button.data or "") for button in row] == list(Period)
 
 
@@ -58,22 +81,23 @@ def test_what_is_no_button_of_the_rate_is_none(press: str) -> None:
 
 def test_a_source_from_outside_stays_text() -> None:
     shown = told("en", history(), Quote(Decimal(10**9), NOW, None, "<b>us</b>\n& co"))
-    assert "source: <b>us</b> & co" in shown.text
-    assert "USDC" not in shown.text
+    assert says(shown.text, "rate.as_of_source", at="17:06 WIB", source="<b>us</b> & co")
+    assert not says(shown.text, "rate.usdc")
 
 
 def test_the_picture_says_what_the_caption_says() -> None:
     facts = rate_chart.facts(INDONESIAN, history((24, 1_592), (12, 1_620), (6, 1_580)), QUOTE, JAKARTA)
-    assert (facts.title, facts.figure, facts.period) == ("BTC/IDR", "Rp1.612.345.678", "24 jam")
-    assert (facts.change, facts.trend, facts.note) == ("↑ 1,28%", Trend.UP, "sejak 20 Nov 2026 17.06 WIB")
+    assert (facts.title, facts.figure, facts.period) == ("BTC/IDR", "Rp1.612.345.678", label("rate.period_day", "id"))
+    since = label("rate.chart_since", "id", at="20 Nov 2026 17.06 WIB")
+    assert (facts.change, facts.trend, facts.note) == ("↑ 1,28%", Trend.UP, since)
     assert facts.columns == (
-        ("Terendah", "Rp1.580,0 jt"),
-        ("Tertinggi", "Rp1.620,0 jt"),
+        (label("rate.lowest", "id"), f"Rp{millions('1.580,0')}"),
+        (label("rate.highest", "id"), f"Rp{millions('1.620,0')}"),
         ("USDC/IDR", "Rp16.250"),
     )
-    assert [mark.label for mark in facts.levels] == ["1.580 jt", "1.600 jt", "1.620 jt"]
+    assert [mark.label for mark in facts.levels] == [millions("1.580"), millions("1.600"), millions("1.620")]
     assert [mark.label for mark in facts.times] == ["18.00", "21 Nov", "06.00", "12.00"]
-    assert facts.footer == "21 Nov 2026 17.06 WIB · sumber: sandbox"
+    assert facts.footer == label("rate.chart_source", "id", at="21 Nov 2026 17.06 WIB", source="sandbox")
     assert facts.runs[-1][-1][0] == 1
 
 
@@ -85,7 +109,7 @@ def test_a_rate_that_fell_and_one_that_stood_still() -> None:
 
 def test_the_first_picture_ever_is_a_point_and_says_so() -> None:
     facts = rate_chart.facts(ENGLISH, history(), QUOTE, JAKARTA)
-    assert (facts.change, facts.note, len(facts.runs), facts.times) == ("", "recorded from now on", 1, ())
+    assert (facts.change, facts.note, len(facts.runs), facts.times) == ("", label("rate.chart_begins"), 1, ())
     assert facts.columns == (("USDC/IDR", "Rp16,250"),)
 
 

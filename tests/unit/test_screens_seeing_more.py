@@ -8,6 +8,7 @@ import pytest
 from bot.actions.ports import AuditAction
 from bot.actions.trail import TrailPage
 from bot.chat.screens import audit, staff_reveal
+from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 from tests.unit.seeing_more_screens import a_reveal, an_entry
 
@@ -36,50 +37,78 @@ def test_the_minute_shows_the_whole_recipient_and_when_it_ends() -> None:
     seen = Seen("", staff_reveal.shown(EN, REVEAL, ORDER, None))
     assert ORDER.number in seen.text
     assert str(ORDER.holder) in seen.text
-    assert "Masked again at 10:06 WIB." in seen.text
-    assert [button.label for button in seen.buttons] == ["Mask it now"]
+    assert says(seen.text, "reveal.shown_named", number=ORDER.number, holder=ORDER.holder, until="10:06 WIB")
+    assert [button.label for button in seen.buttons] == [label("reveal.hide")]
 
 
 def test_what_was_forgotten_cant_be_asked_for_again() -> None:
-    assert [button.label for button in Seen("", staff_reveal.masked(EN, REVEAL, ORDER)).buttons] == ["Show it again"]
+    assert [button.label for button in Seen("", staff_reveal.masked(EN, REVEAL, ORDER)).buttons] == [
+        label("reveal.again")
+    ]
     for order in (replace(ORDER, number="", holder=None), None):
         assert staff_reveal.masked(EN, REVEAL, order).keyboard == ()
 
 
 @pytest.mark.parametrize(
-    ("changes", "line"),
+    ("changes", "subject", "person", "why"),
     [
-        ({}, "saw the full recipient of order R2345AB of person 1001: the bank or the service asks for it"),
-        ({"detail": "bank <b>asks</b>"}, "saw the full recipient of order R2345AB of person 1001: bank <b>asks</b>"),
-        ({"action": AuditAction.LOOKED, "subject": "person:", "detail": ""}, "looked at person 1001"),
-        ({"action": AuditAction.LOOKED, "subject": "person:", "detail": "", "person_id": 0}, "looked at person …"),
+        ({}, text("audit.of_order", name="R2345AB"), "1001", text("audit.word_trace")),
+        ({"detail": "bank <b>asks</b>"}, text("audit.of_order", name="R2345AB"), "1001", "bank <b>asks</b>"),
+        (
+            {"action": AuditAction.LOOKED, "subject": "person:", "detail": ""},
+            text("audit.of_person", name="1001"),
+            "",
+            "",
+        ),
+        (
+            {"action": AuditAction.LOOKED, "subject": "person:", "detail": "", "person_id": 0},
+            text("audit.of_person", name="…"),
+            "",
+            "",
+        ),
         (
             {"action": AuditAction.CHANGED, "subject": "alarm:order_failed:R2345AB", "detail": "settled"},
-            "changed the alarm “Paid orders that failed R2345AB” of person 1001: seen to",
+            text("audit.of_alarm", name=f"{text('alarm.order_failed_name')} R2345AB"),
+            "1001",
+            text("audit.word_settled"),
         ),
         (
             {"action": AuditAction.BROADCAST, "subject": "broadcast:0123456789", "detail": "running", "person_id": 0},
-            "handled broadcast 0123456789: resumed",
+            text("audit.of_broadcast", name="0123456789"),
+            "",
+            text("audit.word_running"),
         ),
         (
             {"action": AuditAction.EXPORTED, "subject": "trail:", "detail": "", "person_id": 0},
-            "took along this trail as a file",
+            text("audit.of_trail"),
+            "",
+            "",
         ),
     ],
 )
-def test_an_entry_says_who_did_what_to_whom_when_and_why(changes: dict[str, object], line: str) -> None:
-    page = TrailPage((an_entry(NOW - timedelta(seconds=5), **changes),))
-    text = Seen("", audit.screen(EN, page, NOW, JAKARTA)).text
-    assert text == f"Audit trail, newest first\n\ntoday, 10:04:55 · 3001\n{line}"
+def test_an_entry_says_who_did_what_to_whom_when_and_why(
+    changes: dict[str, object], subject: str, person: str, why: str
+) -> None:
+    entry = an_entry(NOW - timedelta(seconds=5), **changes)
+    seen = Seen("", audit.screen(EN, TrailPage((entry,)), NOW, JAKARTA)).text
+    said = text(f"audit.{entry.action}", subject=subject)
+    said = text("audit.about", said=said, person=person) if person else said
+    said = text("audit.why", said=said, detail=why) if why else said
+    line = text("audit.entry", day=text("time.today"), time="10:04:55", actor="3001", said=said)
+    assert seen == f"{text('audit.title')}\n\n{line}"
 
 
 def test_pages_turn_and_lead_to_the_trail_of_one_and_back() -> None:
     newest = TrailPage((an_entry(NOW), an_entry(NOW, actor_id=2001)), older="20260817T030500000000-00000000")
     screen = audit.screen(EN, newest, NOW, JAKARTA)
     assert [[button.label for button in row] for row in screen.keyboard] == [
-        ["Older ▶"],
-        ["Only 3001", "Only 2001"],
-        ["As a file"],
+        [label("audit.older")],
+        [label("audit.only", actor="3001"), label("audit.only", actor="2001")],
+        [label("audit.export")],
     ]
     of_one = audit.screen(EN, TrailPage((an_entry(NOW),), 3001, is_newest=False), NOW, JAKARTA)
-    assert [[button.label for button in row] for row in of_one.keyboard] == [["⏮ Newest"], ["Everybody"], ["As a file"]]
+    assert [[button.label for button in row] for row in of_one.keyboard] == [
+        [label("audit.newest")],
+        [label("audit.everybody")],
+        [label("audit.export")],
+    ]

@@ -1,6 +1,5 @@
 """What the settings show is what holds, and each of their buttons does what it says."""
 
-import re
 from itertools import product
 from zoneinfo import ZoneInfo
 
@@ -15,13 +14,18 @@ from bot.domain.notices import CHOOSABLE, Way, chosen
 from bot.domain.phrase import suggest, suggested
 from bot.domain.zones import INDONESIAN, offered_zone
 from bot.i18n.cities import names_of_zones
-from tests.unit.every_screen import NOW, TRANSLATIONS
+from tests.texts import says, text
+from tests.unit.every_screen import NOW, TRANSLATIONS, Seen
 
 LOCALES = ("en", "id")
 
 
 def person(**changes: object) -> Person:
     return Person(id=1001, created_at=NOW, **changes)  # type: ignore[arg-type]
+
+
+def read(screen: Screen) -> str:
+    return Seen("settings", screen).text
 
 
 def pressed(screen: Screen) -> list[tuple[str, str, str]]:
@@ -65,17 +69,16 @@ def test_a_line_of_the_notices_shows_what_holds_and_its_tap_brings_another_way(l
 
 def test_the_summary_counts_what_differs_from_the_usual() -> None:
     t = TRANSLATIONS.get("en")
-    for choices, says in (
-        (None, "Notices: as usual"),
-        ({"sent": "sound"}, "Notices: as usual"),
-        ({"making": "card", "weather": "sound", "failed": "card"}, "Notices: as usual"),
-        ({"sent": "silent"}, "Notices: 1 changed"),
-        ({"sent": "silent", "paid": "card"}, "Notices: 2 changed"),
+    for choices, changed in (
+        (None, 0),
+        ({"sent": "sound"}, 0),
+        ({"making": "card", "weather": "sound", "failed": "card"}, 0),
+        ({"sent": "silent"}, 1),
+        ({"sent": "silent", "paid": "card"}, 2),
     ):
-        assert says in shown.screen(t, person(notices=choices), NOW).text
-        assert sum(chosen(topic, choices) is not topic.usual for topic in CHOOSABLE) == int(
-            (re.findall(r"(\d) changed", says) or [0])[0]
-        )
+        counted = text("settings.notices_changed", count=changed) if changed else text("settings.notices_usual")
+        assert says(read(shown.screen(t, person(notices=choices), NOW)), "settings.text", notices=counted)
+        assert sum(chosen(topic, choices) is not topic.usual for topic in CHOOSABLE) == changed
 
 
 @pytest.mark.parametrize(
@@ -92,8 +95,8 @@ def test_the_summary_counts_what_differs_from_the_usual() -> None:
 )
 def test_a_time_zone_is_shown_as_its_clock_and_its_place(zone: str, time: str) -> None:
     t = TRANSLATIONS.get("en")
-    assert f"Time: {time}\n" in shown.screen(t, person(time_zone=zone), NOW).text
-    assert f"Now: {time}" in shown.zones(t, person(time_zone=zone), NOW).text
+    assert says(read(shown.screen(t, person(time_zone=zone), NOW)), "settings.text", time=time)
+    assert read(shown.zones(t, person(time_zone=zone), NOW)) == text("zone.ask", time=time)
 
 
 @pytest.mark.parametrize("locale", LOCALES)

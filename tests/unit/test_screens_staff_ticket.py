@@ -13,6 +13,7 @@ from bot.chat.screen import Screen
 from bot.chat.screens import staff_afresh, staff_ticket
 from bot.domain.order import OrderReport, Phase, advance
 from bot.domain.tickets import Cause, CloseReason, Rating, Ticket, claimed, closed, opened, rated, reopened
+from tests.texts import label, says, text
 from tests.unit.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 
 EN = TRANSLATIONS.get("en")
@@ -56,45 +57,45 @@ def standing(ticket: Ticket) -> list[str]:
         (
             TICKET,
             [
-                "🎫 T-4F7K2 · open, unclaimed",
-                "Asked by the person, 08:05 WIB",
-                "⏳ Waits for an answer since 08:05 WIB",
+                text("staff_ticket.unclaimed", reference="T-4F7K2"),
+                text("staff_ticket.cause.asked", at="08:05 WIB"),
+                text("staff_ticket.waits", at="08:05 WIB"),
             ],
         ),
         (
             replace(HELD, cause=Cause.FAILED),
             [
-                "🎫 T-4F7K2 · claimed by 3001",
-                "Opened by itself, 08:05 WIB: the order failed after the payment",
-                "⏳ Waits for an answer since 08:05 WIB",
+                text("staff_ticket.claimed", reference="T-4F7K2", by="3001"),
+                text("staff_ticket.cause.failed", at="08:05 WIB"),
+                text("staff_ticket.waits", at="08:05 WIB"),
             ],
         ),
         (
             replace(ANSWERED, cause=Cause.STUCK),
             [
-                "🎫 T-4F7K2 · claimed by 3001",
-                "Opened by itself, 08:05 WIB: the paid order takes too long",
-                "First answer after 7 minutes",
+                text("staff_ticket.claimed", reference="T-4F7K2", by="3001"),
+                text("staff_ticket.cause.stuck", at="08:05 WIB"),
+                text("staff_ticket.answered", duration="7 minutes"),
             ],
         ),
         (
             rated(CLOSED, Rating.GOOD, NOW),
             [
-                "✅ T-4F7K2 · closed",
-                "Asked by the person, 08:05 WIB",
-                "First answer after 7 minutes",
-                "Closed at 10:05 WIB by 3001: solved",
-                "Rating: 👍",
+                text("staff_ticket.closed", reference="T-4F7K2"),
+                text("staff_ticket.cause.asked", at="08:05 WIB"),
+                text("staff_ticket.answered", duration="7 minutes"),
+                text("staff_ticket.ended", at="10:05 WIB", by="3001", reason=text("staff_ticket.reason.solved")),
+                text("staff_ticket.rated", thumb="👍"),
             ],
         ),
         (
             reopened(CLOSED, NOW, timedelta(days=1)),
             [
-                "🎫 T-4F7K2 · claimed by 3001",
-                "Asked by the person, 08:05 WIB",
-                "Reopened: 1",
-                "First answer after 7 minutes",
-                "⏳ Waits for an answer since 10:05 WIB",
+                text("staff_ticket.claimed", reference="T-4F7K2", by="3001"),
+                text("staff_ticket.cause.asked", at="08:05 WIB"),
+                text("staff_ticket.reopened", count=1),
+                text("staff_ticket.answered", duration="7 minutes"),
+                text("staff_ticket.waits", at="10:05 WIB"),
             ],
         ),
     ],
@@ -106,28 +107,31 @@ def test_a_card_says_how_its_ticket_stands(ticket: Ticket, lines: list[str]) -> 
 @pytest.mark.parametrize("locale", ["en", "id"])
 @pytest.mark.parametrize("reason", CloseReason)
 def test_every_reason_has_its_words(locale: str, reason: CloseReason) -> None:
-    assert str(reason) not in card(replace(CLOSED, close_reason=reason), locale).text.split(": ")
+    shown = card(replace(CLOSED, close_reason=reason), locale).text
+    assert says(shown, "staff_ticket.ended", locale, by="3001", reason=text(f"staff_ticket.reason.{reason}", locale))
 
 
 def test_who_may_take_it_and_what_can_be_done_stands_under_it() -> None:
     def labels(ticket: Ticket, case: Case | None = None) -> list[str]:
         return [button.label for button in card(ticket, case=case).buttons]
 
-    about_order = ["🔄 Read the order afresh", "Full recipient"]
-    assert labels(TICKET) == ["Claim", "Close", *about_order, "Saved answers"]
-    assert labels(HELD) == ["Take over", "Close", *about_order, "Saved answers"]
-    assert labels(CLOSED) == ["Reopen", *about_order]
-    assert labels(TICKET, a_case(order=None)) == ["Claim", "Close", "Saved answers"]
+    about_order = [label("staff_ticket.fresh"), label("reveal.button")]
+    names = ("claim", "take", "close", "reopen", "answers")
+    claim, take, close, reopen, saved = (label(f"staff_ticket.{name}") for name in names)
+    assert labels(TICKET) == [claim, close, *about_order, saved]
+    assert labels(HELD) == [take, close, *about_order, saved]
+    assert labels(CLOSED) == [reopen, *about_order]
+    assert labels(TICKET, a_case(order=None)) == [claim, close, saved]
     unmade = a_case(order=an_order(service_id=None, number=""))
-    assert labels(TICKET, unmade) == ["Claim", "Close", "Saved answers"]
-    assert labels(CLOSED, unmade) == ["Reopen"]
+    assert labels(TICKET, unmade) == [claim, close, saved]
+    assert labels(CLOSED, unmade) == [reopen]
 
 
 def test_the_card_names_other_tickets_but_not_itself() -> None:
     other = replace(opened(1001, NOW), reference="T-22222")
-    text = card(TICKET, case=a_case(tickets=(TICKET, other))).text
-    assert text.count("T-4F7K2") == 1
-    assert "T-22222, unclaimed" in text
+    shown = card(TICKET, case=a_case(tickets=(TICKET, other))).text
+    assert shown.count("T-4F7K2") == 1
+    assert says(shown, "case.ticket", reference="T-22222", status=text("case.ticket.unclaimed"))
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
@@ -150,7 +154,8 @@ def test_what_the_person_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_th
         seen = Seen("", Screen(with_quote(said, written.text)))
         assert seen.text.endswith("Where is it?")
         assert '<a href="tg://user?id=3001">3001</a>' in seen.screen.text
-        assert ("🖼" in seen.text, "📎" in seen.text) == (media is MediaKind.PHOTO, media is MediaKind.DOCUMENT)
+        for kind in MediaKind:
+            assert says(seen.text, f"staff_ticket.{kind}", locale) is (kind is media)
     assert "tg://" not in staff_ticket.entry(t, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
 
 
@@ -159,7 +164,7 @@ def test_a_card_with_a_notice_fits_as_well() -> None:
         EN, TICKET, a_case(), NOW, JAKARTA, default_locale="id", notice=EN("staff_ticket.unchanged", at="10:05:12")
     )
     seen = Seen("", screen)
-    assert seen.text.startswith("🔄 Read afresh at 10:05:12: nothing has changed.")
+    assert seen.text.startswith(text("staff_ticket.unchanged", at="10:05:12"))
     assert seen.units <= TEXT_UNITS
 
 
@@ -167,19 +172,30 @@ def test_a_card_with_a_notice_fits_as_well() -> None:
     ("state", "phase", "said", "lines"),
     [
         ("IDLE", Phase.OPEN, "IDLE", []),
-        ("IDLE", Phase.OPEN, "LN_INVOICE_PAID", ["State: IDLE → LN_INVOICE_PAID", "The payment came in."]),
+        (
+            "IDLE",
+            Phase.OPEN,
+            "LN_INVOICE_PAID",
+            [
+                text("staff_ticket.state", before="IDLE", after="LN_INVOICE_PAID"),
+                text("staff_ticket.now_paid"),
+            ],
+        ),
         ("FAILED", Phase.DONE, "FAILED", []),
         (
             "FAILED",
             Phase.DONE,
             "COMPLETED",
-            ["The service says COMPLETED. For us it stays FAILED."],
+            [text("staff_ticket.state_not_taken", before="FAILED", after="COMPLETED")],
         ),
         (
             "",
             Phase.UNSHOWN,
             "IDLE",
-            ["The service says IDLE. For us it stays -.", "The bot doesn't follow this order any more."],
+            [
+                text("staff_ticket.state_not_taken", before="-", after="IDLE"),
+                text("staff_ticket.not_followed"),
+            ],
         ),
     ],
 )
@@ -199,8 +215,8 @@ def test_a_card_and_what_the_person_wrote_are_known_by_the_ticket_they_name_firs
         assert staff_ticket.named_in(card(ticket, locale).text) == "T-4F7K2"
     again = staff_ticket.card(t, TICKET, a_case(), NOW, JAKARTA, default_locale="id", notice=t("news.again"))
     assert staff_ticket.named_in(Seen("", again).text) == "T-4F7K2"
-    forged = replace(ENTRY, text="🎫 T-22222 · closed")
+    forged = replace(ENTRY, text=text("staff_ticket.unclaimed", reference="T-22222"))
     said = staff_ticket.entry(t, TICKET, forged, "10:05", ping=0, is_changed=False)
     assert staff_ticket.named_in(Seen("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
-    for other in ("", "T-4F7K2", "Look at T-4F7K2 please", "👤 pressed Help"):
+    for other in ("", "T-4F7K2", "Look at T-4F7K2 please", text("case.did", what=text("act.pressed.help"))):
         assert staff_ticket.named_in(other) == ""

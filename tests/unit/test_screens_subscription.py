@@ -15,6 +15,7 @@ from bot.chat.screen import Screen
 from bot.chat.screens import quote_news, rate_alert, subscription
 from bot.domain.quote import Quote
 from bot.i18n import Translator
+from tests.texts import says, text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen
 from tests.unit.test_screens_limits import check
 
@@ -59,7 +60,7 @@ def test_every_screen_is_a_message_that_telegram_takes_and_every_button_is_answe
     actions = set()
     for seen in every_screen(TRANSLATIONS.get(locale)):
         check(seen)
-        assert "None" not in seen.text
+        assert "None" not in seen.text.replace(text("subscription.none", locale), "")
         pressed = {button.data: data.read_subscription_press(button.data or "")[0] for button in seen.buttons}
         assert {other for other, action in pressed.items() if not action} <= {"new", "s:zones"}
         actions |= set(filter(None, pressed.values()))
@@ -70,10 +71,15 @@ def test_the_overview_names_all_that_is_on() -> None:
     t = TRANSLATIONS.get("en")
     alerts = (ALERT, replace(ALERT, id="b" * 16, is_above=False, threshold=Decimal(1_600_000_000), cool_down=86_400))
     shown = Seen("overview", subscription.screen(t, Wishes(SUBSCRIBED, alerts), NOW, ZoneInfo("Asia/Makassar")))
-    assert "Daily quote: each day at 07:30 WITA" in shown.text
-    assert "Quiet hours: 22:00–07:00" in shown.text  # noqa: RUF001  a dash
-    assert "• ▲ Rp1,750,000,000 · Once · until 16 Sep" in shown.text
-    assert "• ▼ Rp1,600,000,000 · Every 24 h · until 16 Sep" in shown.text
+    above = text("subscription.alert_line", price="▲ Rp1,750,000,000", how=text("subscription.once"), until="16 Sep")
+    again = text("subscription.again", hours=24)
+    below = text("subscription.alert_line", price="▼ Rp1,600,000,000", how=again, until="16 Sep")
+    assert shown.text == text(
+        "subscription.text",
+        daily=text("subscription.each_day", time="07:30 WITA"),
+        quiet="22:00–07:00",  # noqa: RUF001  a dash
+        alerts=f"\n• {above}\n• {below}",
+    )
     assert [button.label for button in shown.buttons if "🗑" in button.label] == [
         "🗑 ▲ Rp1,750,000,000",
         "🗑 ▼ Rp1,600,000,000",
@@ -83,7 +89,7 @@ def test_the_overview_names_all_that_is_on() -> None:
 
 def test_whoever_has_nothing_on_is_told_what_there_is_and_needs_no_stop() -> None:
     shown = Seen("overview", subscription.screen(TRANSLATIONS.get("en"), Wishes(), NOW, JAKARTA))
-    assert "All of it is off" in shown.text
+    assert shown.text == text("subscription.off")
     assert [button.data for button in shown.buttons] == ["sub:daily", "sub:alert"]
 
 
@@ -93,7 +99,8 @@ def test_the_button_of_a_price_bears_that_price() -> None:
     assert (asked.buttons[0].label, asked.buttons[0].data) == ("▲ +1%", "sub:at:1717000000")
     assert asked.buttons[3].data == "sub:at:1683000000"
     how = Seen("how often", rate_alert.options(t, Decimal(1_683_000_000), QUOTE))
-    assert "below Rp1,683,000,000" in how.text
+    below = text("subscription.below", threshold="Rp1,683,000,000")
+    assert says(how.text, "subscription.ask_how_often", wish=below, rate="Rp1,700,123,456.78")
     assert how.buttons[0].data == "sub:set:b:1683000000:0:30"
     assert how.buttons[5].data == "sub:set:b:1683000000:24:90"
 
@@ -101,9 +108,10 @@ def test_the_button_of_a_price_bears_that_price() -> None:
 def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
     t = TRANSLATIONS.get("id")
     told = Seen("daily", quote_news.daily(t, QUOTE, Decimal("-1.5"), JAKARTA))
-    assert "1 BTC = Rp1.700.123.456,78 (▼ 1,5% dalam 24 jam)" in told.text
-    assert "1 USDC = Rp16.345,5" in told.text
-    assert "Rp100.000 ≈ 5.882 sat" in told.text
+    moved = text("subscription.daily_rate_moved", "id", rate="Rp1.700.123.456,78", change="▼ 1,5%")
+    usdc = text("subscription.daily_usdc", "id", rate="Rp16.345,5")
+    assert says(told.text, "subscription.daily_text", "id", rates=f"{moved}\n{usdc}", fee="Rp5.000")
+    assert says(told.text, "subscription.example", "id", amount="Rp100.000", sats="5.882 sat")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import pytest
 
 from bot.chat.screens import ticket_page, ticket_question
 from bot.domain.tickets import Cause, CloseReason, Rating
-from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
+from tests.texts import says, text
+from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order
 from tests.unit.ticket_screens import a_closed_ticket, a_help_desk, a_ticket
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
@@ -26,30 +27,30 @@ def data_of(seen: Seen) -> list[str]:
 
 def test_an_open_ticket_says_what_it_is_about_and_since_when_it_waits() -> None:
     seen = page(a_ticket(NOW))
-    assert seen.text.startswith("🎫 Ticket T-4F7K2\nRp500,000")
-    assert "Opened by you: 09:45 WIB\n⏳ Waiting for an answer since 09:45 WIB" in seen.text
+    opened, waits = text("ticket.opened_asked", at="09:45 WIB"), text("ticket.waits", at="09:45 WIB")
+    assert seen.text == f"{text('ticket.heading', ticket='T-4F7K2')}\n{LINE}\n\n{opened}\n{waits}"
     assert data_of(seen) == ["t:T-4F7K2:say", "o:ABC2345:page"]
 
 
 def test_a_ticket_of_another_day_says_which() -> None:
-    assert "Opened by you: 15 Aug 2026, 10:05 WIB" in page(a_ticket(NOW, created_at=NOW - timedelta(days=2))).text
+    shown = page(a_ticket(NOW, created_at=NOW - timedelta(days=2))).text
+    assert says(shown, "ticket.opened_asked", at="15 Aug 2026, 10:05 WIB")
 
 
 def test_an_answered_ticket_waits_for_nobody() -> None:
     seen = page(a_ticket(NOW, waits_since=None))
-    assert "Waiting" not in seen.text
-    assert "Answered" in seen.text
+    assert not says(seen.text, "ticket.waits")
+    assert says(seen.text, "ticket.was_answered")
 
 
-@pytest.mark.parametrize(
-    ("cause", "said"),
-    [(Cause.FAILED, "because the transfer failed"), (Cause.STUCK, "because the transfer takes longer than usual")],
-)
-def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(cause: Cause, said: str) -> None:
+@pytest.mark.parametrize("cause", [Cause.FAILED, Cause.STUCK])
+def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(cause: Cause) -> None:
     seen = Seen("", ticket_question.by_itself(EN, a_ticket(NOW, cause=cause), ORDER))
-    assert said in seen.text
-    assert "you needn't do anything" in seen.text
-    assert "T-4F7K2" in seen.text
+    assert seen.text.split("\n\n") == [
+        f"{text('ticket.heading', ticket='T-4F7K2')}\n{LINE}",
+        text(f"ticket.by_itself_{cause}"),
+        text("ticket.by_itself"),
+    ]
     assert data_of(seen) == ["t:T-4F7K2:say"]
 
 
@@ -57,42 +58,42 @@ def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(caus
 def test_a_closed_ticket_says_why_in_words_of_its_own(reason: CloseReason) -> None:
     texts = {each: page(a_closed_ticket(NOW, each)).text for each in CloseReason}
     assert len(set(texts.values())) == len(CloseReason)
-    assert EN(f"ticket.closed_{reason}") in texts[reason]
+    assert says(texts[reason], f"ticket.closed_{reason}")
 
 
 def test_a_closed_ticket_can_be_rated_in_one_tap_and_reopened_as_long_as_that_is_possible() -> None:
     rate = ["t:T-4F7K2:rate:good", "t:T-4F7K2:rate:bad"]
-    assert data_of(page(a_closed_ticket(NOW), may_reopen=True)) == [*rate, "t:T-4F7K2:reopen", "o:ABC2345:page"]
+    fresh = page(a_closed_ticket(NOW), may_reopen=True)
+    assert data_of(fresh) == [*rate, "t:T-4F7K2:reopen", "o:ABC2345:page"]
+    assert says(fresh.text, "ticket.not_over")
     late = page(a_closed_ticket(NOW))
     assert data_of(late) == [*rate, "o:ABC2345:page"]
-    assert "reopen" not in late.text
+    assert not says(late.text, "ticket.not_over")
 
 
-@pytest.mark.parametrize(
-    ("rating", "locale", "said"),
-    [
-        (Rating.GOOD, "en", "You said that it helped"),
-        (Rating.BAD, "en", "it didn't help"),
-        (Rating.GOOD, "id", "Penilaian: membantu"),
-        (Rating.BAD, "id", "Penilaian: tidak membantu"),
-    ],
-)
-def test_what_was_said_of_the_help_stands_there(rating: Rating, locale: str, said: str) -> None:
-    assert said in page(a_closed_ticket(NOW, rating=rating), locale=locale).text
+@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("rating", list(Rating))
+def test_what_was_said_of_the_help_stands_there(rating: Rating, locale: str) -> None:
+    shown = page(a_closed_ticket(NOW, rating=rating), locale=locale).text
+    assert shown.endswith(f"\n\n{text(f'ticket.rated_{rating}', locale)}")
 
 
 def test_the_question_says_who_reads_the_answer_and_what_nobody_needs() -> None:
     seen = Seen("", ticket_question.screen(EN, ORDER, None, "@kirim_help"))
-    assert "ABC2345" in seen.text
-    assert "What is wrong?" in seen.text
-    assert "never needs your phrase" in seen.text
-    assert seen.text.endswith("write to @kirim_help; please quote the order ABC2345.")
+    assert seen.text.split("\n\n") == [
+        text("help.about", line=LINE),
+        text("ticket.what_is_wrong"),
+        text("ticket.how_to_write"),
+        text("help.contact_too", contact="@kirim_help", reference="ABC2345"),
+    ]
     assert data_of(seen) == ["t:leave"]
 
 
 def test_the_question_names_the_ticket_that_is_there_already() -> None:
-    assert "T-4F7K2 is open" in Seen("", ticket_question.screen(EN, ORDER, a_ticket(NOW))).text
-    assert "opens it again" in Seen("", ticket_question.screen(EN, ORDER, a_closed_ticket(NOW))).text
+    is_open = Seen("", ticket_question.screen(EN, ORDER, a_ticket(NOW))).text
+    assert says(is_open, "ticket.write_more", ticket="T-4F7K2")
+    was_closed = Seen("", ticket_question.screen(EN, ORDER, a_closed_ticket(NOW))).text
+    assert says(was_closed, "ticket.write_to_reopen", ticket="T-4F7K2")
 
 
 def test_help_leads_to_whoever_there_is() -> None:
@@ -100,10 +101,11 @@ def test_help_leads_to_whoever_there_is() -> None:
         return Seen("", ticket_page.help_screen(EN, a_help_desk(staff, contact)))
 
     assert "t:new" in data_of(seen(STAFF, ""))
-    assert "You can also write to @kirim_help." in seen(STAFF, "@kirim_help").text
+    assert seen(STAFF, "@kirim_help").text.endswith(text("help.contact_too_alone", contact="@kirim_help"))
     assert "t:new" not in data_of(seen(NOBODY, "help@kirim.example"))
-    assert "Please write to help@kirim.example." in seen(NOBODY, "help@kirim.example").text
-    assert "Something wrong" not in seen(NOBODY, "").text
+    contact = text("help.contact_alone", contact="help@kirim.example")
+    assert seen(NOBODY, "help@kirim.example").text == f"{text('help.text')}\n\n{contact}"
+    assert seen(NOBODY, "").text == text("help.text")
 
 
 def test_help_lists_ones_open_tickets_by_what_they_are_about() -> None:
@@ -116,7 +118,7 @@ def test_help_lists_ones_open_tickets_by_what_they_are_about() -> None:
 
 def test_where_nobody_reads_what_is_written_here_the_contact_is_named() -> None:
     seen = Seen("", ticket_question.contact_only(EN, ORDER, "help@kirim.example"))
-    assert seen.text.endswith("write to help@kirim.example and quote the order ABC2345.")
+    assert seen.text.endswith(text("help.contact", contact="help@kirim.example", reference="ABC2345"))
     assert seen.buttons == []
 
 
