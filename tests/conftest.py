@@ -1,16 +1,26 @@
-"""What all tests share: a browser, and how long property tests look for a counterexample.
+"""What all tests share: a browser, a database server, and how long property tests look for a counterexample.
 
 They look a little in each run, and long when somebody wishes.
 """
 
-import os
-from collections.abc import AsyncIterator
+from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
+import pytest
 import pytest_asyncio
 from hypothesis import settings
-from playwright.async_api import Browser
 
-from tests.integration.chromium import chromium
+from tests.support.chromium import chromium
+from tests.support.machine import BROWSER, POSTGRESQL, provided
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from playwright.async_api import Browser
+
+pytest_plugins = ["pytester", "tests.support.selection"]
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))
 
@@ -20,10 +30,16 @@ settings.load_profile("kirim")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
+async def browser(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
     """One Chromium for all tests of a process: starting it costs more than most of them do.
 
     Its tests are marked for the session's loop, and each has a context of its own, as fresh as a new browser.
     """
-    async with chromium() as made:
+    async with chromium(provided(request.config, BROWSER)) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(request: pytest.FixtureRequest) -> str:
+    """The URL of a PostgreSQL server on which tests may create databases."""
+    return provided(request.config, POSTGRESQL)

@@ -5,7 +5,6 @@ made for this run alone, emptied before each test.
 """
 
 import asyncio
-import os
 import secrets
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -19,11 +18,13 @@ from sqlalchemy import make_url
 from bot.store import SqlStore, migrate
 from bot.store.tables import metadata
 from tests.keys import VAULT
+from tests.support.postgresql import prefix
 
-BOTH = ("sqlite", "postgresql")
+BOTH = ("sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql))
+on_sqlite = pytest.mark.parametrize("database", BOTH[:1], indirect=True)
+on_postgresql = pytest.mark.parametrize("database", BOTH[1:], indirect=True)
 # Where hardly anything is in them, deleting takes a fifth of the time that TRUNCATE does.
 EMPTY = "; ".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sorted_tables))  # noqa: S608  our own names
-NO_POSTGRESQL = "TEST_POSTGRES_URL isn't set, so there is no PostgreSQL to test on"
 
 
 def run_on(url: str, *statements: str) -> None:
@@ -43,21 +44,14 @@ def run_on(url: str, *statements: str) -> None:
 @contextmanager
 def new_database(server: str) -> Iterator[str]:
     """An empty PostgreSQL database for as long as the block lasts; its URL."""
-    name = f"kirim_test_{secrets.token_hex(4)}"
-    plain = server.replace("postgres://", "postgresql://", 1)
-    run_on(plain, f"CREATE DATABASE {name}")
+    name = f"{prefix()}{secrets.token_hex(4)}"
+    run_on(server, f"CREATE DATABASE {name}")
     try:
         # Waiting for the disk is what no test is about.
-        run_on(plain, f"ALTER DATABASE {name} SET synchronous_commit = off")
-        yield make_url(plain).set(database=name).render_as_string(hide_password=False)
+        run_on(server, f"ALTER DATABASE {name} SET synchronous_commit = off")
+        yield make_url(server).set(database=name).render_as_string(hide_password=False)
     finally:
-        run_on(plain, f"DROP DATABASE {name} WITH (FORCE)")
-
-
-@pytest.fixture(scope="session")
-def server() -> str:
-    """The URL of a PostgreSQL database whose user may create others."""
-    return os.environ.get("TEST_POSTGRES_URL") or pytest.skip(NO_POSTGRESQL)
+        run_on(server, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture(scope="session")
@@ -68,8 +62,8 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def migrated_database(server: str) -> Iterator[str]:
-    with new_database(server) as url:
+def migrated_database(postgresql_server: str) -> Iterator[str]:
+    with new_database(postgresql_server) as url:
         asyncio.run(migrate.upgrade(url))
         yield url
 
@@ -92,7 +86,7 @@ def bare_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[st
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'new' / 'kirim.db'}"
         return
-    with new_database(request.getfixturevalue("server")) as url:
+    with new_database(request.getfixturevalue("postgresql_server")) as url:
         yield url
 
 

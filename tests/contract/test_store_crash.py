@@ -12,6 +12,8 @@ import pytest
 from bot.store import SqlStore
 from tests.contract.store_builders import NOW
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).resolve().parents[2]
 
 WRITING = """

@@ -17,6 +17,7 @@ from bot.domain.order import Order, Phase
 from bot.domain.tickets import Ticket
 from bot.store import SqlStore
 from bot.store.sealing import SEALED
+from tests.contract.conftest import on_sqlite
 from tests.contract.leaving import DAY, EMMA, GROUP, RINA, SARI, a_person, live, rows_that_name
 from tests.contract.on_disk import found_in
 from tests.contract.store_builders import NOW, a_draft, an_order, an_update, some_news
@@ -60,9 +61,8 @@ async def test_nothing_leads_to_a_forgotten_person_and_everybody_else_keeps_thei
         assert found_in(database, set(sealed) - set(left)) == {}
 
 
+@on_sqlite  # PostgreSQL's files belong to its operator
 async def test_among_thousands_of_rows_no_file_keeps_a_trace(store: SqlStore, privacy: Privacy, database: str) -> None:
-    if not database.startswith("sqlite"):
-        pytest.skip("PostgreSQL's files are its operator's")
     for n in range(60):
         await live(store, EMMA, n)
         await live(store, SARI, n)
@@ -72,9 +72,8 @@ async def test_among_thousands_of_rows_no_file_keeps_a_trace(store: SqlStore, pr
     assert found_in(database, every - left) == {}
 
 
+@on_sqlite  # PostgreSQL's files belong to its operator
 async def test_a_reader_in_the_way_only_puts_the_erasing_off(store: SqlStore, privacy: Privacy, database: str) -> None:
-    if not database.startswith("sqlite"):
-        pytest.skip("PostgreSQL's files are its operator's")
     await live(store, EMMA)
     sealed = [each for each in await every_text(database) if each.startswith("s1.")]
     with closing(sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)) as reader:

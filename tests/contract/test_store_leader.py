@@ -89,6 +89,7 @@ async def test_one_that_waits_can_be_cancelled(store: SqlStore, other_store: Sql
     await asyncio.wait_for(lead_once(other_store), PATIENCE)
 
 
+@pytest.mark.process
 async def test_the_lead_passes_on_when_its_holder_is_killed(store: SqlStore, database: str) -> None:
     async with another_process(database) as first:
         assert await says(first) == "leading"
@@ -100,6 +101,7 @@ async def test_the_lead_passes_on_when_its_holder_is_killed(store: SqlStore, dat
         await asyncio.wait_for(mine, PATIENCE)
 
 
+@pytest.mark.process
 async def test_a_process_that_waits_takes_over(store: SqlStore, database: str) -> None:
     async with store.lead():
         process = another_process(database)

@@ -98,6 +98,7 @@ async def test_several_may_migrate_at_once(bare_database: str) -> None:
     assert await asyncio.gather(*(migrate.upgrade(bare_database) for _ in range(4))) == [migrate.head()] * 4
 
 
+@pytest.mark.process
 def test_several_processes_may_migrate_at_once_from_any_folder(bare_database: str, tmp_path: Path) -> None:
     program = "import asyncio, sys; from bot.store import migrate; print(asyncio.run(migrate.upgrade(sys.argv[1])))"
     command = [sys.executable, "-W", "error", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {program}"]

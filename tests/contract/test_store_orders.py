@@ -11,6 +11,7 @@ from bot.actions.ports import OrderEvent
 from bot.domain.order import Phase
 from bot.domain.timeline import Step
 from bot.store import SqlStore, StoreFailure
+from tests.contract.conftest import on_postgresql
 from tests.contract.store_builders import NOW, SECOND, an_order
 
 
@@ -247,9 +248,8 @@ async def test_what_was_paid_long_ago_and_not_told_to_be_stuck_is_found_the_long
         assert [order.reference for order in await tx.orders.stuck(NOW, limit=1)] == ["R2"]
 
 
+@on_postgresql  # SQLite has one writer
 async def test_one_person_is_served_one_at_a_time_and_others_meanwhile(store: SqlStore, other_store: SqlStore) -> None:
-    if store._address.is_sqlite:
-        pytest.skip("SQLite has one writer")
     passed: list[str] = []
 
     async def comes(name: str, person: int) -> None:

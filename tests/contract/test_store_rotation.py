@@ -222,6 +222,7 @@ async def rotate_and_be_killed(database: str, log: Path) -> None:
     await process.wait()
 
 
+@pytest.mark.process
 async def test_killed_in_the_middle_it_goes_on_with_what_is_left(
     old: SqlStore, both: SqlStore, database: str, tmp_path: Path
 ) -> None:

@@ -225,6 +225,7 @@ async def test_a_file_that_needs_no_erasing_isnt_written_anew(old_file: Path) ->
     assert contents(old_file) == before
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("after", [0.05, 0.15, 0.25, 0.35])
 async def test_kill_9_at_any_moment_of_it_leaves_nothing_readable_after_the_next_start(
     old_file: Path, after: float

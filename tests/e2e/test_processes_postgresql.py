@@ -1,13 +1,12 @@
 """The main job on PostgreSQL, with a kill in the middle and a second process that takes over."""
 
-import os
 import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.contract.conftest import NO_POSTGRESQL, new_database
+from tests.contract.conftest import new_database
 from tests.e2e.crowd import newcomer_at_review
 from tests.e2e.programs import running
 from tests.e2e.steps import goes_through
@@ -16,9 +15,8 @@ from tests.e2e.world import World, world
 
 
 @pytest.fixture
-def database() -> Iterator[str]:
-    server = os.environ.get("TEST_POSTGRES_URL") or pytest.skip(NO_POSTGRESQL)
-    with new_database(server) as url:
+def database(postgresql_server: str) -> Iterator[str]:
+    with new_database(postgresql_server) as url:
         yield url
 
 

@@ -19,6 +19,8 @@ from tests.integration.agent_stdio import COMMAND, PATIENCE, Sandbox, child, env
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.process
+
 BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA", "recipientDetails": "1234567890"}
 NUMBER, HOLDER = "7391826450", "Sri Wahyuningsih"
 PRIVATE = (NUMBER, HOLDER, "Wahyuningsih", "nobody-knows-this")

@@ -6,8 +6,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.contract.telegram_sandbox import EMMA, SARI, Running, running
 from tests.e2e.nursery import nursery
+
+pytestmark = pytest.mark.process
 
 
 class Child:

@@ -12,6 +12,8 @@ import pytest
 from tests.keys import ENCRYPTION_KEYS
 from tests.texts import label
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 
 

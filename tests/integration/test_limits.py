@@ -1,7 +1,6 @@
 """A person's limits hold whoever asks and however often, and what they hold back stays ready to be placed."""
 
 import asyncio
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,7 @@ from bot.domain.limits import Limits
 from bot.domain.money import Amount
 from bot.domain.order import OrderReport, Phase
 from bot.store import migrate
-from tests.contract.conftest import NO_POSTGRESQL, new_database
+from tests.contract.conftest import new_database
 from tests.integration.order_world import EMMA, RULES, SARI, House, rules, unresolved
 from tests.unit.fake_settlement import FakeSettlement
 
@@ -137,9 +136,8 @@ async def test_two_devices_cannot_pass_together_where_there_is_room_for_one(file
 
 
 @pytest.fixture(scope="module")
-def postgresql() -> Iterator[str]:
-    server = os.environ.get("TEST_POSTGRES_URL") or pytest.skip(NO_POSTGRESQL)
-    with new_database(server) as url:
+def postgresql(postgresql_server: str) -> Iterator[str]:
+    with new_database(postgresql_server) as url:
         asyncio.run(migrate.upgrade(url))
         yield url
 

@@ -61,6 +61,7 @@ def test_a_traceback_is_redacted_with_its_line() -> None:
     assert TOKEN not in out.getvalue()
 
 
+@pytest.mark.process
 def test_a_whole_process_lets_no_token_out() -> None:
     program = """
 import logging, sys
