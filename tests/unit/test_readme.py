@@ -1,36 +1,31 @@
 """The README and the code say the same."""
 
 import re
-from pathlib import Path
 
 from typer.main import get_command
 
 from bot.__main__ import cli
 from bot.agent_config import AgentSettings
 from bot.config import Settings
-
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+from tests.unit.readme import README, ROOT, rows
 
 
 def test_the_readme_lists_every_setting_and_no_other() -> None:
-    table = README.split("### Settings")[1].split("\n## ")[0]
-    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
-    listed = {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
-    assert listed == {name.upper() for name in Settings.model_fields}
+    listed = [name for first, *_ in rows("settings") for name in re.findall(r"`([A-Z_]+)`", first)]
+    assert sorted(listed) == sorted(name.upper() for name in Settings.model_fields)
 
 
 def test_the_readme_names_the_defaults_as_they_are() -> None:
     for name, field in Settings.model_fields.items():
         if isinstance(field.default, int | str) and field.default and not field.is_required():
-            row = next(line for line in README.splitlines() if line.startswith("| `") and f"`{name.upper()}`" in line)
-            assert str(field.default) in row, name
+            default = next(second for first, second, *_ in rows("settings") if f"`{name.upper()}`" in first)
+            assert str(field.default) in default, name
 
 
 def test_the_readme_lists_every_command() -> None:
-    table = README.split("| command | does |")[1].split("### Settings")[0]
+    listed = [first for first, *_ in rows("commands")]
     for name in get_command(cli).commands:  # type: ignore[attr-defined]
-        assert f"`python -m bot {name}" in table
+        assert any(f"`python -m bot {name}" in each for each in listed), name
 
 
 def test_the_readme_draws_the_conversation_as_the_code_does() -> None:
@@ -39,8 +34,9 @@ def test_the_readme_draws_the_conversation_as_the_code_does() -> None:
 
 
 def test_every_folder_the_readme_names_is_there() -> None:
-    table = README.split("### The folders")[1].split("### Glossary")[0]
-    for name in re.findall(r"`([a-z0-9_/]+/)`", table):
+    named = [name for first, *_ in rows("folders") for name in re.findall(r"`([a-z0-9_/]+/)`", first)]
+    assert named
+    for name in named:
         assert (ROOT / name).is_dir(), name
 
 
