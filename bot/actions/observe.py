@@ -18,6 +18,7 @@ from bot.domain.notices import Way, step_news, way_of
 from bot.domain.order import Deposit, Notice, Order, OrderReport, Phase, advance, expire, stick
 from bot.domain.tickets import Cause
 from bot.domain.timeline import COMPLETED
+from bot.invoices import bolt11
 
 log = structlog.get_logger(__name__)
 
@@ -181,10 +182,11 @@ def _is_another_invoice(order: Order, report: OrderReport) -> bool:
     return shown is not None and named is not None and shown != named
 
 
-def _where_to_pay(bolt11: str | None, deposit: Deposit | None) -> str | None:
-    """Neither of them minds capital letters."""
-    place = bolt11 or (deposit.to_address if deposit else None)
-    return place and place.casefold()
+def _where_to_pay(invoice: str | None, deposit: Deposit | None) -> str | None:
+    """The invoice or the address in one spelling: neither minds capital letters."""
+    if invoice:
+        return bolt11.bare(invoice)
+    return deposit.to_address.casefold() if deposit else None
 
 
 async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[Notice, ...]:

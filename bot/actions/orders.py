@@ -4,7 +4,7 @@ Whatever happens between two lines here, the row says what is known: an intent w
 for by `actions/reconcile.py`, and only the person can decide that it is tried again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from bot.actions import limits
@@ -14,6 +14,7 @@ from bot.actions.ports import (
     Clock,
     EventNote,
     Settlement,
+    SettlementFailure,
     Store,
     Transaction,
 )
@@ -21,9 +22,11 @@ from bot.actions.posting import Posting
 from bot.actions.recipients import remember
 from bot.actions.rules import Rules
 from bot.actions.settling import Settling, note
+from bot.actions.verdict import Verdict, withheld
 from bot.domain.draft import DraftStatus, OrderDraft
 from bot.domain.follow import next_look, offer_is_over
 from bot.domain.order import Notice, Order, Phase, new_page_token, new_reference
+from bot.domain.payout import PayoutMethod
 from bot.domain.quote import Estimate, estimate
 
 __all__ = ["DraftMoved", "MethodVanished", "Orders", "Rules"]
@@ -91,12 +94,9 @@ class Orders:
             return await self._placed_before(draft)
         if not draft.is_complete or draft.quote is None or draft.amount is None:
             raise DraftMoved
-        methods = await self.market.methods(fresh=True)
-        current = next((m for m in methods if (m.code, m.name) == _pair(draft)), None)
-        if current is None:
-            raise MethodVanished
+        current = await self._listed(draft.method)
         self.rules.check_limits(current, estimate(draft.amount, draft.quote))
-        order = self._intent(draft)
+        order = self._intent(replace(draft, method=current))
         async with self.store.transaction() as tx:
             placed_draft = await tx.drafts.save(replace(draft, status=DraftStatus.PLACED))
             if placed_draft is not None:
@@ -111,8 +111,16 @@ class Orders:
         """A new attempt at an order that was not found in time: only ever the person's decision.
 
         The old intent's invoice is never shown from here on. None where the order has been found meanwhile, or
-        the decision has been taken before. Raises `Rejection`, and nothing is decided, where it is one order too many.
+        the decision has been taken before.
+
+        Raises `MethodVanished`, `Rejection` and `SettlementFailure` as `place` does; nothing is decided then.
         """
+        async with self.store.reading() as tx:
+            lost = await tx.orders.get(reference)
+        if lost is None or lost.phase is not Phase.UNRESOLVED:
+            return None
+        method = await self._listed(lost.method)
+        self.rules.check_amount(method, idr=lost.expected_idr, sats=lost.expected_sats)
         async with self.store.transaction() as tx:
             lost = await tx.orders.get(reference)
             if lost is None or lost.phase is not Phase.UNRESOLVED:
@@ -125,6 +133,7 @@ class Orders:
                 lost,
                 reference=new_reference(),
                 attempt=lost.attempt + 1,
+                method=method,
                 phase=Phase.INTENDED,
                 created_at=self.clock.now(),
                 looked_at=None,
@@ -147,20 +156,47 @@ class Orders:
             return saved is not None
 
     async def accept_price(self, reference: str) -> Order | None:
-        """Show the invoice of an order whose price had moved; None where there's nothing to accept any more."""
+        """Show the invoice of an order that its sender was asked about; None where there's nothing to accept any more.
+
+        A cap or a minimum that has changed since counts: such an order is returned in phase UNSHOWN, and its sender
+        gets a message that says why.
+        """
         now = self.clock.now()
+        listed = await self._by_pair()
         async with self.store.transaction() as tx:
             held = await tx.orders.get(reference)
             if held is None or held.phase is not Phase.HELD or offer_is_over(held, now):
                 return None
-            opened = replace(held, phase=Phase.OPEN)
+            verdict = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)))
+            opened = verdict.order
             opened = replace(opened, next_look_at=next_look(opened, now, self.rules.poll_interval))
             saved = await tx.orders.save(opened)
             if saved:
-                await note(tx, saved, now, EventNote.PRICE_ACCEPTED)
-                await tx.outbox.add(news_of(saved, (Notice.INVOICE, Notice.CARD), now))
+                await note(tx, saved, now, verdict.note)
+                await tx.outbox.add(news_of(saved, verdict.notices, now))
         self.on_news()
         return saved
+
+    def _accepted(self, held: Order) -> Verdict:
+        if not self.rules.amounts_for(held.method).allow(held.idr or 0):
+            return withheld(held, Notice.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
+        opened = replace(held, phase=Phase.OPEN, hold=None)
+        return Verdict(opened, (Notice.INVOICE, Notice.CARD), note=EventNote.PRICE_ACCEPTED)
+
+    async def _listed(self, method: PayoutMethod | None) -> PayoutMethod:
+        """The destination as the live list has it now. Raises `MethodVanished` and `SettlementFailure`."""
+        methods = await self.market.methods(fresh=True)
+        current = next((each for each in methods if method is not None and each.pair == method.pair), None)
+        if current is None:
+            raise MethodVanished
+        return current
+
+    async def _by_pair(self) -> Mapping[tuple[str, str], PayoutMethod]:
+        """The live list; empty where it can't be had, and then what an order itself knows of its cap has to do."""
+        try:
+            return {method.pair: method for method in await self.market.methods()}
+        except SettlementFailure:
+            return {}
 
     def _intent(self, draft: OrderDraft) -> Order:
         if draft.method is None or draft.number is None or draft.amount is None or draft.quote is None:
@@ -204,7 +240,3 @@ async def _give_phrase(tx: Transaction, person_id: int, phrase: str | None) -> N
     person = await tx.people.get(person_id) if phrase else None
     if person is not None and person.phrase is None:
         await tx.people.save(replace(person, phrase=phrase))
-
-
-def _pair(draft: OrderDraft) -> tuple[str, str] | None:
-    return (draft.method.code, draft.method.name) if draft.method else None

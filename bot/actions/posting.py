@@ -4,23 +4,35 @@ Nothing here repeats anything. Where the answer is lost, the intent's row says s
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 import structlog
 
 from bot.actions.ending import end
-from bot.actions.ports import KeyRefused, NotMade, OutcomeUnknown, Refused, Settlement, Wish
+from bot.actions.ports import KeyRefused, NotMade, OutcomeUnknown, Refused, Settlement, StoreDown, Wish
 from bot.actions.settling import Settling
 from bot.domain.order import Order
+
+FIRST_PAUSE: Final = 0.2
+LONGEST_PAUSE: Final = 5.0
+"""Seconds between two tries to save an answer while the database is away."""
 
 log = structlog.get_logger(__name__)
 
 
 class Posting:
-    """The requests that are under way in this process, one for each intent."""
+    """The requests that are under way in this process, one for each intent. `sleep` can be virtual."""
 
-    def __init__(self, settlement: Settlement, settling: Settling) -> None:
+    def __init__(
+        self,
+        settlement: Settlement,
+        settling: Settling,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._settlement = settlement
         self._settling = settling
+        self._sleep = sleep
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def begin(self, order: Order) -> None:
@@ -55,11 +67,29 @@ class Posting:
         try:
             placed = await self._settlement.place(wish)
         except OutcomeUnknown:
-            await self._settling.unknown(order.reference)
+            await self._keep(order, lambda: self._settling.unknown(order.reference))
         except Refused as refusal:
-            await self._settling.refused(order.reference, refusal.reason)
+            reason = refusal.reason
+            await self._keep(order, lambda: self._settling.refused(order.reference, reason))
         except (NotMade, KeyRefused) as failure:
             log.warning("order_not_made", order=order.reference, why=type(failure).__name__)
-            await self._settling.refused(order.reference)
+            await self._keep(order, lambda: self._settling.refused(order.reference))
         else:
-            await self._settling.settle(order.reference, placed)
+            await self._keep(order, lambda: self._settling.settle(order.reference, placed))
+
+    async def _keep(self, order: Order, save: Callable[[], Awaitable[object]]) -> None:
+        """Save the answer, however long the database is away.
+
+        The service is never asked again, and an order that it keeps in memory alone is in none of its lists: an
+        answer that isn't saved here is lost (live service, Orders).
+        """
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                await save()
+            except StoreDown as failure:
+                log.warning("answer_not_saved_yet", order=order.reference, why=type(failure).__name__)
+                await self._sleep(pause)
+                pause = min(pause * 2, LONGEST_PAUSE)
+            else:
+                return

@@ -17,7 +17,7 @@ from bot.actions.orders import Orders
 from bot.actions.ports import KeyRefused, Newest, Placed, Settlement, SettlementFailure, SlowDown, Store
 from bot.actions.settling import note
 from bot.domain.order import LOOKED_FOR, Notice, Order, OrderReport, Phase
-from bot.domain.payout import same_recipient
+from bot.domain.payout import Sameness, is_same_holder, same_recipient
 from bot.domain.timeline import Step, step_after
 
 log = structlog.get_logger(__name__)
@@ -60,18 +60,24 @@ class Reconciler:
 
     async def run_once(self) -> int:
         """One look for all that is being looked for; how many still are. Raises `SettlementFailure` never."""
-        lost = await self._lost()
-        searched = [order for order in lost if self._clock.now() - order.created_at < GIVE_UP_LOOKING]
+        newest, oldest = await self._lost(newest_first=True), await self._lost(newest_first=False)
+        searched = [order for order in newest if self._clock.now() - order.created_at < GIVE_UP_LOOKING]
         if searched and self._is_time(searched):
             await self._search(searched)
-        for order in lost:
+        lost = {order.reference: order for order in (*newest, *oldest)}
+        for order in lost.values():
             await self._move_on(order)
         return len(lost)
 
-    async def _lost(self) -> list[Order]:
+    async def _lost(self, *, newest_first: bool) -> list[Order]:
+        """What is looked for: fresh losses by themselves, so that no number of old ones keeps them from it.
+
+        The newest are what the service's list can still show; the oldest are those whose time may be over.
+        """
         async with self._store.reading() as tx:
-            found = await tx.orders.in_phase(LOOKED_FOR)
-        return [order for order in found if not self._orders.posting.includes(order.reference)]
+            fresh = await tx.orders.in_phase(LOOKED_FOR - {Phase.UNRESOLVED}, newest_first=newest_first)
+            asked = await tx.orders.in_phase({Phase.UNRESOLVED}, newest_first=newest_first)
+        return [order for order in (*fresh, *asked) if not self._orders.posting.includes(order.reference)]
 
     def _is_time(self, lost: list[Order]) -> bool:
         now = self._clock.now()
@@ -137,9 +143,9 @@ class Reconciler:
             full = report
         if not could_be(order, full, seen):
             return
-        placed = _as_placed(order, full)
-        if placed is not None and await self._orders.settling.settle(order.reference, placed):
-            log.info("order_adopted", order=order.reference)
+        placed, is_masked = _as_placed(order, full), recipients_of(order, full) == "masked"
+        if placed is not None and await self._orders.settling.settle(order.reference, placed, is_masked=is_masked):
+            log.info("order_adopted", order=order.reference, masked=is_masked)
 
     async def _move_on(self, order: Order) -> None:
         """Tell that we check, then ask, then stop looking: each when its time has come."""
@@ -179,18 +185,31 @@ def could_be(order: Order, report: OrderReport, seen: Seen) -> bool:
     """Whether the service's order may be the one that `order` intended.
 
     Times are compared as ages, each by its own clock: the service's may differ from ours. One that is paid is
-    another's, since nobody was shown its invoice.
+    another's, since nobody was shown its invoice. A recipient that the service masks is no proof: another program
+    with the same key may have ordered for somebody else at the same bank. See `recipients_of`.
     """
     return (
         (report.bank_code, report.bank_name) == (order.method.code, order.method.name)
         and _has_given_amount(order, report)
         and (report.channel or LIGHTNING) == order.channel
-        and report.recipient is not None
-        and same_recipient(order.number, report.recipient, order.method.kind) != "different"
+        and recipients_of(order, report) != "different"
         and report.paid_at is None
         and step_after(Step.CREATED, report.state) is Step.CREATED
         and _made_in_window(order, report, seen)
     )
+
+
+def recipients_of(order: Order, report: OrderReport) -> Sameness:
+    """Return whether both go to one recipient; "masked" is only likely, and the sender is asked then.
+
+    A masked number needs four telling digits, and the holder's name to agree where both sides have one.
+    """
+    if report.recipient is None:
+        return "different"
+    sameness = same_recipient(order.number, report.recipient, order.method.kind)
+    if sameness == "masked" and not is_same_holder(order.holder, report.holder):
+        return "different"
+    return sameness
 
 
 def _has_given_amount(order: Order, report: OrderReport) -> bool:

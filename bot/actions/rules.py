@@ -5,7 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.errors import Rejection
-from bot.domain.limits import Limits
+from bot.domain.limits import AmountLimits, Limits
 from bot.domain.money import MAX_SATS
 from bot.domain.payout import PayoutMethod, display_name
 from bot.domain.quote import Estimate
@@ -40,11 +40,20 @@ class Rules:
         """Those who help people: the operators where nobody is named for it."""
         return self.support_ids or self.operator_ids
 
+    def amounts_for(self, method: PayoutMethod | None) -> AmountLimits:
+        """Return how many rupiah one order to `method` may bring; None is a destination that isn't chosen yet."""
+        return AmountLimits(self.min_order_idr, method.cap if method else None)
+
     def check_limits(self, method: PayoutMethod | None, worth: Estimate) -> None:
         """Raise `Rejection` for a sum below the minimum or above the destination's cap, naming what would be fine."""
-        if worth.idr < self.min_order_idr:
-            raise Rejection("amount.below_minimum", minimum=self.min_order_idr)
-        if method is not None and method.cap is not None and worth.idr > method.cap:
-            raise Rejection("amount.above_cap", cap=method.cap, name=display_name(method))
-        if worth.sats > MAX_SATS:
+        self.check_amount(method, idr=worth.idr, sats=worth.sats)
+
+    def check_amount(self, method: PayoutMethod | None, *, idr: int, sats: int) -> None:
+        """Raise `Rejection` as `check_limits` does, for amounts that no quote of today stands behind."""
+        allowed = self.amounts_for(method)
+        if allowed.is_below(idr):
+            raise Rejection("amount.below_minimum", minimum=allowed.minimum)
+        if method is not None and allowed.is_above(idr):
+            raise Rejection("amount.above_cap", cap=allowed.maximum, name=display_name(method))
+        if sats > MAX_SATS:
             raise Rejection("amount.too_large_sats", maximum=MAX_SATS)

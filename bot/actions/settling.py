@@ -12,9 +12,9 @@ import structlog
 
 from bot.actions.alarms import of_order
 from bot.actions.news import news_of, staff_news, subject_of
-from bot.actions.ports import AlarmKind, Clock, OrderEvent, Placed, Store, Transaction
+from bot.actions.ports import AlarmKind, Clock, EventNote, OrderEvent, Placed, Store, Transaction
 from bot.actions.rules import Rules
-from bot.actions.verdict import judge
+from bot.actions.verdict import Verdict, judge, withheld
 from bot.domain.follow import next_look
 from bot.domain.order import LOOKED_FOR, Notice, Order, Phase
 
@@ -30,10 +30,11 @@ class Settling:
         self._rules = rules
         self._on_news = on_news
 
-    async def settle(self, reference: str, placed: Placed) -> Order | None:
+    async def settle(self, reference: str, placed: Placed, *, is_masked: bool = False) -> Order | None:
         """Record the service's order for our intent and queue what may be shown of it.
 
-        None where the intent has been given up, or another has settled it: then nothing is shown.
+        `is_masked`: the order was found by a recipient that the service shows in part only. None where the intent
+        has been given up, or another has settled it: then nothing is shown.
         """
         now = self._clock.now()
         async with self._store.transaction() as tx:
@@ -45,7 +46,8 @@ class Settling:
                 await tx.orders.save(replace(intent, service_id=placed.service_id))
             if intent.phase not in LOOKED_FOR:
                 return None
-            saved = await self._record(tx, intent, placed, now)
+            verdict = await self._verdict(tx, intent, placed, now, is_masked=is_masked)
+            saved = await self._record(tx, verdict, now)
         if saved is not None:
             self._on_news()
         return saved
@@ -58,13 +60,42 @@ class Settling:
         """The request is over, and nobody knows what came of it: from now on the order is looked for."""
         await self._move(reference, {Phase.INTENDED, Phase.UNKNOWN}, Phase.UNKNOWN, Notice.CHECKING)
 
-    async def _record(self, tx: Transaction, intent: Order, placed: Placed, now: datetime) -> Order | None:
-        verdict = judge(intent, placed, network=self._rules.network, drift_percent=self._rules.drift_percent, now=now)
+    async def _verdict(
+        self, tx: Transaction, intent: Order, placed: Placed, now: datetime, *, is_masked: bool
+    ) -> Verdict:
+        """What may be shown, also in sight of all other orders: one request of a sender, one payment, one order."""
+        verdict = judge(
+            intent,
+            placed,
+            network=self._rules.network,
+            drift_percent=self._rules.drift_percent,
+            allowed=self._rules.amounts_for(intent.method),
+            now=now,
+            is_masked=is_masked,
+        )
+        made = verdict.order
+        if made.phase is Phase.UNSHOWN:
+            return verdict
+        if await _is_superseded(tx, intent):
+            return withheld(made, Notice.SUPERSEDED, note=EventNote.SUPERSEDED)
+        if made.payment_hash is not None:
+            await tx.orders.lock_payment(made.payment_hash)
+            if other := await tx.orders.with_payment_hash(made.payment_hash):
+                return withheld(
+                    made, Notice.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}"
+                )
+        if made.deposit_key is not None:
+            await tx.orders.lock_payment(made.deposit_key)
+            if await tx.orders.with_deposit_key(made.deposit_key):
+                return withheld(made, Notice.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
+        return verdict
+
+    async def _record(self, tx: Transaction, verdict: Verdict, now: datetime) -> Order | None:
         look = next_look(verdict.order, now, self._rules.poll_interval)
         saved = await tx.orders.save(replace(verdict.order, next_look_at=look))
         if saved is None:
             return None
-        await note(tx, saved, now)
+        await note(tx, saved, now, verdict.note)
         await tx.outbox.add(news_of(saved, verdict.notices, now))
         if verdict.complaint:
             await self._warn_staff(tx, saved, verdict.complaint, now)
@@ -102,6 +133,15 @@ class Settling:
                 complaint=complaint,
             )
         )
+
+
+async def _is_superseded(tx: Transaction, intent: Order) -> bool:
+    """Return whether the sender has ordered the same again since: only the newest of equal orders is ever shown.
+
+    What the service surely didn't create doesn't count.
+    """
+    newer = await tx.orders.placed_after(intent.person_id, intent.created_at)
+    return any(order.phase is not Phase.REFUSED and order.asks_the_same_as(intent) for order in newer)
 
 
 async def note(

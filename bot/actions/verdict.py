@@ -5,28 +5,56 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.actions.market import LIGHTNING
-from bot.actions.ports import Placed
+from bot.actions.ports import EventNote, Placed
+from bot.domain.limits import AmountLimits
 from bot.domain.money import Amount
-from bot.domain.order import Notice, Order, Phase
+from bot.domain.order import Hold, Notice, Order, Phase
 from bot.domain.quote import price_drift_percent
 from bot.domain.timeline import FAILED
 from bot.invoices import bolt11, erc681
 
+TOO_GOOD_PERCENT = Decimal(5)
+"""A locked price better than the reviewed one by more than this is likely a slip of units: the sender is asked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The order with what the service made of it, what its person is told, and what staff must hear of it."""
+    """The order with what the service made of it, what its person is told, and what staff must hear of it.
+
+    `note` is for the order's timeline.
+    """
 
     order: Order
     notices: tuple[Notice, ...]
     complaint: str | None = None
+    note: str = ""
 
 
-def judge(order: Order, placed: Placed, *, network: str, drift_percent: Decimal, now: datetime) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class Payable:
+    """What a payer may be shown: `bolt11` as the decoder reads it, never as the service spells it; UTC `expires_at`."""
+
+    expires_at: datetime | None
+    bolt11: str | None = None
+    payment_hash: str | None = None
+
+
+def judge(
+    order: Order,
+    placed: Placed,
+    *,
+    network: str,
+    drift_percent: Decimal,
+    allowed: AmountLimits,
+    now: datetime,
+    is_masked: bool = False,
+) -> Verdict:
     """Decide on `placed`, the service's answer to `order`'s wish.
 
     Nothing that asks for other than the agreed amount, on another network, of another token or too late is
-    shown; a locked price worse than the reviewed one by more than `drift_percent` is asked about first.
+    shown, nor what would bring more or less than `allowed`. The sender is asked first where the locked price is
+    worse than the reviewed one by more than `drift_percent` or better by more than `TOO_GOOD_PERCENT`, and where
+    the order was found by a recipient that the service shows in part only (`is_masked`).
     """
     made = replace(
         order,
@@ -39,41 +67,61 @@ def judge(order: Order, placed: Placed, *, network: str, drift_percent: Decimal,
         expires_at=placed.expires_at,
     )
     try:
-        expires_at = check_placed(placed, given=order.given, channel=order.channel, network=network, now=now)
-        made = replace(made, expires_at=expires_at)
+        payable = check_placed(
+            placed, given=order.given, channel=order.channel, network=network, allowed=allowed, now=now
+        )
+    except OutsideLimits:
+        # The market moved between the review and the order: nobody's mistake, and nothing for staff to do.
+        return withheld(made, Notice.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
     except Unpayable as complaint:
-        # What must never be shown is not even kept.
-        unshown = replace(made, phase=Phase.UNSHOWN, bolt11=None, deposit=None)
-        return Verdict(unshown, (Notice.NOT_SHOWN,), str(complaint))
+        return withheld(made, Notice.NOT_SHOWN, complaint=str(complaint))
+    made = replace(made, expires_at=payable.expires_at, bolt11=payable.bolt11, payment_hash=payable.payment_hash)
+    if is_masked:
+        return Verdict(replace(made, phase=Phase.HELD, hold=Hold.RECIPIENT), (Notice.RECIPIENT_MASKED,))
     drift = price_drift_percent(
         expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=placed.sats, idr=placed.idr
     )
-    if drift > drift_percent:
-        return Verdict(replace(made, phase=Phase.HELD), (Notice.PRICE_MOVED,))
+    if drift > drift_percent or drift < -TOO_GOOD_PERCENT:
+        return Verdict(replace(made, phase=Phase.HELD, hold=Hold.PRICE), (Notice.PRICE_MOVED,))
     return Verdict(replace(made, phase=Phase.OPEN), (Notice.INVOICE, Notice.CARD))
+
+
+def withheld(order: Order, notice: Notice, *, complaint: str | None = None, note: str = "") -> Verdict:
+    """Return the verdict that `order` is never shown: what must not be paid isn't even kept."""
+    unshown = replace(order, phase=Phase.UNSHOWN, bolt11=None, deposit=None, payment_hash=None)
+    return Verdict(unshown, (notice,), complaint, note)
 
 
 class Unpayable(Exception):
     """What the service asks the payer for isn't what was agreed. The message is for staff: figures only."""
 
 
-def check_placed(placed: Placed, *, given: Amount, channel: str, network: str, now: datetime) -> datetime | None:
-    """When `placed` can no longer be paid, if ever.
+class OutsideLimits(Unpayable):
+    """The locked amount would fail after the payment: too little to pay out, or over the destination's cap."""
+
+
+def check_placed(
+    placed: Placed, *, given: Amount, channel: str, network: str, allowed: AmountLimits, now: datetime
+) -> Payable:
+    """Return what may be shown of `placed`, and until when it can be paid.
 
     Raises:
+        OutsideLimits: all is as agreed, but the locked rupiah are outside `allowed` (settlement API, 4.5.6).
         Unpayable: it asks for other than `given` over `channel`, or can't be paid (any more).
     """
     if placed.state == FAILED:
         raise Unpayable("the order failed before anybody was shown it")
     _check_amounts(given, placed)
-    expires_at = placed.expires_at
     if channel == LIGHTNING:
-        expires_at = _check_invoice(placed, network, now)
+        payable = _check_invoice(placed, network, now)
     else:
         _check_deposit(channel, placed)
-    if expires_at is not None and expires_at <= now:
-        raise Unpayable(f"the order expired at {expires_at:%Y-%m-%d %H:%M:%S} UTC")
-    return expires_at
+        payable = Payable(placed.expires_at)
+    if payable.expires_at is not None and payable.expires_at <= now:
+        raise Unpayable(f"the order expired at {payable.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+    if not allowed.allow(placed.idr):
+        raise OutsideLimits(f"it would bring {placed.idr} rupiah; allowed are {allowed}")
+    return payable
 
 
 def _check_amounts(given: Amount, placed: Placed) -> None:
@@ -84,7 +132,7 @@ def _check_amounts(given: Amount, placed: Placed) -> None:
         raise Unpayable(f"the order is for {placed.sats} sats and {placed.idr} rupiah")
 
 
-def _check_invoice(placed: Placed, network: str, now: datetime) -> datetime:
+def _check_invoice(placed: Placed, network: str, now: datetime) -> Payable:
     if placed.bolt11 is None:
         raise Unpayable("a Lightning order without an invoice")
     try:
@@ -93,7 +141,8 @@ def _check_invoice(placed: Placed, network: str, now: datetime) -> datetime:
     except bolt11.InvoiceError as error:
         raise Unpayable(f"{type(error).__name__}: {error}") from None
     # The invoice is what a wallet goes by; the order's own field may only shorten it.
-    return min(invoice.expires_at, placed.expires_at or invoice.expires_at)
+    expires_at = min(invoice.expires_at, placed.expires_at or invoice.expires_at)
+    return Payable(expires_at, invoice.text, invoice.payment_hash)
 
 
 def _check_deposit(channel: str, placed: Placed) -> None:

@@ -24,6 +24,7 @@ from bot.agent_tools.wishes import (
     number_for,
     one_amount,
 )
+from bot.domain.limits import AmountLimits
 from bot.domain.money import Amount
 from bot.domain.quote import Estimate, Quote, estimate, price_drift_percent
 from bot.settlement import CreatedOrder, OrderInput, PayoutMethod, SettlementError
@@ -90,7 +91,7 @@ class Ordering:
         )
         created = await self._create(wish, _in_words(given, method))
         log.info("order_created", order_id=created.order_id, channel=depositChannel)
-        payment = self._payment(created, given, depositChannel)
+        payment = self._payment(created, given, depositChannel, method)
         warnings = [*([number.remark] if number.remark else []), *self._drift_warnings(created, expected)]
         made = _created_out(created, payment, warnings)
         pictures = [await qr_code(payment.qr_payload)] if includeQr else []
@@ -142,12 +143,13 @@ class Ordering:
         except SettlementError as error:
             raise creation_failure(error, wanted) from None
 
-    def _payment(self, created: CreatedOrder, given: Amount, channel: str) -> Payment:
+    def _payment(self, created: CreatedOrder, given: Amount, channel: str, method: PayoutMethod) -> Payment:
         rules, now = self._service.rules, self._service.clock.now()
-        if created.idr_amount < rules.min_order_idr:
-            raise self._unshown(created, f"it would bring {rupiah(created.idr_amount)}, less than the smallest order")
+        allowed = AmountLimits(rules.min_order_idr, method.max_amount_transfer)
         try:
-            return payment_of_new(created, given=given, channel=channel, network=rules.network, now=now)
+            return payment_of_new(
+                created, given=given, channel=channel, network=rules.network, allowed=allowed, now=now
+            )
         except Unpayable as complaint:
             raise self._unshown(created, str(complaint)) from None
 

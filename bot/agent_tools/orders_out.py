@@ -97,9 +97,11 @@ def payment_of(service: Service, order: Order) -> tuple[Payment | None, str | No
     if withheld is not None:
         return None, withheld
     try:
-        return payment_of_known(order, network=service.rules.network, now=service.clock.now()), None
+        allowed = service.amounts_for(order.partner_payout_bank_code, order.partner_payout_bank_name)
+        payment = payment_of_known(order, network=service.rules.network, allowed=allowed, now=service.clock.now())
     except Unpayable as reason:
         return None, str(reason)
+    return payment, None
 
 
 def told(order: Order) -> str:

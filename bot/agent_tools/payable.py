@@ -10,8 +10,9 @@ from datetime import datetime
 from pydantic import Field
 
 from bot.actions.ports import Placed
-from bot.actions.verdict import Unpayable, check_placed
+from bot.actions.verdict import Payable, Unpayable, check_placed
 from bot.agent_tools.answers import Output
+from bot.domain.limits import AmountLimits
 from bot.domain.money import Amount
 from bot.domain.order import Deposit
 from bot.domain.timeline import STEP_OF_STATE, Step
@@ -58,12 +59,16 @@ class Payment:
         return invoice_qr_payload(self.bolt11 or "") if self.deposit is None else self.deposit.qr_value
 
 
-def payment_of_new(created: CreatedOrder, *, given: Amount, channel: str, network: str, now: datetime) -> Payment:
+def payment_of_new(
+    created: CreatedOrder, *, given: Amount, channel: str, network: str, allowed: AmountLimits, now: datetime
+) -> Payment:
     """How an order that was just made is paid. Raises `Unpayable`: it isn't what was asked for."""
-    return _payment(placed_of(created), given, channel, network, now)
+    placed = placed_of(created)
+    payable = check_placed(placed, given=given, channel=channel, network=network, allowed=allowed, now=now)
+    return _payment(placed, channel, payable)
 
 
-def payment_of_known(order: Order, *, network: str, now: datetime) -> Payment:
+def payment_of_known(order: Order, *, network: str, allowed: AmountLimits, now: datetime) -> Payment:
     """How an order of the list is paid. Raises `Unpayable`: there is nothing to pay, or not rightly."""
     if STEP_OF_STATE.get(order.state) != Step.CREATED or order.invoice_paid_at is not None:
         raise Unpayable(NOT_AWAITED)
@@ -77,14 +82,15 @@ def payment_of_known(order: Order, *, network: str, now: datetime) -> Payment:
         expires_at=order.invoice_expires_at,
         state=order.state,
     )
-    return _payment(placed, Amount("SAT", order.sat_amount), order.deposit_channel or LIGHTNING, network, now)
+    given, channel = Amount("SAT", order.sat_amount), order.deposit_channel or LIGHTNING
+    payable = check_placed(placed, given=given, channel=channel, network=network, allowed=allowed, now=now)
+    return _payment(placed, channel, payable)
 
 
-def _payment(placed: Placed, given: Amount, channel: str, network: str, now: datetime) -> Payment:
-    expires_at = check_placed(placed, given=given, channel=channel, network=network, now=now)
+def _payment(placed: Placed, channel: str, payable: Payable) -> Payment:
     if channel == LIGHTNING or placed.deposit is None:
-        return Payment(placed.bolt11, None, expires_at)
-    return Payment(None, _deposit_out(placed.deposit, placed.sats), expires_at)
+        return Payment(payable.bolt11, None, payable.expires_at)
+    return Payment(None, _deposit_out(placed.deposit, placed.sats), payable.expires_at)
 
 
 def _deposit_out(deposit: Deposit, sats: int) -> DepositOut:

@@ -17,6 +17,7 @@ from bot.actions.clock import SystemClock
 from bot.actions.market import METHODS_FOR, QUOTE_FOR, RAILS_FOR, Shared
 from bot.actions.ports import Clock
 from bot.agent_tools.doubts import Doubts
+from bot.domain.limits import AmountLimits
 from bot.settlement import (
     CreatedOrder,
     DepositRails,
@@ -72,10 +73,15 @@ class Service:
         self._stats = Shared(client.platform_stats, QUOTE_FOR, self.clock)
         self._orders: dict[str, Shared[Order]] = {}
         self._withheld: dict[str, str] = {}
+        self._caps: dict[tuple[str | None, str | None], int | None] = {}
 
     async def methods(self, *, fresh: bool = False) -> tuple[PayoutMethod, ...]:
         """The live list (settlement API, 4.2). Raises `SettlementError`, as all of these do."""
         return await self._methods.get(fresh=fresh)
+
+    def amounts_for(self, code: str | None, name: str | None) -> AmountLimits:
+        """Return what an order to this destination may bring, by the list as it was last read."""
+        return AmountLimits(self.rules.min_order_idr, self._caps.get((code, name)))
 
     async def quote(self) -> Quote:
         """The rate (4.1)."""
@@ -119,7 +125,9 @@ class Service:
         return self._withheld.get(order_id)
 
     async def _fetch_methods(self) -> tuple[PayoutMethod, ...]:
-        return (await self._client.payout_methods()).methods
+        methods = (await self._client.payout_methods()).methods
+        self._caps = {(method.bank_code, method.bank_name): method.max_amount_transfer for method in methods}
+        return methods
 
     async def _fetch_order(self, order_id: str) -> Order:
         await self._pace.take(order_id)

@@ -32,6 +32,7 @@ HOLDS: dict[Notice, Callable[[Order], bool]] = {
     Notice.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
     Notice.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
     Notice.PRICE_MOVED: lambda order: order.phase is Phase.HELD,
+    Notice.RECIPIENT_MASKED: lambda order: order.phase is Phase.HELD,
     Notice.EXPIRED: lambda order: not order.is_paid,
     Notice.STUCK: lambda order: not order.is_ended,
     Notice.CONVERTING: lambda order: order.step is Step.CONVERTING and not order.is_ended,

@@ -5,14 +5,17 @@ from collections.abc import Awaitable, Callable
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop
 
+from bot.actions.orders import MethodVanished
 from bot.actions.person_acts import did, pressed
+from bot.actions.ports import SettlementFailure
 from bot.chat import again, data, history, receipts, tickets, words
 from bot.chat.desk import VISIT, Visit
 from bot.chat.screen import Screen
 from bot.chat.screens.parts import new_row
 from bot.chat.standing import looked_at, screen_of, show_as_decided, show_at_the_end
 from bot.domain.errors import Rejection
-from bot.domain.order import Order
+from bot.domain.order import Order, Phase
+from bot.i18n import Html
 
 
 async def order_pressed(update: Update, _: object) -> None:
@@ -50,6 +53,10 @@ async def _accept(visit: Visit, order: Order) -> None:
         await show_as_decided(visit, order)
         return
     await visit.acknowledge()
+    if opened.phase is not Phase.OPEN:
+        # Why it can't be paid after all comes as a message of its own.
+        await visit.update(screen_of(visit, opened))
+        return
     await visit.update(Screen(visit.t("order.accepted", line=words.order_line(visit.t, opened))))
 
 
@@ -65,10 +72,10 @@ async def _drop(visit: Visit, order: Order) -> None:
 async def _try_again(visit: Visit, order: Order) -> None:
     try:
         anew = await visit.desk.orders.try_again(order.reference)
-    except Rejection as rejection:
+    except (Rejection, MethodVanished, SettlementFailure) as failure:
         # The question stays open until it is possible.
         await visit.acknowledge()
-        visit.notice = visit.reason(rejection)
+        visit.notice = _why_not(visit, order, failure)
         await visit.update(screen_of(visit, order))
         return
     if anew is None:
@@ -76,6 +83,14 @@ async def _try_again(visit: Visit, order: Order) -> None:
         return
     await visit.acknowledge()
     await visit.update(Screen(visit.t("order.trying_again", line=words.order_line(visit.t, anew))))
+
+
+def _why_not(visit: Visit, order: Order, failure: Exception) -> Html:
+    if isinstance(failure, Rejection):
+        return visit.reason(failure)
+    if isinstance(failure, MethodVanished):
+        return visit.t("again.vanished", name=words.name(order.method))
+    return visit.t("order.cannot_check")
 
 
 async def _help(visit: Visit, order: Order) -> None:

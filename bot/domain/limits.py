@@ -25,6 +25,32 @@ DAY = timedelta(days=1)
 MAY_COME_TO_BE_PAID = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN})
 
 
+@dataclass(frozen=True, slots=True)
+class AmountLimits:
+    """The fewest and the most whole rupiah that one order may bring; `maximum` is None where there is no cap.
+
+    What an amount comes to at a quote is checked against them, and again what the service has locked.
+    """
+
+    minimum: int
+    maximum: int | None
+
+    def is_below(self, idr: int) -> bool:
+        """Return whether `idr` is less than the service pays out."""
+        return idr < self.minimum
+
+    def is_above(self, idr: int) -> bool:
+        """Return whether `idr` is more than the destination accepts."""
+        return self.maximum is not None and idr > self.maximum
+
+    def __str__(self) -> str:
+        return f"{self.minimum} or more" if self.maximum is None else f"{self.minimum} to {self.maximum}"
+
+    def allow(self, idr: int) -> bool:
+        """Return whether an order may bring `idr`."""
+        return not (self.is_below(idr) or self.is_above(idr))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """The limits of one person; 0 is no limit."""

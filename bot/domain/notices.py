@@ -45,15 +45,32 @@ class Topic:
         return Way.CARD in self.ways
 
 
+CREATING: Final = frozenset(
+    {
+        Notice.CHECKING,
+        Notice.REFUSED,
+        Notice.NOT_SHOWN,
+        Notice.OUTSIDE_LIMITS,
+        Notice.SUPERSEDED,
+        Notice.DEPOSIT_TAKEN,
+    }
+)
+"""What comes of creating an order, where no invoice does."""
+
 TOPICS: Final = (
     Topic("paid", frozenset({Notice.PAID, Notice.PAID_LATE}), Way.SOUND, ANY_WAY),
     Topic("steps", frozenset({Notice.CONVERTING, Notice.SENDING}), Way.CARD, ANY_WAY),
     Topic("sent", frozenset({Notice.SENT}), Way.SOUND, ANY_WAY),
     Topic("expired", frozenset({Notice.EXPIRED}), Way.SILENT, ANY_WAY),
     Topic("failed", frozenset({Notice.FAILED, Notice.STUCK}), Way.SOUND, AS_A_MESSAGE),
-    Topic("questions", frozenset({Notice.PRICE_MOVED, Notice.UNRESOLVED}), Way.SOUND, AS_A_MESSAGE),
+    Topic(
+        "questions",
+        frozenset({Notice.PRICE_MOVED, Notice.RECIPIENT_MASKED, Notice.UNRESOLVED}),
+        Way.SOUND,
+        AS_A_MESSAGE,
+    ),
     # What comes at once after the person's own press: they are looking, and there is no card yet to tell it.
-    Topic("making", frozenset({Notice.CHECKING, Notice.REFUSED, Notice.NOT_SHOWN}), Way.SILENT, (Way.SILENT,)),
+    Topic("making", CREATING, Way.SILENT, (Way.SILENT,)),
 )
 CHOOSABLE: Final = tuple(topic for topic in TOPICS if topic.is_choosable)
 

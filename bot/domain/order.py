@@ -1,7 +1,7 @@
 """An order from the wish to its end: what we intend, what the service made of it, and what is news in that."""
 
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -21,13 +21,20 @@ class Phase(StrEnum):
     UNKNOWN = "unknown"  # the POST's outcome is unknown; the reconciler looks for the order
     UNRESOLVED = "unresolved"  # not found in time: the person decides
     REFUSED = "refused"  # surely not made
-    HELD = "held"  # made; the price moved, so the person is asked before anything is shown
+    HELD = "held"  # made; the person is asked before anything is shown: see `Hold`
     UNSHOWN = "unshown"  # made or not, its invoice is never to be shown
     OPEN = "open"  # made, and shown to the person
     DONE = "done"  # ended, or no longer followed
 
 
 LOOKED_FOR = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED})
+
+
+class Hold(StrEnum):
+    """Why a sender is asked before an order's invoice is shown."""
+
+    PRICE = "price"  # the locked price isn't the reviewed one
+    RECIPIENT = "recipient"  # found again, but the service shows only a part of the recipient's number
 
 
 class Notice(StrEnum):
@@ -37,7 +44,11 @@ class Notice(StrEnum):
     UNRESOLVED = "unresolved"
     REFUSED = "refused"
     PRICE_MOVED = "price_moved"
+    RECIPIENT_MASKED = "recipient_masked"  # found by a masked number: the sender says whether it is theirs
     NOT_SHOWN = "not_shown"  # the invoice was not what was agreed
+    OUTSIDE_LIMITS = "outside_limits"  # the locked rupiah are below the minimum or above the destination's cap
+    SUPERSEDED = "superseded"  # found after its sender had ordered the same again: only the newer one is shown
+    DEPOSIT_TAKEN = "deposit_taken"  # another open deposit of the same sum goes to the same address
     INVOICE = "invoice"  # the QR and the text to pay with
     CARD = "card"  # the live card is first sent
     CARD_EDIT = "card_edit"
@@ -86,6 +97,7 @@ class OrderReport:
     bank_code: str | None = None
     bank_name: str | None = None
     recipient: str | None = None
+    holder: str | None = field(default=None, repr=False)
     created_at: datetime | None = None
     updated_at: datetime | None = None
     paid_at: datetime | None = None
@@ -131,6 +143,7 @@ class Order:
     btc_idr: Decimal | None = None
     bolt11: str | None = None
     deposit: Deposit | None = None
+    payment_hash: str | None = None
     expires_at: datetime | None = None
     paid_at: datetime | None = None
     ended_at: datetime | None = None
@@ -140,6 +153,17 @@ class Order:
     next_look_at: datetime | None = None
     page_token: str | None = None
     stuck_told_at: datetime | None = None
+    hold: Hold | None = None
+
+    @property
+    def deposit_key(self) -> str | None:
+        """What a deposit that may still come is recognised by on its chain; None where none is expected.
+
+        Two orders with the same key can't be told apart: each is the same sum of the same token to the same address.
+        """
+        if self.deposit is None or self.phase not in {Phase.HELD, Phase.OPEN} or self.is_paid or self.is_ended:
+            return None
+        return f"{self.channel}:{self.deposit.to_address.lower()}:{self.sats}"
 
     @property
     def has_recipient(self) -> bool:
@@ -160,6 +184,18 @@ class Order:
     def is_stuck(self) -> bool:
         """Whether its person has been told that it takes too long, and it still isn't done."""
         return self.stuck_told_at is not None and not self.is_ended
+
+    def asks_the_same_as(self, other: "Order") -> bool:
+        """Return whether both ask for the same amount to the same recipient by the same channel.
+
+        The holder's name is no part of it: the number alone decides where the money goes.
+        """
+        return (self.method.pair, self.number, self.given, self.channel) == (
+            other.method.pair,
+            other.number,
+            other.given,
+            other.channel,
+        )
 
     def is_expired(self, now: datetime) -> bool:
         """Whether nobody should pay it any more, by our own clock."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.invoices.amount import CURRENCIES, MSAT_PER_SAT
-from bot.invoices.bolt11_read import decode
+from bot.invoices.bolt11_read import bare, decode
 from bot.invoices.bolt11_write import encode
 from bot.invoices.errors import (
     AlreadyExpired,
@@ -35,6 +35,7 @@ __all__ = [
     "UnwritableInvoice",
     "WrongAmount",
     "WrongNetwork",
+    "bare",
     "check",
     "decode",
     "encode",

@@ -27,7 +27,9 @@ def decode(text: str) -> Invoice:
         MalformedInvoice: not BOLT11, damaged, ambiguous, or its signature does not hold.
         UnsupportedInvoice: an unknown currency or required feature, or an expiry beyond a century.
     """
-    text = _bare(text)
+    if len(text) > MAX_LENGTH:
+        raise MalformedInvoice("too long")
+    text = _without_scheme(text)
     front, groups = bech32.decode(text)
     currency, amount_msat = parse_front(front)
     if len(groups) < TIMESTAMP_GROUPS + SIGNATURE_GROUPS:
@@ -52,9 +54,12 @@ def decode(text: str) -> Invoice:
     )
 
 
-def _bare(text: str) -> str:
-    if len(text) > MAX_LENGTH:
-        raise MalformedInvoice("too long")
+def bare(text: str) -> str:
+    """Return an invoice in the spelling that is kept: lower case, without blanks and `lightning:` around it."""
+    return _without_scheme(text).lower()
+
+
+def _without_scheme(text: str) -> str:
     text = text.strip()
     return text[len(_SCHEME) :] if text[: len(_SCHEME)].lower() == _SCHEME else text
 

@@ -154,6 +154,7 @@ def _report(order: wire.Order) -> OrderReport:
         bank_code=order.partner_payout_bank_code,
         bank_name=order.partner_payout_bank_name,
         recipient=order.payout_recipient,
+        holder=order.bank_account_name,
         created_at=order.created_at,
         updated_at=order.updated_at,
         paid_at=order.invoice_paid_at,

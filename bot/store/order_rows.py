@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from bot.domain.order import Order, Phase
+from bot.domain.order import Hold, Order, Phase
 from bot.domain.timeline import Step
 from bot.store import nested, sealing
 from bot.store.tables import orders
@@ -23,6 +23,7 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
     row["given"] = nested.from_amount(order.given)
     row["deposit"] = order.deposit and nested.from_deposit(order.deposit)
     row["method_code"], row["is_paid"] = order.method.code, order.is_paid
+    row["deposit_key"], row["hold"] = order.deposit_key, order.hold and order.hold.value
     return sealing.seal_row(vault, orders.name, row)
 
 
@@ -31,6 +32,7 @@ def to_order(row: Sequence[Any], vault: Vault) -> Order:
     known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
     sealing.open_row(vault, orders.name, known)
     known["phase"], known["step"] = Phase(known["phase"]), Step(known["step"])
+    known["hold"] = known["hold"] and Hold(known["hold"])
     known["method"] = nested.to_method(known["method"])
     known["given"] = nested.to_amount(known["given"])
     known["deposit"] = known["deposit"] and nested.to_deposit(known["deposit"])

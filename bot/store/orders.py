@@ -58,11 +58,15 @@ PLACED_AFTER = ALL.where(
 HOLD_PERSON = select(
     func.pg_advisory_xact_lock(literal_column("1"), func.hashint8(bindparam("person", type_=BigInteger())))
 )
+LOCK_PAYMENT = select(func.pg_advisory_xact_lock(literal_column("2"), func.hashtext(bindparam("key", type_=Text()))))
+WITH_PAYMENT_HASH = ALL.where(orders.c.payment_hash == bindparam("hash")).limit(1)
+WITH_DEPOSIT_KEY = ALL.where(orders.c.deposit_key == bindparam("key")).limit(1)
 OPEN_OF_PERSON = OF_PERSON.where(IN_PHASES)
 IS_DUE = IS_LOOKED_AFTER & (orders.c.next_look_at <= NOW)
 DUE = ALL.where(IS_DUE).order_by(orders.c.is_paid.desc(), orders.c.next_look_at).limit(LIMIT)
 COUNT_DUE = select(func.count()).select_from(orders).where(IS_DUE)
 IN_PHASE = ALL.where(IN_PHASES).order_by(*OLDEST_FIRST).limit(LIMIT)
+NEWEST_IN_PHASE = ALL.where(IN_PHASES).order_by(*NEWEST_FIRST).limit(LIMIT)
 EXPIRING = ALL.where(MAY_EXPIRE, orders.c.expires_at <= NOW).order_by(orders.c.expires_at).limit(LIMIT)
 STUCK = ALL.where(MAY_BE_STUCK, orders.c.paid_at <= NOW).order_by(orders.c.paid_at).limit(LIMIT)
 UNCLAIMED_LIKE = ALL.where(
@@ -138,6 +142,22 @@ class SqlOrders:
         if self._connection.dialect.name == POSTGRESQL:
             await self._connection.execute(HOLD_PERSON, {"person": person_id})
 
+    async def lock_payment(self, key: str) -> None:
+        """Let no other transaction pass here with the same key until this one has ended.
+
+        SQLite has one writer anyway.
+        """
+        if self._connection.dialect.name == POSTGRESQL:
+            await self._connection.execute(LOCK_PAYMENT, {"key": key})
+
+    async def with_payment_hash(self, payment_hash: str) -> Order | None:
+        """Return the order whose invoice has this payment hash."""
+        return await self._first(WITH_PAYMENT_HASH, hash=payment_hash)
+
+    async def with_deposit_key(self, deposit_key: str) -> Order | None:
+        """Return the order whose deposit may still come and looks the same on its chain."""
+        return await self._first(WITH_DEPOSIT_KEY, key=deposit_key)
+
     async def open_of_person(self, person_id: int, limit: int = 10) -> tuple[Order, ...]:
         """Those not yet ended (phases intended, unknown, unresolved, held, open), newest first."""
         return await self._all(OPEN_OF_PERSON, person=person_id, limit=limit, phases=_names(NOT_ENDED))
@@ -162,9 +182,11 @@ class SqlOrders:
         """How many `due` would name if it had no limit."""
         return int((await self._connection.execute(COUNT_DUE, {"now": now})).scalar_one())
 
-    async def in_phase(self, phases: Collection[Phase], limit: int = 1000) -> tuple[Order, ...]:
-        """Oldest first."""
-        return await self._all(IN_PHASE, phases=_names(phases), limit=limit)
+    async def in_phase(
+        self, phases: Collection[Phase], limit: int = 1000, *, newest_first: bool = False
+    ) -> tuple[Order, ...]:
+        """Oldest first, unless asked otherwise."""
+        return await self._all(NEWEST_IN_PHASE if newest_first else IN_PHASE, phases=_names(phases), limit=limit)
 
     async def expiring(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
         """Open orders past `expires_at` of which the expiry has not been told and that are not paid."""

@@ -51,6 +51,15 @@ class Orders(Protocol):
         """Until this transaction has ended, no other one comes past here for the same person."""
         ...
 
+    async def lock_payment(self, key: str) -> None:
+        """Let no other transaction pass here with the same key until this one has ended."""
+        ...
+
+    async def with_payment_hash(self, payment_hash: str) -> Order | None: ...
+    async def with_deposit_key(self, deposit_key: str) -> Order | None:
+        """The order whose deposit may still come and looks the same on its chain."""
+        ...
+
     async def open_of_person(self, person_id: int, limit: int = 10) -> tuple[Order, ...]:
         """Those not yet ended (phases intended, unknown, unresolved, held, open), newest first."""
         ...
@@ -64,8 +73,10 @@ class Orders(Protocol):
         ...
 
     async def count_due(self, now: datetime) -> int: ...
-    async def in_phase(self, phases: Collection[Phase], limit: int = 1000) -> tuple[Order, ...]:
-        """Oldest first."""
+    async def in_phase(
+        self, phases: Collection[Phase], limit: int = 1000, *, newest_first: bool = False
+    ) -> tuple[Order, ...]:
+        """Oldest first, unless asked otherwise."""
         ...
 
     async def expiring(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:

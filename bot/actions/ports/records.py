@@ -96,6 +96,9 @@ class EventNote(StrEnum):
     DROPPED = "dropped by the person"
     TRIED_AGAIN = "tried again as a new order"
     OFFER_OVER = "the offer is over"
+    OUTSIDE_LIMITS = "locked outside the limits"
+    SUPERSEDED = "the sender had ordered the same again"
+    DEPOSIT_TAKEN = "another open deposit looks the same"
     EXPIRED = "expired"
     STUCK = "told that it takes too long"
     PAYMENT = "the payment's own time"  # where the state that it leads to wasn't seen

@@ -7,7 +7,8 @@ from bot.chat.screen import Button, Keyboard, Screen, Style
 from bot.chat.screens import card, trouble
 from bot.chat.screens.parts import new_row
 from bot.domain.follow import offer_is_over
-from bot.domain.order import Notice, Order, Phase
+from bot.domain.order import Hold, Notice, Order, Phase
+from bot.domain.quote import price_drift_percent
 from bot.i18n import Html, Translator
 
 REASON_SHOWN = 200
@@ -16,9 +17,16 @@ NOTICE_OF_PHASE = {
     Phase.INTENDED: Notice.CHECKING,
     Phase.UNKNOWN: Notice.CHECKING,
     Phase.UNRESOLVED: Notice.UNRESOLVED,
-    Phase.HELD: Notice.PRICE_MOVED,
     Phase.REFUSED: Notice.REFUSED,
 }
+ANSWERS = {
+    Notice.PRICE_MOVED: (("button.accept_price", "accept"), ("button.no_thanks", "drop")),
+    Notice.RECIPIENT_MASKED: (("button.found_is_mine", "accept"), ("button.found_not_mine", "drop")),
+    Notice.UNRESOLVED: (("button.try_again", "again"), ("button.drop", "drop")),
+}
+"""The two answers to a question: label and action."""
+
+NOTICE_OF_HOLD = {Hold.PRICE: Notice.PRICE_MOVED, Hold.RECIPIENT: Notice.RECIPIENT_MASKED}
 """What stands for an order that has no card."""
 
 
@@ -44,7 +52,7 @@ def screen(
 
 def state(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
     """Where an order stands now, whatever became of it: its card, or what there is to know or decide instead."""
-    notice = NOTICE_OF_PHASE.get(order.phase)
+    notice = NOTICE_OF_HOLD[order.hold or Hold.PRICE] if order.phase is Phase.HELD else NOTICE_OF_PHASE.get(order.phase)
     if order.phase is Phase.UNSHOWN:
         return Screen(t("order.dropped", line=words.order_line(t, order)), (new_row(t),))
     if notice is None:
@@ -55,10 +63,10 @@ def state(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offe
 def _text(notice: Notice, t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
     line = words.order_line(t, order)
     match notice:
-        case Notice.PRICE_MOVED:
-            return t("news.offer_over", line=line) if offer_is_over(order, now) else _price(t, order, line)
-        case Notice.REFUSED if order.refusal:
-            return t("news.refused_because", line=line, reason=words.clipped(order.refusal.strip(), REASON_SHOWN))
+        case Notice.PRICE_MOVED | Notice.RECIPIENT_MASKED:
+            return t("news.offer_over", line=line) if offer_is_over(order, now) else _question(notice, t, order, line)
+        case Notice.REFUSED | Notice.OUTSIDE_LIMITS | Notice.DEPOSIT_TAKEN:
+            return _no_invoice(notice, t, order, line)
         case Notice.FAILED:
             return t("news.failed_unpaid", line=line)
         case Notice.SENT:
@@ -69,15 +77,32 @@ def _text(notice: Notice, t: Translator, order: Order, now: datetime, zone: tzin
             return t(f"news.{notice}", line=line)
 
 
-def _price(t: Translator, order: Order, line: Html) -> Html:
+def _question(notice: Notice, t: Translator, order: Order, line: Html) -> Html:
+    sats, idr = order.sats or 0, order.idr or 0
+    if notice is Notice.RECIPIENT_MASKED:
+        return t("news.recipient_masked", line=line, sats=t.sats(sats), idr=t.rupiah(idr))
+    drift = price_drift_percent(expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=sats, idr=idr)
     return t(
-        "news.price_moved",
+        "news.price_too_good" if drift < 0 else "news.price_moved",
         line=line,
         reviewed=t.sats(order.expected_sats),
         reviewed_idr=t.rupiah(order.expected_idr),
-        locked=t.sats(order.sats or 0),
-        locked_idr=t.rupiah(order.idr or 0),
+        locked=t.sats(sats),
+        locked_idr=t.rupiah(idr),
     )
+
+
+def _no_invoice(notice: Notice, t: Translator, order: Order, line: Html) -> Html:
+    cap, locked = order.method.cap, order.idr or 0
+    if notice is Notice.DEPOSIT_TAKEN:
+        return t("news.deposit_taken", line=line, sats=t.sats(order.sats or 0))
+    if notice is Notice.OUTSIDE_LIMITS and cap is not None and locked > cap:
+        return t("news.locked_above_cap", line=line, idr=t.rupiah(locked), cap=cap, name=words.name(order.method))
+    if notice is Notice.OUTSIDE_LIMITS:
+        return t("news.locked_below_minimum", line=line, idr=t.rupiah(locked))
+    if not order.refusal:
+        return t("news.refused", line=line)
+    return t("news.refused_because", line=line, reason=words.clipped(order.refusal.strip(), REASON_SHOWN))
 
 
 def _keyboard(notice: Notice, t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
@@ -85,13 +110,14 @@ def _keyboard(notice: Notice, t: Translator, order: Order, now: datetime, *, hel
         return Button(t.plain(label), data=data.for_order(order.reference, action), style=style)
 
     match notice:
-        case Notice.PRICE_MOVED if offer_is_over(order, now):
+        case Notice.PRICE_MOVED | Notice.RECIPIENT_MASKED if offer_is_over(order, now):
             return ((button("button.requote", "requote", "primary"),),)
-        case Notice.PRICE_MOVED:
-            return ((button("button.accept_price", "accept", "primary"),), (button("button.no_thanks", "drop"),))
-        case Notice.UNRESOLVED:
-            return ((button("button.try_again", "again", "primary"),), (button("button.drop", "drop"),))
-        case Notice.REFUSED | Notice.NOT_SHOWN:
+        case Notice.PRICE_MOVED | Notice.RECIPIENT_MASKED | Notice.UNRESOLVED:
+            (yes, action), (no, drop) = ANSWERS[notice]
+            return ((button(yes, action, "primary"),), (button(no, drop),))
+        case Notice.SUPERSEDED:
+            return (new_row(t),)
+        case Notice.REFUSED | Notice.NOT_SHOWN | Notice.OUTSIDE_LIMITS | Notice.DEPOSIT_TAKEN:
             return ((button("button.back_to_review", "requote", "primary"),),)
         case Notice.CHECKING | Notice.PAID | Notice.CONVERTING | Notice.SENDING:
             return ()

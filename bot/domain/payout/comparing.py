@@ -8,8 +8,8 @@ from bot.domain.text import plain
 
 Sameness = Literal["same", "masked", "different"]
 
-LEAST_VISIBLE: Final = 2
-"""Telling digits; a mask that shows fewer fits nearly everybody."""
+LEAST_VISIBLE: Final = 4
+"""Telling digits; a mask that shows fewer fits too many people."""
 
 SHOWN: Final = 4
 _LONGEST: Final = 64
@@ -21,7 +21,7 @@ def same_recipient(ours: str, theirs: str, kind: str) -> Sameness:
     """Whether the service's `payoutRecipient` is the number that we gave (settlement API, 2.7: "masked"; form unsaid).
 
     `kind` is the payout method's. An e-wallet's `0812…`, `62812…`, `+62812…` are one number. A masked form is
-    `masked` if the digits it shows are ours in place and at least two of them tell people apart; a mask's length
+    `masked` if the digits it shows are ours in place and at least four of them tell people apart; a mask's length
     is no evidence, for many services mask with a fixed number of signs.
     """
     their_digits, our_digits = _squeezed(theirs), _squeezed(ours)

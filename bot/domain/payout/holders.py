@@ -40,6 +40,19 @@ def _is_printed(character: str) -> bool:
     return character in _PUNCTUATION or unicodedata.category(character)[0] in {"L", "M", "N"}
 
 
+def is_same_holder(one: str | None, other: str | None) -> bool:
+    """Return whether two names may be one holder's: regardless of case, spaces and punctuation.
+
+    A name that only one side has says nothing.
+    """
+    ours, theirs = (_letters(name or "") for name in (one, other))
+    return not ours or not theirs or ours == theirs
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, plain(name).casefold()))
+
+
 def mask_name(name: str) -> str:
     """`name` for whoever is shown a receipt: "B••• S••••••". Empty where there are no letters in it.
 

@@ -22,6 +22,11 @@ class PayoutMethod:
     kind: str
     cap: int | None = None
 
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Code and name as the service has them: only both together name a destination (settlement API, 4.5.3)."""
+        return self.code, self.name
+
     def key(self) -> str:
         """Ten characters that stand for this pair of code and name in a button; they never change for the pair."""
         return blake2s(f"{self.code}\x00{self.name}".encode(), digest_size=5).hexdigest()

@@ -46,6 +46,8 @@ orders = Table(
     Column("btc_idr", ExactDecimal),
     Column("bolt11", Text),
     Column("deposit", Json),
+    Column("deposit_key", Text),  # while a deposit may still come: what it is recognised by on its chain
+    Column("payment_hash", Text),
     Column("expires_at", Instant),
     Column("paid_at", Instant),
     Column("is_paid", Boolean, nullable=False),  # follows from step and paid_at, to sort by
@@ -56,8 +58,25 @@ orders = Table(
     Column("next_look_at", Instant),
     Column("page_token", Text),
     Column("stuck_told_at", Instant),
+    Column("hold", Text),
     # A confirmation places one order, whoever sees it how often: a second intent for it can't be written.
     UniqueConstraint("draft_id", "attempt"),
+)
+HAS_DEPOSIT_KEY = orders.c.deposit_key.is_not(None)
+Index(
+    "ix_orders_deposit_key",
+    orders.c.deposit_key,
+    sqlite_where=HAS_DEPOSIT_KEY,
+    postgresql_where=HAS_DEPOSIT_KEY,
+)
+HAS_PAYMENT_HASH = orders.c.payment_hash.is_not(None)
+# One invoice belongs to one order: a second one with the same hash would be paid by the first one's payment.
+Index(
+    "uq_orders_payment_hash",
+    orders.c.payment_hash,
+    unique=True,
+    sqlite_where=HAS_PAYMENT_HASH,
+    postgresql_where=HAS_PAYMENT_HASH,
 )
 IS_CLAIMED = orders.c.service_id.is_not(None)
 IS_UNCLAIMED = orders.c.service_id.is_(None)
