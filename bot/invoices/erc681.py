@@ -3,9 +3,8 @@
 The service's own `qrValue` names neither token nor amount, and a wallet that scans it may send the chain's own
 coin. So the request is built here, from the parts, and only after `check_deposit` found each of them as it must be.
 
-The mixed-case checksum of an address (EIP-55) is not verified: it needs Keccak-256, which the standard library
-lacks and no dependency of ours offers. An address is therefore never altered, not even in case, so that the
-payer's wallet can verify the checksum itself.
+An address in mixed case carries a checksum (EIP-55), and one that doesn't hold is refused. An address in one case
+carries none. None is ever altered, not even in case, so that the payer's wallet can verify it again.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
+
+from Crypto.Hash import keccak
 
 from bot.invoices.errors import DepositCheckError
 
@@ -26,6 +27,7 @@ __all__ = [
     "KnownToken",
     "amount_text",
     "check_deposit",
+    "checksummed",
     "transfer_uri",
     "units_for_sats",
 ]
@@ -34,6 +36,9 @@ SAT_DECIMALS = 8
 MAX_SATS = 21_000_000 * 10**SAT_DECIMALS
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+UPPER_FROM = 8
+"""EIP-55: a letter is upper case where the hash of the address has 8 or more in its place."""
+
 _ZERO_ADDRESS = "0x" + "0" * 40
 
 
@@ -113,9 +118,21 @@ def amount_text(token: KnownToken, sats: int) -> str:
     return text.rstrip("0").rstrip(".")
 
 
+def checksummed(address: str) -> str:
+    """Write 0x and 40 hex digits in the mixed case that is their checksum (EIP-55)."""
+    digits = address[2:].lower()
+    marks = keccak.new(digest_bits=256, data=digits.encode()).hexdigest()
+    return "0x" + "".join(
+        digit.upper() if int(mark, 16) >= UPPER_FROM else digit for digit, mark in zip(digits, marks, strict=False)
+    )
+
+
 def _check_recipient(to_address: str) -> None:
     if not _ADDRESS.fullmatch(to_address):
         raise DepositCheckError("toAddress", expected="0x and 40 hex digits", actual=to_address)
+    is_mixed = to_address[2:] not in {to_address[2:].lower(), to_address[2:].upper()}
+    if is_mixed and to_address != checksummed(to_address):
+        raise DepositCheckError("toAddress", expected="a checksum that holds (EIP-55)", actual=to_address)
     lost = {_ZERO_ADDRESS, *(token.address.lower() for token in KNOWN_TOKENS.values())}
     if to_address.lower() in lost:
         raise DepositCheckError("toAddress", expected="an address that can hold a deposit", actual=to_address)

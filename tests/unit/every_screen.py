@@ -49,6 +49,7 @@ from bot.domain.text import plain
 from bot.domain.timeline import STEP_OF_STATE, Step
 from bot.domain.zones import INDONESIAN, PRESUMED
 from bot.i18n import Translations, Translator
+from bot.invoices.erc681 import checksummed
 from bot.sandbox.bot_api import html, utf16
 from tests.texts import text
 from tests.unit.alarm_screens import of_alarms
@@ -61,7 +62,7 @@ QUOTE = Quote(Decimal(1_700_123_456), NOW)
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
 GOPAY = PayoutMethod("gopay", "GOPAY", "ewallet", 20_000_000)
 INVOICE = "lnbcrt294120n1" + "q" * 300
-TO = "0x" + "Ab" * 20
+TO = checksummed("0x" + "ab" * 20)
 PHRASE = "\U00020000" * 30 + " & kopi'"
 """As long as one may be, in Telegram's units: letters that count twice."""
 SUGGESTION = Suggestion("en-1-2-3", "purple coffee boat")

@@ -63,6 +63,32 @@ def test_instructions_that_differ_anywhere_are_refused_and_say_where(field: str,
     assert caught.value.field == field
 
 
+CHECKSUMMED = (
+    "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+    "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+    "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+    "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
+)
+"""The examples of EIP-55 itself."""
+
+
+@pytest.mark.parametrize("address", CHECKSUMMED)
+def test_an_address_in_mixed_case_must_have_the_checksum_that_holds(address: str) -> None:
+    assert erc681.checksummed(address.lower()) == address
+    erc681.check_deposit(**_GOOD | {"to_address": address})
+    first = next(place for place, letter in enumerate(address) if letter.isalpha() and place > 1)
+    wrong = address[:first] + address[first].swapcase() + address[first + 1 :]
+    with pytest.raises(erc681.DepositCheckError) as caught:
+        erc681.check_deposit(**_GOOD | {"to_address": wrong})
+    assert caught.value.field == "toAddress"
+
+
+@pytest.mark.parametrize("address", CHECKSUMMED)
+def test_an_address_in_one_case_carries_no_checksum(address: str) -> None:
+    erc681.check_deposit(**_GOOD | {"to_address": address.lower()})
+    erc681.check_deposit(**_GOOD | {"to_address": "0x" + address[2:].upper()})
+
+
 def test_foreign_text_in_an_error_is_cut_short() -> None:
     with pytest.raises(erc681.DepositCheckError) as caught:
         erc681.check_deposit(**_GOOD | {"to_address": "x" * 10_000})

@@ -33,6 +33,7 @@ def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
         Notice.FAILED,
         Notice.STUCK,
         Notice.PRICE_MOVED,
+        Notice.RECIPIENT_MASKED,
         Notice.UNRESOLVED,
     }
     assert {notice for notice in TOLD if way_of(notice, None) is Way.CARD} == {Notice.CONVERTING, Notice.SENDING}

@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
+from bot.invoices.erc681 import checksummed
+
 SATS_PER_BITCOIN_DIGITS: Final = 8
 
 
@@ -50,7 +52,7 @@ CHAINS: Final = {
 
 def safe_address(tenant: str) -> str:
     """The tenant's own smart account: always the same, and different for every tenant."""
-    return f"0x{hashlib.sha256(f'safe/{tenant}'.encode()).hexdigest()[:40]}"
+    return checksummed(f"0x{hashlib.sha256(f'safe/{tenant}'.encode()).hexdigest()[:40]}")
 
 
 def instructions(chain: Chain, *, tenant: str, sats: int, plain_qr: bool, wrong: str | None) -> dict[str, object]:
