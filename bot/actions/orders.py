@@ -239,4 +239,4 @@ class Orders:
 async def _give_phrase(tx: Transaction, person_id: int, phrase: str | None) -> None:
     person = await tx.people.get(person_id) if phrase else None
     if person is not None and person.phrase is None:
-        await tx.people.save(replace(person, phrase=phrase))
+        await tx.people.save(replace(person, phrase=phrase, suggestion=None))

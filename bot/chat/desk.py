@@ -40,6 +40,7 @@ from bot.chat.screen import Keyboard, Screen
 from bot.chat.taps import SecondTaps
 from bot.domain.draft import OrderDraft
 from bot.domain.errors import Rejection
+from bot.domain.phrase import Suggestion, suggest, suggested
 from bot.i18n import Html, Translations, Translator
 
 if TYPE_CHECKING:
@@ -148,6 +149,20 @@ class Visit:
     def reason(self, rejection: Rejection) -> Html:
         """Why something can't be accepted, in the person's language and time."""
         return self.t(rejection.key, **words.facts(self.t, rejection, self.desk.clock.now(), self.zone))
+
+    async def suggestion(self, *, is_new: bool = False) -> Suggestion:
+        """Return the phrase that is suggested to the user, the same one until they ask for another.
+
+        It is kept, because who presses no button finds it on their first invoice.
+        """
+        text = None if is_new else suggested(self.person.suggestion or "")
+        if text is not None and self.person.suggestion is not None:
+            return Suggestion(self.person.suggestion, text)
+        drawn = suggest(self.t.locale)
+        self.person = replace(self.person, suggestion=drawn.code)
+        async with self.desk.store.transaction() as tx:
+            await tx.people.save(self.person)
+        return drawn
 
     async def acknowledge(self, text: str | None = None, *, alert: bool = False) -> None:
         """Answer the press, once; work comes after that."""

@@ -20,7 +20,7 @@ from bot.chat.screen import Screen
 from bot.chat.screens import phrase
 from bot.chat.screens.parts import with_way_back
 from bot.domain.errors import Rejection
-from bot.domain.phrase import clean_phrase, suggest, suggested
+from bot.domain.phrase import clean_phrase, suggested
 
 QUESTION = "phrase"
 
@@ -35,7 +35,7 @@ def handlers() -> list[Handler]:
 
 async def _command(_: Update, __: Context) -> None:
     visit = VISIT.get()
-    await visit.say(_with_way_back(visit, _shown(visit)))
+    await visit.say(_with_way_back(visit, await _shown(visit)))
     raise ApplicationHandlerStop
 
 
@@ -49,7 +49,8 @@ async def _pressed(update: Update, _: Context) -> None:
     elif action == "use":
         await _use(visit, suggested(code))
     else:
-        await visit.show(_with_way_back(visit, _offered(visit) if action == "new" else _shown(visit)))
+        another = await _offered(visit, is_new=True) if action == "new" else await _shown(visit)
+        await visit.show(_with_way_back(visit, another))
     raise ApplicationHandlerStop
 
 
@@ -73,19 +74,20 @@ async def _use(visit: Visit, chosen: str | None) -> None:
 
 
 async def _keep(visit: Visit, chosen: str) -> None:
-    visit.person = replace(visit.person, phrase=chosen)
+    visit.person = replace(visit.person, phrase=chosen, suggestion=None)
     async with visit.desk.store.transaction() as tx:
         await tx.people.save(visit.person)
     await visit.show(_with_way_back(visit, phrase.kept(visit.t, chosen)))
 
 
-def _shown(visit: Visit) -> Screen:
+async def _shown(visit: Visit) -> Screen:
     """The person's phrase; where they have none, a suggestion."""
-    return _offered(visit) if visit.person.phrase is None else phrase.mine(visit.t, visit.person.phrase)
+    return await _offered(visit) if visit.person.phrase is None else phrase.mine(visit.t, visit.person.phrase)
 
 
-def _offered(visit: Visit) -> Screen:
-    return phrase.offer(visit.t, suggest(visit.t.locale), has_one=visit.person.phrase is not None)
+async def _offered(visit: Visit, *, is_new: bool = False) -> Screen:
+    suggestion = await visit.suggestion(is_new=is_new)
+    return phrase.offer(visit.t, suggestion, has_one=visit.person.phrase is not None)
 
 
 def _with_way_back(visit: Visit, screen: Screen) -> Screen:

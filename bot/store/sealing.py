@@ -6,7 +6,7 @@ from typing import Any, Final
 from bot.store.vault import Vault
 
 SEALED: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "people": ("id", ("phrase",)),
+    "people": ("id", ("phrase", "suggestion")),
     "inbox": ("update_id", ("body",)),
     "drafts": ("id", ("number", "doubtful_number", "holder")),
     "orders": ("reference", ("number", "holder", "refusal")),

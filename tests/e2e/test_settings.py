@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from bot.domain.phrase import suggested
 from tests.e2e.people import Newcomer, completes, newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of
 
@@ -34,6 +35,7 @@ async def test_a_phrase_is_chosen_in_one_tap_or_in_ones_own_words_and_stands_on_
     await asyncio.gather(
         had_in_one_tap_and_on_the_invoice_alone(town),
         given_with_the_first_order_and_explained(town),
+        suggested_at_the_start_and_given_without_a_press(town),
         explained_still_after_a_second_tap(town),
         of_ones_own_words_beside_a_draft(town),
         not_taken_from_what_is_typed_after_a_command(town),
@@ -92,6 +94,28 @@ async def given_with_the_first_order_and_explained(town: World) -> None:
     await emma.taps("Confirm")
     await emma.sees_times(2, f"Your phrase: {phrase}")
     await emma.sees_times(1, f"{phrase} is your phrase")  # it is explained once
+
+
+async def suggested_at_the_start_and_given_without_a_press(town: World) -> None:
+    emma = await newcomer(town)
+    await emma.says("/start")
+    code = await _suggested_code(emma)
+    await emma.says("/start")
+    assert await _suggested_code(emma) == code
+    await emma.says("/phrase")
+    assert await _suggested_code(emma) == code
+    phrase = suggested(code)
+    assert phrase
+    await taps_to_invoice(town, emma)
+    assert phrase in words_of(await emma.sees("lnbcrt", anywhere=True))
+
+
+async def _suggested_code(person: Newcomer) -> str:
+    """The phrase that the newest message suggests, as its button has it."""
+    message = await person.waits_for(lambda each: "ph:use:" in str(each.get("reply_markup")))
+    found = re.search(r"ph:use:([a-z0-9-]+)", str(message["reply_markup"]))
+    assert found is not None
+    return found[1]
 
 
 async def explained_still_after_a_second_tap(town: World) -> None:

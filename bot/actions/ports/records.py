@@ -15,10 +15,12 @@ from bot.domain.zones import zone_of
 class Person:
     """Somebody who has written to the bot in private; there the chat's id is the person's own.
 
-    `notices` is what they chose about being told (kind -> how), where it differs from the usual. `awaits` names the
-    question outside of a draft whose typed answer is waited for (`chat/questions.py`), and `answered_update_id` the
-    last update that has answered one. `seen_at` is when they last acted, to a day. An empty `time_zone` is one that
-    they haven't chosen: Jakarta's is presumed. `username` is their public name, in small letters and without @.
+    `suggestion` is the code of the phrase that was suggested to them last; without a phrase of their own, their first
+    invoice bears that one. `notices` is what they chose about being told (kind -> how), where it differs from the
+    usual. `awaits` names the question outside of a draft whose typed answer is waited for (`chat/questions.py`), and
+    `answered_update_id` the last update that has answered one. `seen_at` is when they last acted, to a day. An empty
+    `time_zone` is one that they haven't chosen: Jakarta's is presumed. `username` is their public name, in small
+    letters and without @.
     """
 
     id: int
@@ -28,6 +30,7 @@ class Person:
     blocked_at: datetime | None = None
     created_at: datetime
     phrase: str | None = field(default=None, repr=False)
+    suggestion: str | None = field(default=None, repr=False)
     notices: Mapping[str, str] | None = None
     awaits: str | None = None
     answered_update_id: int | None = None

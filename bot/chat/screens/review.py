@@ -14,7 +14,6 @@ from bot.chat.screens.channel import on_offer
 from bot.domain.draft import Ask, OrderDraft, without_method
 from bot.domain.errors import Rejection
 from bot.domain.order import Order
-from bot.domain.phrase import suggest
 from bot.domain.quote import Estimate, estimate
 from bot.i18n import Html, Translator
 
@@ -73,7 +72,7 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
 
 
 async def _place(visit: Visit, draft: OrderDraft) -> OrderDraft | Screen:
-    new_phrase = suggest(visit.t.locale).text if visit.person.phrase is None else None
+    new_phrase = (await visit.suggestion()).text if visit.person.phrase is None else None
     try:
         order = await visit.desk.orders.place(draft, new_phrase)
     except DraftMoved:

@@ -4,7 +4,7 @@ from bot.chat.desk import Visit
 from bot.chat.screen import Button, Screen
 from bot.chat.screens import phrase
 from bot.chat.screens.parts import new_row
-from bot.domain.phrase import Suggestion, suggest
+from bot.domain.phrase import Suggestion
 from bot.i18n import Html, Translator
 
 
@@ -20,4 +20,4 @@ def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:
 
 async def show(visit: Visit) -> Screen:
     """The welcome, in the person's language."""
-    return screen(visit.t, suggest(visit.t.locale) if visit.person.phrase is None else None)
+    return screen(visit.t, await visit.suggestion() if visit.person.phrase is None else None)

@@ -15,6 +15,7 @@ people = Table(
     Column("blocked_at", Instant),
     Column("created_at", Instant, nullable=False),
     Column("phrase", Text),  # sealed
+    Column("suggestion", Text),  # sealed
     Column("notices", Json),
     Column("awaits", Text),
     Column("answered_update_id", BigInteger),
