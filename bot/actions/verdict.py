@@ -119,8 +119,12 @@ def check_placed(
         payable = Payable(placed.expires_at)
     if payable.expires_at is not None and payable.expires_at <= now:
         raise Unpayable(f"the order expired at {payable.expires_at:%Y-%m-%d %H:%M:%S} UTC")
-    if not allowed.allow(placed.idr):
-        raise OutsideLimits(f"it would bring {placed.idr} rupiah; allowed are {allowed}")
+    if allowed.is_below(placed.idr):
+        raise OutsideLimits(f"it would bring {placed.idr} rupiah, less than the smallest order ({allowed.minimum})")
+    if allowed.is_above(placed.idr):
+        raise OutsideLimits(
+            f"it would bring {placed.idr} rupiah, more than the destination accepts ({allowed.maximum})"
+        )
     return payable
 
 

@@ -43,9 +43,6 @@ class AmountLimits:
         """Return whether `idr` is more than the destination accepts."""
         return self.maximum is not None and idr > self.maximum
 
-    def __str__(self) -> str:
-        return f"{self.minimum} or more" if self.maximum is None else f"{self.minimum} to {self.maximum}"
-
     def allow(self, idr: int) -> bool:
         """Return whether an order may bring `idr`."""
         return not (self.is_below(idr) or self.is_above(idr))

@@ -122,7 +122,7 @@ async def test_the_complaint_names_figures_and_nobody(house: House, service: Fak
 
 
 @pytest.mark.parametrize("amount", [IDR, SAT])
-@pytest.mark.parametrize(("worse", "phase"), [("1.009", Phase.OPEN), ("1.012", Phase.HELD), ("0.9", Phase.OPEN)])
+@pytest.mark.parametrize(("worse", "phase"), [("1.009", Phase.OPEN), ("1.012", Phase.HELD), ("0.96", Phase.OPEN)])
 async def test_a_price_worse_than_the_review_by_more_than_the_set_share_is_asked_about(
     house: House, service: FakeSettlement, amount: Amount, worse: str, phase: Phase
 ) -> None:
