@@ -7,9 +7,8 @@ from enum import StrEnum
 from bot.actions.news import subject_of
 from bot.actions.ports import EventNote, News, NewsStatus, OrderEvent, Person, PersonAct, Store, Transaction
 from bot.actions.ticket_news import subject_of_ticket
-from bot.domain.order import LOOKED_FOR, Order, Phase
+from bot.domain.order import LOOKED_FOR, Failure, Order, Phase
 from bot.domain.tickets import Ticket
-from bot.domain.timeline import FAILED
 
 OTHERS = 6
 """Other orders and tickets of the person that are read: one more than is shown, to say that there are more."""
@@ -22,6 +21,7 @@ class Oddity(StrEnum):
     """What is unusual in a case, the worst first."""
 
     FAILED_PAID = "failed_paid"
+    FAILED_UNKNOWN = "failed_unknown"  # a deposit of which nobody knows whether it arrived
     STUCK = "stuck"
     LATE = "late"  # paid after the invoice had expired
     REPLACED = "replaced"  # the service named another invoice later
@@ -153,7 +153,8 @@ def _of_order(case: Case) -> Iterator[Oddity]:
         return
     notes, phases = {event.note for event in case.events}, {event.phase for event in case.events} | {order.phase}
     facts = {
-        Oddity.FAILED_PAID: order.is_paid and order.state == FAILED,
+        Oddity.FAILED_PAID: order.failure is Failure.PAID,
+        Oddity.FAILED_UNKNOWN: order.failure is Failure.UNKNOWN,
         Oddity.STUCK: order.is_stuck,
         Oddity.LATE: order.is_paid and order.expiry_told,
         Oddity.REPLACED: EventNote.INVOICE_REPLACED in notes,

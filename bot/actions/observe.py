@@ -15,7 +15,7 @@ from bot.actions.ticket_news import ToRoom, marked, tell_room
 from bot.actions.ticket_opening import open_by_itself
 from bot.domain.follow import next_look, offer_is_over
 from bot.domain.notices import Way, step_news, way_of
-from bot.domain.order import Deposit, Notice, Order, OrderReport, Phase, advance, expire, stick
+from bot.domain.order import Deposit, Failure, Notice, Order, OrderReport, Phase, advance, expire, stick
 from bot.domain.tickets import Cause
 from bot.domain.timeline import COMPLETED
 from bot.invoices import bolt11
@@ -59,7 +59,7 @@ class Observer:
                 await _note_report(tx, before, saved, report, now)
                 news = (*news, *await _steps_wished(tx, before, saved))
                 await tx.outbox.add(news_of(saved, news, now))
-                if Notice.FAILED in news and saved.is_paid:
+                if Notice.FAILED in news and saved.failure is not Failure.UNPAID:
                     await self._tell_staff(tx, saved, Notice.STAFF_FAILED, now)
                 elif news or saved.state != before.state:
                     await self._show_support(tx, saved, now)

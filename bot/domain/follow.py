@@ -14,6 +14,9 @@ OFFER_STANDS_FOR = timedelta(days=1)
 """A price that moved is asked about; an EVM deposit has no expiry of its own that would end the question."""
 
 FRESH = timedelta(hours=1)
+FRESH_DEPOSIT = timedelta(hours=3)
+"""Somebody with deposit instructions is likely to pay within this time; then every change is seen at once."""
+
 SLOWEST = timedelta(minutes=10)
 PATIENCE = 20
 """Past the time when things are expected, an order is looked at each twentieth of the time it has waited."""
@@ -49,7 +52,7 @@ def offer_ends_at(order: Order) -> datetime:
 def _quiet_since(order: Order) -> datetime:
     if order.is_paid:
         return (order.paid_at or order.created_at) + FRESH
-    return order.expires_at or order.created_at + FRESH
+    return order.expires_at or order.created_at + FRESH_DEPOSIT
 
 
 def _watch_for(order: Order) -> timedelta:

@@ -30,6 +30,14 @@ class Phase(StrEnum):
 LOOKED_FOR = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED})
 
 
+class Failure(StrEnum):
+    """What is known of the payer's money once an order has failed."""
+
+    PAID = "paid"  # it came in
+    UNKNOWN = "unknown"  # a deposit may have arrived between two looks: the service's record has no time for it
+    UNPAID = "unpaid"  # a Lightning payment leaves its time in the record, and there is none
+
+
 class Hold(StrEnum):
     """Why a sender is asked before an order's invoice is shown."""
 
@@ -181,6 +189,15 @@ class Order:
         return self.step >= Step.PAID or self.paid_at is not None
 
     @property
+    def failure(self) -> Failure | None:
+        """What is known of the money, where the order has failed."""
+        if self.state != FAILED:
+            return None
+        if self.is_paid:
+            return Failure.PAID
+        return Failure.UNPAID if self.deposit is None else Failure.UNKNOWN
+
+    @property
     def is_stuck(self) -> bool:
         """Whether its person has been told that it takes too long, and it still isn't done."""
         return self.stuck_told_at is not None and not self.is_ended
@@ -273,7 +290,8 @@ def _tell(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[Noti
 
 def _tell_failure(before: Order, after: Order, now: datetime, news: list[Notice]) -> tuple[Order, tuple[Notice, ...]]:
     # The contract fails an order whose invoice ran out unpaid: to a person that is an expiry, told once.
-    ran_out = not after.is_paid and (before.expiry_told or after.is_expired(now + CLOCK_SLACK))
+    # A deposit that failed without evidence isn't one: nobody knows whether it was paid.
+    ran_out = after.failure is Failure.UNPAID and (before.expiry_told or after.is_expired(now + CLOCK_SLACK))
     if not ran_out:
         return after, (*news, Notice.FAILED)
     if before.expiry_told:

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 
-from bot.domain.order import Order, Phase
+from bot.domain.order import Failure, Order, Phase
 from bot.domain.timeline import COMPLETED, FAILED, Step
 from bot.i18n import Translator
 
@@ -21,6 +21,7 @@ class State(StrEnum):
     SENDING = "sending"
     SENT = "sent"
     FAILED_PAID = "failed_paid"
+    FAILED_UNKNOWN = "failed_unknown"
     FAILED_UNPAID = "failed_unpaid"
     EXPIRED = "expired"
     CLOSED = "closed"  # not shown yet, not shown any more, or no longer watched
@@ -39,6 +40,8 @@ def state_of(order: Order, now: datetime) -> State:
         return State.CLOSED
     if order.state == COMPLETED or order.is_paid:
         return _of_paid(order)
+    if order.failure is Failure.UNKNOWN:
+        return State.FAILED_UNKNOWN
     if order.expiry_told or order.is_expired(now):
         return State.EXPIRED
     if order.state == FAILED:

@@ -196,6 +196,8 @@ def at_each_moment(method: PayoutMethod = BCA) -> Iterator[tuple[str, Order]]:
     yield "failed expired", replace(failed, expires_at=NOW, expiry_told=True)
     yield "failed paid", replace(failed, step=Step.SENDING, paid_at=NOW)
     yield "failed paid between two looks", replace(failed, paid_at=NOW)
+    deposit = a_deposit("cbbtc", order.method)
+    yield "failed unknown", replace(deposit, state="FAILED", phase=Phase.DONE, ended_at=NOW)
     yield "stuck", replace(order, state="P2PM_ORDER_PLACED", step=Step.SENDING, paid_at=NOW, stuck_told_at=NOW)
     yield "nameless", replace(order, holder=None)
 

@@ -39,7 +39,11 @@ def test_an_expired_order_is_looked_at_less_and_less_often_for_a_day() -> None:
 
 def test_a_deposit_is_followed_for_a_week() -> None:
     assert gap(DEPOSIT, 7 * DAY) == timedelta(minutes=10)
-    assert gap(DEPOSIT, 7 * DAY + HOUR + timedelta(seconds=1)) is None
+    assert gap(DEPOSIT, 7 * DAY + 3 * HOUR + timedelta(seconds=1)) is None
+
+
+def test_a_deposit_is_polled_often_while_somebody_is_likely_to_pay() -> None:
+    assert gap(DEPOSIT, 3 * HOUR) == FIVE
 
 
 def test_a_paid_order_is_followed_until_it_ends_however_long_that_takes() -> None:

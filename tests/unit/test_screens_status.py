@@ -33,6 +33,7 @@ STANDS = {
     "unshown": "closed",
     "no longer followed": "given_up",
     "failed paid": "failed_paid",
+    "failed unknown": "failed_unknown",
 }
 
 

@@ -57,6 +57,7 @@ STATES = {
     "failed expired": State.EXPIRED,
     "failed paid": State.FAILED_PAID,
     "failed paid between two looks": State.FAILED_PAID,
+    "failed unknown": State.FAILED_UNKNOWN,
 }
 
 
@@ -145,7 +146,7 @@ def test_the_steps_go_forward_one_by_one() -> None:
 
 def test_a_page_stops_looking_when_there_is_nothing_to_come() -> None:
     ended = {state for state in State if telling(TRANSLATIONS.get("en"), state).again is None}
-    assert ended == {State.SENT, State.FAILED_PAID, State.FAILED_UNPAID, State.CLOSED}
+    assert ended == {State.SENT, State.FAILED_PAID, State.FAILED_UNKNOWN, State.FAILED_UNPAID, State.CLOSED}
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)

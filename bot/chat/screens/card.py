@@ -6,7 +6,7 @@ from bot.chat import data, words
 from bot.chat.screen import Button, Keyboard, Screen, Style
 from bot.chat.screens.parts import new_row
 from bot.domain.again import is_lapsed
-from bot.domain.order import Order, Phase
+from bot.domain.order import Failure, Order, Phase
 from bot.domain.timeline import COMPLETED, FAILED, Step
 from bot.i18n import Html, Translator
 
@@ -39,7 +39,7 @@ def keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) 
 
 def has_failed(order: Order) -> bool:
     """Whether it failed otherwise than by not being paid in time: that is an expiry to a person."""
-    return order.state == FAILED and (order.is_paid or not order.expiry_told)
+    return order.failure is not None and (order.failure is not Failure.UNPAID or not order.expiry_told)
 
 
 def leads_to_a_person(order: Order) -> bool:
@@ -93,7 +93,7 @@ def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
     if order.state == COMPLETED:
         return t(f"card.sent_{words.place(order.method)}")
     if has_failed(order):
-        return t("card.failed_paid" if order.is_paid else "card.failed_unpaid")
+        return t(f"card.failed_{order.failure}")
     if order.is_paid:
         return t("card.stuck" if order.is_stuck else "card.paid")
     if is_lapsed(order, now):

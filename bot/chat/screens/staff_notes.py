@@ -6,7 +6,7 @@ from datetime import datetime
 from bot.chat import words
 from bot.chat.screen import Screen
 from bot.chat.screens.status import state_key
-from bot.domain.order import Notice, Order
+from bot.domain.order import Failure, Notice, Order
 from bot.i18n import Html, Translator
 
 FACT_SHOWN = 300
@@ -16,6 +16,8 @@ def screen(notice: Notice, t: Translator, order: Order | None, payload: Mapping[
     """The message for a staff `notice`; `payload` is what was queued with it."""
     facts: dict[str, object] = {name: words.clipped(str(value), FACT_SHOWN) for name, value in payload.items()}
     facts |= {"line": "", "state": "", "person": ""} if order is None else _facts(t, order, now)
+    if notice is Notice.STAFF_FAILED and order is not None and order.failure is Failure.UNKNOWN:
+        return Screen(t("news.staff_failed_unknown", **facts))
     return Screen(t(f"news.{notice}", **facts))
 
 

@@ -34,6 +34,7 @@ MARKS = {
     "status.expired": "⌛",
     "status.given_up": "⌛",
     "status.failed_paid": "❌",
+    "status.failed_unknown": "❌",
     "status.failed_unpaid": "❌",
 }
 UNDER_WAY = "⏳"
@@ -64,7 +65,7 @@ def state_key(order: Order, now: datetime) -> str:
     if order.phase in OF_PHASE:
         return OF_PHASE[order.phase]
     if card.has_failed(order):
-        return "status.failed_paid" if order.is_paid else "status.failed_unpaid"
+        return f"status.failed_{order.failure}"
     if is_lapsed(order, now):
         return "status.expired"
     if is_given_up(order):

@@ -1,0 +1,63 @@
+"""A deposit that failed without evidence may have been paid: its sender, staff and support are told so."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.actions.ports import AlarmKind
+from bot.domain.money import Amount
+from bot.domain.order import Failure, Notice, Phase
+from bot.domain.tickets import Cause
+from tests.integration.order_world import EMMA, OSCAR, House, rules
+from tests.unit.fake_settlement import FakeSettlement
+
+SAT, RINA = Amount("SAT", 25_000), 3001
+
+
+async def open_alarms(house: House) -> list[AlarmKind]:
+    async with house.store.reading() as tx:
+        return [alarm.kind for alarm in await tx.alarms.open()]
+
+
+@pytest.mark.parametrize("expired", [False, True])
+async def test_a_deposit_that_failed_between_two_looks_raises_an_alarm_and_opens_a_ticket(
+    file: str,
+    service: FakeSettlement,
+    expired: bool,  # noqa: FBT001
+) -> None:
+    house = House(file, service, rules=rules(support_ids=frozenset({RINA})))
+    if expired:
+        service.answers.append({"expires_at": house.clock.now().replace(minute=30)})
+    order = await house.place(amount=SAT, channel="cbbtc")
+    if expired:
+        house.clock.passes(hours=1)
+        await house.observer.expire_due()
+    service.becomes(order.service_id or "", "FAILED")
+    await house.polls()
+    order = await house.order(order.reference)
+    assert (order.phase, order.failure) == (Phase.DONE, Failure.UNKNOWN)
+    assert house.ears.kinds(EMMA)[-1] == Notice.FAILED
+    assert house.ears.kinds(OSCAR) == [Notice.STAFF_FAILED]
+    assert await open_alarms(house) == [AlarmKind.ORDER_FAILED]
+    async with house.store.reading() as tx:
+        tickets = await tx.tickets.of_order(order.reference)
+    assert [ticket.cause for ticket in tickets] == [Cause.FAILED]
+    await house.leave()
+
+
+async def test_a_lightning_order_that_failed_unpaid_is_no_alarm(house: House, service: FakeSettlement) -> None:
+    order = await house.place(amount=SAT)
+    service.becomes(order.service_id or "", "FAILED")
+    await house.polls()
+    assert (await house.order(order.reference)).failure is Failure.UNPAID
+    assert house.ears.kinds(OSCAR) == []
+    assert await open_alarms(house) == []
+
+
+async def test_a_deposit_with_a_time_of_its_payment_failed_paid(house: House, service: FakeSettlement) -> None:
+    order = await house.place(amount=SAT, channel="btcb")
+    service.becomes(order.service_id or "", "FAILED", paid_at=service.now())
+    await house.polls()
+    order = await house.order(order.reference)
+    assert order.failure is Failure.PAID
+    assert replace(order, paid_at=None).failure is Failure.UNKNOWN
