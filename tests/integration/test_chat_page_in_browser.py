@@ -6,6 +6,7 @@ import asyncio
 import base64
 import io
 import json
+import re
 import socket
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -46,7 +47,9 @@ async def desk(browser: Browser) -> AsyncIterator[Desk]:
 async def test_a_newcomer_says_hello_with_one_press(desk: Desk) -> None:
     await desk.emma.get_by_test_id("start").click()
     await expect(desk.emma.get_by_test_id("message")).to_contain_text("/start")
-    await expect(desk.page.get_by_test_id("guide").locator("[aria-current=step]")).to_contain_text("Send rupiah")
+    await expect(desk.page.get_by_test_id("guide").locator("[aria-current=step]")).to_have_attribute(
+        "data-step", "send"
+    )
 
 
 async def test_the_wallet_reads_the_code_in_the_chat_pays_it_and_the_service_knows(desk: Desk) -> None:
@@ -57,9 +60,9 @@ async def test_the_wallet_reads_the_code_in_the_chat_pays_it_and_the_service_kno
     await expect(desk.emma.get_by_test_id("photo")).to_be_visible()
     await desk.emma.get_by_test_id("wallet-scan").click()
     await expect(desk.emma.get_by_test_id("wallet-amount")).to_have_text(f"{order['satAmount']:,} sats")
-    await expect(desk.emma.get_by_test_id("wallet-expiry")).to_contain_text("Expires in 59:")
+    await expect(desk.emma.get_by_test_id("wallet-expiry")).to_contain_text(re.compile(r"\b59:\d\d$"))
     await desk.emma.get_by_test_id("wallet-pay").click()
-    await expect(desk.emma.get_by_test_id("wallet-status")).to_contain_text("Paid")
+    await expect(desk.emma.get_by_test_id("wallet-status")).to_have_attribute("data-tone", "good")
     await expect(desk.emma.get_by_test_id("wallet-balance")).to_contain_text(f"{1_000_000 - order['satAmount']:,}")
     assert (await desk.state_of(order))["state"] == "LN_INVOICE_PAID"
     row = desk.page.get_by_test_id("order-row").first
@@ -71,11 +74,11 @@ async def test_an_invoice_that_was_let_expire_is_paid_late_only_on_purpose(desk:
     order = await desk.orders()
     await desk.emma.get_by_test_id("wallet-invoice").fill(f"lightning:{order['bolt11']}")
     await desk.emma.get_by_test_id("wallet-expire").click()
-    await expect(desk.emma.get_by_test_id("wallet-expiry")).to_have_text("Expired")
+    await expect(desk.emma.get_by_test_id("wallet-expiry")).to_have_class("countdown expired")
     await expect(desk.emma.get_by_test_id("wallet-pay")).to_have_count(0)
     assert not (await desk.state_of(order))["paid"]
     await desk.emma.get_by_test_id("wallet-pay-late").click()
-    await expect(desk.emma.get_by_test_id("wallet-status")).to_contain_text("Paid")
+    await expect(desk.emma.get_by_test_id("wallet-status")).to_have_attribute("data-tone", "good")
     assert (await desk.state_of(order))["paid"]
 
 
@@ -84,19 +87,20 @@ async def test_a_token_is_sent_for_the_order_that_waits_for_it(desk: Desk) -> No
     await desk.emma.get_by_test_id("wallet-invoice").fill(order["deposit"]["qrValue"])
     await expect(desk.emma.get_by_test_id("wallet-amount")).to_contain_text("BTCB")
     await desk.emma.get_by_test_id("wallet-pay").click()
-    await expect(desk.emma.get_by_test_id("wallet-status")).to_contain_text("Paid")
+    await expect(desk.emma.get_by_test_id("wallet-status")).to_have_attribute("data-tone", "good")
     assert (await desk.state_of(order))["state"] == "USDT_RECEIVED"
 
 
 async def test_what_people_and_bots_write_is_shown_as_text(desk: Desk) -> None:
     evil = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
     buttons = InlineKeyboardMarkup([[InlineKeyboardButton(evil[:40], callback_data="x")]])
+    title = await desk.page.title()
     await desk.emma_says_hello()
     await desk.bot.send_message(EMMA, evil, reply_markup=buttons)
     message = desk.emma.get_by_test_id("message").last
     await expect(message).to_contain_text(evil)
     await expect(message.locator("img, script")).to_have_count(0)
-    assert await desk.page.title() == "Kirim sandbox"
+    assert await desk.page.title() == title != "1"
 
 
 async def test_formatting_starts_where_the_bot_meant_it_to_although_emoji_count_double(desk: Desk) -> None:
@@ -115,7 +119,7 @@ async def test_an_edit_changes_the_message_in_its_place_and_a_deletion_removes_i
     await first.edit_text("paid")
     messages = desk.emma.get_by_test_id("message")
     await expect(messages.nth(1)).to_contain_text("paid")
-    await expect(messages.nth(1)).to_contain_text("edited")
+    await expect(messages.nth(1).locator(".edited")).to_be_visible()
     await second.delete()
     await expect(messages).to_have_count(2)
 
@@ -160,7 +164,7 @@ async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did(browser: B
             await tab.goto(f"http://127.0.0.1:{port}")
             await emma.get_by_test_id("start").click()
             await expect(emma.get_by_test_id("message")).to_have_count(1)
-        await expect(tab.get_by_test_id("connection")).to_contain_text("reconnecting")
+        await expect(tab.get_by_test_id("connection")).to_have_class("connection lost")
         async with sandbox_at(port):
             await expect(emma.get_by_test_id("start")).to_be_visible(timeout=20_000)
             await expect(emma.get_by_test_id("message")).to_have_count(0)

@@ -12,9 +12,9 @@ export function actsOn(message, view, isOwn) {
 }
 
 async function further(message, { actions, words }, isOwn) {
-  const choices = [{ label: words.forward, act: actions.onForward }];
-  if (isOwn && !message.forward_origin) choices.push({ label: words.edit, act: actions.onEdit });
-  if (isOwn) choices.push({ label: words.remove, act: actions.onDelete });
+  const choices = [{ name: "forward", label: words.forward, act: actions.onForward }];
+  if (isOwn && !message.forward_origin) choices.push({ name: "edit", label: words.edit, act: actions.onEdit });
+  if (isOwn) choices.push({ name: "delete", label: words.remove, act: actions.onDelete });
   const chosen = await choose(words.message, choices, words.cancel);
   chosen?.act(message);
 }

@@ -16,7 +16,7 @@ export function showAlert(title, text, ok = "OK") {
   open(dialog);
 }
 
-// choices: [{ label, … }] -> the one that was chosen, null if none.
+// choices: [{ name, label, … }] -> the one that was chosen, null if none.
 export function choose(title, choices, cancel) {
   return new Promise((resolve) => {
     const dialog = el("dialog", { class: "alert choices", "aria-label": title, "data-testid": "choices" });
@@ -25,7 +25,7 @@ export function choose(title, choices, cancel) {
       chosen = choice;
       dialog.close();
     };
-    dialog.append(el("h2", {}, title), ...choices.map((choice) => button(choice.label, { class: "action", "data-testid": "choice", onclick: () => take(choice) })),
+    dialog.append(el("h2", {}, title), ...choices.map((choice) => button(choice.label, { class: "action", "data-testid": "choice", "data-choice": choice.name, onclick: () => take(choice) })),
       button(cancel, { class: "action quiet", onclick: () => dialog.close() }));
     dialog.addEventListener("close", () => resolve(chosen));
     open(dialog);

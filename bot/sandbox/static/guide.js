@@ -21,9 +21,9 @@ export class Guide {
     const [first] = this.senders;
     const name = first?.first_name ?? "a sender";
     return [
-      ["Say hello", `Press Start in ${name}’s chat.`],
-      ["Send rupiah", "Choose a bank or e-wallet, a number and an amount, then confirm."],
-      ["Pay", `Scan the QR code in ${name}’s wallet, press Pay, and watch it arrive.`],
+      ["hello", "Say hello", `Press Start in ${name}’s chat.`],
+      ["send", "Send rupiah", "Choose a bank or e-wallet, a number and an amount, then confirm."],
+      ["pay", "Pay", `Scan the QR code in ${name}’s wallet, press Pay, and watch it arrive.`],
     ];
   }
 
@@ -47,9 +47,9 @@ export class Guide {
         el("span", {}, el("strong", {}, "That is all there is to it. "), "The service now moves the order along; the chat follows.")));
       return;
     }
-    replaceChildren(this.list, this.steps().map(([title, about], place) => {
+    replaceChildren(this.list, this.steps().map(([name, title, about], place) => {
       const isDone = this.done[place];
-      return el("li", { class: `step${isDone ? " done" : ""}${place === current ? " current" : ""}`, "aria-current": place === current ? "step" : null },
+      return el("li", { class: `step${isDone ? " done" : ""}${place === current ? " current" : ""}`, "data-step": name, "aria-current": place === current ? "step" : null },
         el("span", { class: "step-mark" }, isDone ? icon("check") : String(place + 1)),
         el("span", {}, el("strong", {}, title), el("span", { class: "step-about" }, about)));
     }));

@@ -9,12 +9,12 @@ export function topicOf(message) {
   return message.is_topic_message || message.forum_topic_created ? message.message_thread_id ?? GENERAL : GENERAL;
 }
 
-// Where somebody may write: -> [{ label, chatId, topicId }].
+// Where somebody may write: -> [{ name, label, chatId, topicId }].
 export function writable(store, person) {
   const rooms = [...store.chats.values()].filter(({ type, members }) => type !== "private" && members.includes(person.id));
-  const places = rooms.flatMap(({ id, title, topics }) => [{ label: title, chatId: id },
-    ...topics.map((topic) => ({ label: `${title} · ${topic.name}`, chatId: id, topicId: topic.id }))]);
-  return [{ label: store.bot.first_name, chatId: person.id }, ...places];
+  const places = rooms.flatMap(({ id, title, topics }) => [{ name: id, label: title, chatId: id },
+    ...topics.map((topic) => ({ name: `${id}/${topic.id}`, label: `${title} · ${topic.name}`, chatId: id, topicId: topic.id }))]);
+  return [{ name: person.id, label: store.bot.first_name, chatId: person.id }, ...places];
 }
 
 export class TopicBar {
