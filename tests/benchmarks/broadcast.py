@@ -27,13 +27,14 @@ from tests.benchmarks.crowd import Followed
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
 from tests.benchmarks.stage import Json, Stage, stage
 from tests.keys import VAULT
+from tests.texts import like
 
 SUBSCRIBERS, FEW_SUBSCRIBERS = 10_000, 600
 PAYMENTS, FEW_PAYMENTS = 50, 5
 PER_SECOND = 30
 WITHIN = 2.0
 OPERATOR = 2001
-TO_BE_TOLD = ((crowd.PAID_STATE, "Payment received at"), ("COMPLETED", "They usually show in the account"))
+TO_BE_TOLD = ((crowd.PAID_STATE, like("news.paid")), ("COMPLETED", like("news.sent_bank")))
 MESSAGES = frozenset({"sendMessage", "sendPhoto"})
 LOOK_EVERY = 10.0
 TOO_MANY = 429

@@ -26,6 +26,7 @@ from tests.benchmarks.processes import Process, running
 from tests.benchmarks.report import Row, Spread, times_as_much
 from tests.benchmarks.stage import Stage, stage
 from tests.keys import VAULT
+from tests.texts import like
 
 VIEWERS, FEW_VIEWERS = 500, 20
 SECONDS, FEW_SECONDS = 30.0, 6.0
@@ -139,7 +140,7 @@ async def _beside(hall: Stage, people: list[int], process: Process, work: Awaita
         person = next(turn)
         said = time.perf_counter()
         await hall.says(person, "/help")
-        sight = await hall.sights.first(person, "How it works", said)
+        sight = await hall.sights.first(person, like("help.text"), said)
         answers.append(sight.at - said)
         await asyncio.sleep(BETWEEN_CHATS)
     await working

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
 from tests.benchmarks.stage import Json, Stage, stage
+from tests.texts import label, like
 
 SERVICE_SECONDS = 0.3
 PEOPLE, FEW_PEOPLE = 200, 10
@@ -32,11 +33,11 @@ class Step:
 
 
 WAY = (
-    Step("/send", "Where should it go"),
-    Step("bca", "account number|mobile number"),
-    Step("1234567890", "Whose account"),
-    Step("[Skip]", "How much"),
-    Step("500rb", "Please check"),
+    Step("/send", like("destination.ask")),
+    Step("bca", like("number.ask_bank")),
+    Step("1234567890", like("holder.ask")),
+    Step(f"[{label('holder.skip')}]", like("amount.ask")),
+    Step("500rb", like("review.title")),
 )
 
 
