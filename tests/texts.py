@@ -17,7 +17,8 @@ from bot.i18n.translator import PLACEHOLDER
 from bot.sandbox.bot_api import html
 
 TRANSLATIONS: Final = Translations.load(strict=True)
-ANYTHING: Final = "(?s:.*?)"
+ANYTHING: Final = r"[\s\S]*?"
+"""In a regular expression, also a browser's."""
 
 _OPEN: Final = "\ue000"
 """Stands for an argument that the test leaves open; no text holds it."""

@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Literal
 from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.e2e.world import World
+from tests.texts import label, like
 
 DESKTOP = ViewportSize(width=1440, height=900)
 PHONE = ViewportSize(width=390, height=844)
@@ -22,12 +24,21 @@ Pictures = Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else
 
 @dataclass(frozen=True)
 class Onlooker:
-    """Whose chat it is, and the screen it is looked at on."""
+    """Whose chat it is, in which language, and the screen it is looked at on."""
 
     name: str
     person: int
     screen: ViewportSize
     dark: bool = False
+    locale: str = "en"
+
+    def label(self, key: str, /, **arguments: object) -> str:
+        """Return what stands on a button, or in a heading, of `key`."""
+        return label(key, self.locale, **arguments)
+
+    def reads(self, key: str, /, **given: object) -> re.Pattern[str]:
+        """Return what finds the message of `key` on a page, which breaks its lines elsewhere."""
+        return re.compile(re.sub(r"(?:\\\s)+", r"\\s*", like(key, self.locale, **given)))
 
 
 async def pays_in_the_wallet(page: Page, who: Onlooker) -> None:
@@ -51,11 +62,11 @@ async def says(pane: Locator, text: str) -> None:
     await expect(pane.get_by_test_id("message").nth(before + 1)).to_be_visible(timeout=SEEN_WITHIN)
 
 
-async def tap(pane: Locator, label: str) -> None:
-    await pane.get_by_test_id("inline-button").filter(has_text=label).last.click(timeout=SEEN_WITHIN)
+async def tap(pane: Locator, button: str) -> None:
+    await pane.get_by_test_id("inline-button").filter(has_text=button).last.click(timeout=SEEN_WITHIN)
 
 
-def last(pane: Locator, text: str) -> Locator:
+def last(pane: Locator, text: str | re.Pattern[str]) -> Locator:
     return pane.get_by_test_id("message").filter(has_text=text).last
 
 

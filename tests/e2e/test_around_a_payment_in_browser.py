@@ -4,15 +4,12 @@
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import zxingcpp
 from playwright.async_api import Browser, Locator, Page, expect
 
-from bot.i18n import Translations
 from tests.contract.on_disk import found_in
 from tests.contract.telegram_pictures import as_image
 from tests.e2e.browsing import PHONE, SEEN_WITHIN, Onlooker, last, opened, pays_in_the_wallet, picture, says, tap
@@ -23,70 +20,14 @@ from tests.e2e.world import World, world
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 NUMBER = "8620557913"
-TRANSLATIONS = Translations.load(strict=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sender(Onlooker):
-    """Somebody on a phone, and what they read in their language."""
-
-    locale: str
-    review: str
-    sent: str
-    difference: str
-    orders: str
-    recipients: str
-    settings: str
-    notices: str
-    privacy: str
-    deleted: str
-    expired: str
-
-    @property
-    def label(self) -> Callable[[str], str]:
-        """What stands on the button of a key."""
-        return TRANSLATIONS.get(self.locale).plain
-
-
 SENDERS = [
-    Sender(
-        "emma-phone-around",
-        1001,
-        PHONE,
-        locale="en",
-        review="Please check",
-        sent="have been sent to the bank",
-        difference="last price|same as",
-        orders="Your orders",
-        recipients="Your recipients",
-        settings="Language: English",
-        notices="How would you like to hear of it",
-        privacy="Kirim keeps what it needs",
-        deleted="everything is deleted",
-        expired="expired",
-    ),
-    Sender(
-        "sari-phone-around",
-        1002,
-        PHONE,
-        dark=True,
-        locale="id",
-        review="Periksa dulu",
-        sent="sudah dikirim ke bank",
-        difference="harga|sama",
-        orders="Pesanan",
-        recipients="Daftar penerima",
-        settings="Bahasa: Indonesia",
-        notices="Mau diberi tahu dengan cara apa",
-        privacy="Kirim menyimpan yang diperlukan",
-        deleted="semuanya sudah dihapus",
-        expired="kedaluwarsa",
-    ),
+    Onlooker("emma-phone-around", 1001, PHONE),
+    Onlooker("sari-phone-around", 1002, PHONE, dark=True, locale="id"),
 ]
 
 
 @pytest.mark.parametrize("who", SENDERS, ids=lambda who: who.name)
-async def test_a_sender_finds_everything_around_a_payment(who: Sender, browser: Browser, tmp_path: Path) -> None:
+async def test_a_sender_finds_everything_around_a_payment(who: Onlooker, browser: Browser, tmp_path: Path) -> None:
     async with world(tmp_path, "documented", **page_settings()) as kirim, opened(browser, kirim, who) as page:
         pane = page.get_by_test_id(f"pane-{who.person}")
         await page.get_by_test_id(f"show-{who.person}").click()
@@ -94,7 +35,7 @@ async def test_a_sender_finds_everything_around_a_payment(who: Sender, browser: 
         await orders_in_one_line(page, pane, who, phrase)
         order = await pays_beside_the_page(kirim, page, pane, who)
         await completes(kirim, order)
-        await expect(last(pane, who.sent)).to_be_visible(timeout=SEEN_WITHIN)
+        await expect(last(pane, who.reads("news.sent_bank"))).to_be_visible(timeout=SEEN_WITHIN)
         await gets_a_receipt(page, pane, who, phrase)
         await looks_back_and_sends_again(page, pane, who)
         await names_the_recipient(page, pane, who)
@@ -105,21 +46,21 @@ async def test_a_sender_finds_everything_around_a_payment(who: Sender, browser: 
         assert found_in(kirim.state / "telegram.db", [NUMBER]), "the search finds what is there"
 
 
-async def chooses_a_phrase(page: Page, pane: Locator, who: Sender) -> str:
+async def chooses_a_phrase(page: Page, pane: Locator, who: Onlooker) -> str:
     await pane.get_by_test_id("start").click()
-    offer = last(pane, "🔐")
+    offer = last(pane, who.reads("start.phrase"))
     await expect(offer).to_be_visible(timeout=SEEN_WITHIN)
     phrase = await offer.locator("b, strong").filter(has_text=re.compile(r"^\w+ \w+ \w+\??$")).first.inner_text()
     await picture(page, who, "01-start")
     await tap(pane, who.label("phrase.use"))
-    await expect(last(pane, phrase)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("phrase.kept", phrase=phrase))).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, "02-phrase")
     return phrase
 
 
-async def orders_in_one_line(page: Page, pane: Locator, who: Sender, phrase: str) -> None:
+async def orders_in_one_line(page: Page, pane: Locator, who: Onlooker, phrase: str) -> None:
     await says(pane, f"500rb bca {NUMBER} Budi Santoso")
-    await expect(last(pane, who.review)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("review.title"))).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, "03-one-line")
     await tap(pane, who.label("review.confirm"))
     await expect(pane.get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
@@ -127,7 +68,7 @@ async def orders_in_one_line(page: Page, pane: Locator, who: Sender, phrase: str
     await picture(page, who, "04-invoice")
 
 
-async def pays_beside_the_page(kirim: World, page: Page, pane: Locator, who: Sender) -> dict[str, object]:
+async def pays_beside_the_page(kirim: World, page: Page, pane: Locator, who: Onlooker) -> dict[str, object]:
     """The page stands open on the phone while the wallet pays, and follows by itself."""
     async with page.context.expect_page() as opening:
         await tap(pane, who.label("pay.page"))
@@ -149,10 +90,10 @@ async def pays_beside_the_page(kirim: World, page: Page, pane: Locator, who: Sen
     return order
 
 
-async def gets_a_receipt(page: Page, pane: Locator, who: Sender, phrase: str) -> None:
-    receipt = last(pane, "🧾")
+async def gets_a_receipt(page: Page, pane: Locator, who: Onlooker, phrase: str) -> None:
+    receipt = last(pane, who.reads("receipt.caption"))
     await expect(receipt.get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
-    await expect(last(pane, who.sent)).to_contain_text(phrase)
+    await expect(last(pane, who.reads("news.sent_bank"))).to_contain_text(phrase)
     await expect(receipt).not_to_contain_text(phrase)
     await picture(page, who, "07-receipt")
     address = await receipt.get_by_test_id("photo").get_attribute("src")
@@ -170,16 +111,16 @@ async def gets_a_receipt(page: Page, pane: Locator, who: Sender, phrase: str) ->
     assert code is not None
     assert link.endswith(f"?start=v_{code[0].replace('-', '')}")
     await says(pane, f"/verify {code[0].lower()}")
-    await expect(last(pane, "✅").last).to_contain_text("500")
+    await expect(last(pane, who.reads("verify.true"))).to_contain_text("500")
     await picture(page, who, "08-verified")
     wrong = code[0][:-1] + ("2" if code[0][-1] != "2" else "3")
     await says(pane, f"/verify {wrong}")
-    await expect(pane.get_by_test_id("message").last).to_contain_text("❌")
+    await expect(pane.get_by_test_id("message").last).to_contain_text(who.reads("verify.false"))
 
 
-async def looks_back_and_sends_again(page: Page, pane: Locator, who: Sender) -> None:
+async def looks_back_and_sends_again(page: Page, pane: Locator, who: Onlooker) -> None:
     await says(pane, "/orders")
-    listed = last(pane, who.orders)
+    listed = last(pane, who.reads("history.title"))
     await expect(listed).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, "09-orders")
     await listed.get_by_test_id("inline-button").first.click()
@@ -188,15 +129,15 @@ async def looks_back_and_sends_again(page: Page, pane: Locator, who: Sender) -> 
     )
     await picture(page, who, "10-order")
     await tap(pane, who.label("button.resend"))
-    await expect(last(pane, who.review)).to_be_visible(timeout=SEEN_WITHIN)
-    await expect(last(pane, who.review)).to_contain_text("Budi Santoso")
+    await expect(last(pane, who.reads("review.title"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("review.title"))).to_contain_text("Budi Santoso")
     await picture(page, who, "11-send-again")
     await tap(pane, who.label("button.cancel"))
 
 
-async def names_the_recipient(page: Page, pane: Locator, who: Sender) -> None:
+async def names_the_recipient(page: Page, pane: Locator, who: Onlooker) -> None:
     await says(pane, "/recipients")
-    listed = last(pane, who.recipients)
+    listed = last(pane, who.reads("recipients.ask"))
     await expect(listed).to_be_visible(timeout=SEEN_WITHIN)
     await listed.get_by_test_id("inline-button").first.click()
     await tap(pane, who.label("recipient.name"))
@@ -210,34 +151,34 @@ async def names_the_recipient(page: Page, pane: Locator, who: Sender) -> None:
     await picture(page, who, "13-recents")
 
 
-async def settles_things(page: Page, pane: Locator, who: Sender) -> None:
+async def settles_things(page: Page, pane: Locator, who: Onlooker) -> None:
     await says(pane, "/settings")
-    await expect(last(pane, who.settings)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("settings.text"))).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, "14-settings")
     await tap(pane, who.label("settings.notices"))
-    await expect(last(pane, who.notices)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("notices.text"))).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, "15-notices")
 
 
-async def lets_an_invoice_expire(kirim: World, page: Page, pane: Locator, who: Sender) -> None:
+async def lets_an_invoice_expire(kirim: World, page: Page, pane: Locator, who: Onlooker) -> None:
     await kirim.service.does("settings", invoiceExpirySeconds=3)
     await says(pane, "150rb ibu")
-    await expect(last(pane, who.review)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("review.title"))).to_be_visible(timeout=SEEN_WITHIN)
     await tap(pane, who.label("review.confirm"))
     requote = pane.get_by_test_id("inline-button").filter(has_text=who.label("button.requote"))
     await expect(requote.last).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, "16-expired")
     await requote.last.click()
-    await expect(last(pane, who.review)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("review.title"))).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, "17-new-quote")
 
 
-async def leaves(page: Page, pane: Locator, who: Sender) -> None:
+async def leaves(page: Page, pane: Locator, who: Onlooker) -> None:
     await says(pane, "/privacy")
-    await expect(last(pane, who.privacy)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("privacy.text"))).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, "18-privacy")
     await tap(pane, who.label("privacy.delete"))
     await picture(page, who, "19-sure")
     await tap(pane, who.label("privacy.yes"))
-    await expect(last(pane, who.deleted)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("privacy.deleted"))).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, "20-deleted")

@@ -3,14 +3,12 @@
 `SCREENSHOTS=folder` keeps pictures of the way.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from bot.i18n import Translations
 from tests.e2e.browsing import PHONE, SEEN_WITHIN, Onlooker, last, opened, picture, says, tap
 from tests.e2e.looking_up import has_ordered, orders
 from tests.e2e.people import newcomer
@@ -19,56 +17,16 @@ from tests.e2e.world import world
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 RINA = 3001
-TRANSLATIONS = Translations.load(strict=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Supporter(Onlooker):
-    """Rina on a phone, and what she reads in her language."""
-
-    locale: str
-    found: str
-    order: str
-    known: str
-    theirs: str
-    nobody: str
-
-    @property
-    def label(self) -> Callable[..., str]:
-        """What stands on the button of a key."""
-        return TRANSLATIONS.get(self.locale).plain
-
-
 SUPPORTERS = [
-    Supporter(
-        "rina-phone-en",
-        RINA,
-        PHONE,
-        locale="en",
-        found="Orders: BCA · Rp500,000",
-        order="Order: ",
-        known="Known since",
-        theirs="Orders of ",
-        nobody="I know nobody of that id or name",
-    ),
-    Supporter(
-        "rina-phone-id",
-        RINA,
-        PHONE,
-        dark=True,
-        locale="id",
-        found="Pesanan: BCA · Rp500.000",
-        order="Pesanan: ",
-        known="Dikenal sejak",
-        theirs="Pesanan dari ",
-        nobody="Saya tidak mengenal siapa pun",
-    ),
+    Onlooker("rina-phone-en", RINA, PHONE),
+    Onlooker("rina-phone-id", RINA, PHONE, dark=True, locale="id"),
 ]
+HALF_A_MILLION = {"en": "Rp500,000", "id": "Rp500.000"}
 
 
 @pytest.mark.parametrize("who", SUPPORTERS, ids=lambda who: who.name)
 async def test_support_finds_an_order_its_person_and_their_tickets_on_a_phone(
-    who: Supporter, browser: Browser, tmp_path: Path
+    who: Onlooker, browser: Browser, tmp_path: Path
 ) -> None:
     async with world(tmp_path) as kirim, opened(browser, kirim, who) as page:
         emma = await newcomer(kirim)
@@ -79,22 +37,22 @@ async def test_support_finds_an_order_its_person_and_their_tickets_on_a_phone(
         pane = page.get_by_test_id(f"pane-{RINA}")
         await pane.get_by_test_id("start").click()
         await says(pane, "/find bca 500rb today")
-        await sees(page, pane, who, who.found, "01-find")
+        await sees(page, pane, who, who.reads("lookup.sought", what=f"BCA · {HALF_A_MILLION[who.locale]}"), "01-find")
         await tap(pane, reference)
-        await sees(page, pane, who, f"{who.order}{reference}", "02-order")
+        await sees(page, pane, who, who.reads("case.reference", reference=reference), "02-order")
         await tap(pane, who.label("lookup.person"))
-        await sees(page, pane, who, who.known, "03-person")
+        await sees(page, pane, who, who.reads("lookup.known_since"), "03-person")
         await tap(pane, who.label("lookup.all_orders"))
-        await sees(page, pane, who, f"{who.theirs}{emma.id}", "04-orders")
+        await sees(page, pane, who, who.reads("lookup.orders_of", person=str(emma.id)), "04-orders")
         await tap(pane, who.label("lookup.more"))
         await expect(pane.get_by_text(who.label("lookup.back")).last).to_be_visible(timeout=SEEN_WITHIN)
         await says(pane, "/tickets")
         await tap(pane, who.label("lookup.list.closed", count=0))
-        await sees(page, pane, who, who.label("lookup.no_tickets"), "05-tickets")
+        await sees(page, pane, who, who.reads("lookup.no_tickets"), "05-tickets")
         await says(pane, "/person @nobody_at_all")
-        await sees(page, pane, who, who.nobody, "06-nobody")
+        await sees(page, pane, who, who.reads("lookup.nobody_called"), "06-nobody")
 
 
-async def sees(page: Page, pane: Locator, who: Supporter, text: str, step: str) -> None:
+async def sees(page: Page, pane: Locator, who: Onlooker, text: re.Pattern[str], step: str) -> None:
     await expect(last(pane, text)).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, who, step)

@@ -26,37 +26,18 @@ from tests.e2e.world import world
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
-@dataclass(frozen=True)
-class Words:
-    """What a sender of this language reads."""
-
-    send: str
-    skip: str
-    confirm: str
-    review: str
-    paid: str
-    sent: str
-
-
-ENGLISH = Words("Send rupiah", "Skip", "Confirm", "Please check", "Payment received", "have been sent to the bank")
-INDONESIAN = Words(
-    "Kirim rupiah", "Lewati", "Konfirmasi", "Periksa dulu", "Pembayaran diterima", "sudah dikirim ke bank"
-)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Story(Onlooker):
-    """Who pays, in which language, with which service."""
+    """Who pays, with which service."""
 
-    words: Words
     profile: str
 
 
 STORIES = [
-    Story("emma-desktop", 1001, DESKTOP, words=ENGLISH, profile="documented"),
-    Story("sari-desktop-live", 1002, DESKTOP, words=INDONESIAN, profile="live", dark=True),
-    Story("emma-phone-live", 1001, PHONE, words=ENGLISH, profile="live"),
-    Story("sari-phone", 1002, PHONE, words=INDONESIAN, profile="documented"),
+    Story("emma-desktop", 1001, DESKTOP, profile="documented"),
+    Story("sari-desktop-live", 1002, DESKTOP, locale="id", profile="live", dark=True),
+    Story("emma-phone-live", 1001, PHONE, profile="live"),
+    Story("sari-phone", 1002, PHONE, locale="id", profile="documented"),
 ]
 
 
@@ -68,10 +49,10 @@ async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: B
             await page.get_by_test_id(f"show-{story.person}").click()
         await walks_to_the_invoice(page, pane, story)
         await pays_in_the_wallet(page, story)
-        await expect(last(pane, story.words.paid)).to_be_visible(timeout=SEEN_WITHIN)
+        await expect(last(pane, story.reads("news.paid"))).to_be_visible(timeout=SEEN_WITHIN)
         await picture(page, story, "paid")
         await kirim.service.does("settings", speedSeconds=0.1)
-        await expect(last(pane, story.words.sent)).to_be_visible(timeout=SEEN_WITHIN)
+        await expect(last(pane, story.reads("news.sent_bank"))).to_be_visible(timeout=SEEN_WITHIN)
         await picture(page, story, "sent")
         [order] = await kirim.service.orders()
         assert order["state"] == "COMPLETED"
@@ -80,13 +61,13 @@ async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: B
 
 async def walks_to_the_invoice(page: Page, pane: Locator, story: Story) -> None:
     await pane.get_by_test_id("start").click()
-    await tap(pane, story.words.send)
+    await tap(pane, story.label("button.send"))
     for answer in ("bca", "1234567890"):
         await says(pane, answer)
-    await tap(pane, story.words.skip)
+    await tap(pane, story.label("holder.skip"))
     await says(pane, "500rb")
-    await expect(last(pane, story.words.review)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, story.reads("review.title"))).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, story, "review")
-    await tap(pane, story.words.confirm)
+    await tap(pane, story.label("review.confirm"))
     await expect(pane.get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
     await picture(page, story, "invoice")

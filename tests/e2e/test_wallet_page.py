@@ -6,7 +6,8 @@
 import os
 import re
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
@@ -20,14 +21,11 @@ from tests.e2e.pages import SEEN_WITHIN, TOKEN, Phone, page_address, page_settin
 from tests.e2e.people import completes, newcomer, order_of, taps_to_invoice, taps_to_review
 from tests.e2e.programs import run, running
 from tests.e2e.world import World, world
+from tests.texts import ANYTHING, TRANSLATIONS, label, like, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 Pictures = Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else None
-HEADINGS = {
-    "en": ("Waiting for your payment", "Payment received", "Sent"),
-    "id": ("Menunggu pembayaranmu", "Pembayaran diterima", "Terkirim"),
-}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -64,26 +62,36 @@ async def test_a_payment_is_made_and_followed_on_its_page_in_both_languages(page
         both = {"en": english, "id": indonesian}
         for locale, shown in both.items():
             await shown.page.goto(address.replace("l=en", f"l={locale}"))
-            await says(shown, locale, 0)
+            await says(shown, locale, "waiting")
             await can_be_paid(shown, order["invoiceBolt11"])
         await paged.service.pays(order)
         for locale, shown in both.items():
             await shown.sees("paid")
-            await says(shown, locale, 1)
+            await says(shown, locale, "paid")
             assert order["invoiceBolt11"][:40] not in (await shown.source()).lower()
         await completes(paged, order)
         for locale, shown in both.items():
             await shown.sees("sent")
-            await says(shown, locale, 2)
+            await says(shown, locale, "sent")
             assert shown.asked.count(shown.page.url) == 1, "it was never loaded again"
     async with httpx.AsyncClient() as other:
         assert order["invoiceBolt11"][:40] not in (await other.get(address)).text.lower()
         assert (await other.get(address.replace("?", "/qr.png?"))).status_code == 410
 
 
-async def says(shown: Phone, locale: str, step: int) -> None:
-    await expect(shown.page.locator("h1")).to_have_text(HEADINGS[locale][step])
-    await picture(shown, f"{locale}-{('waiting', 'paid', 'sent')[step]}")
+async def says(shown: Phone, locale: str, state: str) -> None:
+    await expect(shown.page.locator("h1")).to_have_text(label(f"page.{state}", locale))
+    await picture(shown, f"{locale}-{state}")
+
+
+def one_of(texts: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(f"^(?:{'|'.join(map(re.escape, texts))})$")
+
+
+def in_minutes(minutes: int) -> str:
+    """How a page without scripts says when its invoice expires."""
+    now = datetime.now(UTC)
+    return text("page.expires", soon=TRANSLATIONS.get("en").until(now + timedelta(minutes=minutes), now))
 
 
 async def can_be_paid(shown: Phone, invoice: str) -> None:
@@ -104,18 +112,18 @@ async def test_a_page_without_scripts_says_the_same_and_leads_into_the_wallet(pa
     assert address is not None
     async with phone(browser, scripts=False) as shown:
         await shown.page.goto(address)
-        await expect(shown.page.locator("h1")).to_have_text(HEADINGS["en"][0])
-        await expect(shown.page.locator("#left")).to_have_text(re.compile(r"^Expires in (59|60) minutes$"))
+        await expect(shown.page.locator("h1")).to_have_text(label("page.waiting"))
+        await expect(shown.page.locator("#left")).to_have_text(one_of([in_minutes(59), in_minutes(60)]))
         await expect(shown.page.locator("#invoice")).to_have_text(order["invoiceBolt11"])
         await expect(shown.page.locator("button")).to_be_hidden()
         assert await scanned(shown) == f"LIGHTNING:{order['invoiceBolt11'].upper()}"
-        await shown.page.get_by_role("link", name="Bahasa Indonesia").click()
-        await expect(shown.page.locator("h1")).to_have_text(HEADINGS["id"][0])
+        await shown.page.get_by_role("link", name=label("page.other_language")).click()
+        await expect(shown.page.locator("h1")).to_have_text(label("page.waiting", "id"))
         await paged.service.pays(order)
-        await emma.sees("Payment received at", anywhere=True)
+        await emma.sees(like("news.paid"), anywhere=True)
         # What the page does by itself every 20 seconds.
         await shown.page.reload()
-        await expect(shown.page.locator("h1")).to_have_text(HEADINGS["id"][1])
+        await expect(shown.page.locator("h1")).to_have_text(label("page.paid", "id"))
 
 
 @pytest.mark.browser
@@ -128,10 +136,12 @@ async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: World, b
     assert address is not None
     async with phone(browser) as shown:
         await shown.page.goto(address)
-        await expect(shown.page.locator("#left")).to_have_text(re.compile(r"^Expires in 0:0[1-5]$"))
+        await expect(shown.page.locator("#left")).to_have_text(
+            one_of(text("page.countdown", time=f"0:0{left}") for left in range(1, 6))
+        )
         await shown.sees("expired")
         assert order["invoiceBolt11"][:40] not in (await shown.source()).lower()
-        await expect(shown.page.locator("h1")).to_have_text("The invoice has expired", timeout=SEEN_WITHIN)
+        await expect(shown.page.locator("h1")).to_have_text(label("page.expired"), timeout=SEEN_WITHIN)
         await picture(shown, "en-expired")
 
 
@@ -139,12 +149,13 @@ async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: World, b
 async def test_a_deposit_is_paid_from_its_page(paged: World, browser: Browser) -> None:
     emma = await newcomer(paged)
     await taps_to_review(emma)
-    await emma.taps("Way to pay")
-    await emma.sees("How would you like to pay")
-    await emma.taps("BTCB on BNB Chain")
-    await emma.sees("You pay: about [0-9,]+ sats · BTCB")
-    await emma.taps("Confirm and get the address")
-    shown_in_chat = await emma.sees("Send exactly")
+    await emma.taps(label("review.edit.channel"))
+    await emma.sees(like("channel.ask"))
+    await emma.taps(label("channel.btcb"))
+    review = await emma.sees(like("review.figures", channel=label("channel.btcb")))
+    assert re.search(like("review.about").replace(ANYTHING, "[0-9,]+ sats"), review["text"])
+    await emma.taps(label("review.confirm_deposit"))
+    shown_in_chat = await emma.sees(like("pay.deposit"))
     address = await page_address(emma)
     assert address is not None
     async with phone(browser) as shown:
@@ -208,6 +219,6 @@ async def test_whoever_takes_over_serves_the_pages(paged: World, tmp_path: Path)
         assert (await other.get(address)).status_code == 200
         await paged.kill_bot()
         await second.says('"running"')
-        assert "Waiting for your payment" in (await other.get(address)).text
+        assert f">{label('page.waiting')}</h1>" in (await other.get(address)).text
         code, seconds = await second.ends_on(signal.SIGTERM)
         assert (code, seconds < 5) == (0, True)
