@@ -36,8 +36,8 @@ async def test_a_deposit_that_failed_between_two_looks_raises_an_alarm_and_opens
     await house.polls()
     order = await house.order(order.reference)
     assert (order.phase, order.failure) == (Phase.DONE, Failure.UNKNOWN)
-    assert house.ears.kinds(EMMA)[-1] == Notice.FAILED
-    assert house.ears.kinds(OSCAR) == [Notice.STAFF_FAILED]
+    assert Notice.FAILED in house.ears.kinds(EMMA)
+    assert Notice.STAFF_FAILED in house.ears.kinds(OSCAR)
     assert await open_alarms(house) == [AlarmKind.ORDER_FAILED]
     async with house.store.reading() as tx:
         tickets = await tx.tickets.of_order(order.reference)
