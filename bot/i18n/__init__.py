@@ -12,7 +12,7 @@ English. Errors::
     └── MissingArgument   a sentence needs an argument that wasn't given
 """
 
-from bot.i18n.catalogues import LOCALES, Catalogue, find_locales, read_catalogue
+from bot.i18n.catalogues import LOCALES, Catalogue, find_locales, other_locale, read_catalogue
 from bot.i18n.errors import MissingArgument, TranslationError, UnknownKey
 from bot.i18n.formats import Formats, zone_name
 from bot.i18n.html import Html, as_html
@@ -31,6 +31,7 @@ __all__ = [
     "as_html",
     "choose",
     "find_locales",
+    "other_locale",
     "read_catalogue",
     "zone_name",
 ]

@@ -15,6 +15,11 @@ LOCALES: Final = ("en", "id")
 DOMAIN: Final = "kirim"
 
 
+def other_locale(locale: str) -> str:
+    """Return the locale that a reader of `locale` can change to."""
+    return next(each for each in LOCALES if each != locale)
+
+
 @dataclass(frozen=True, slots=True)
 class Catalogue:
     """The sentences of one language: key -> its forms, one, or as many as the language has plurals."""

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.actions.payable import Payable, Transfer
 from bot.domain.order import Order
-from bot.i18n import Html, Translator
+from bot.i18n import Html, Translator, other_locale
 from bot.web.elements import element as el
 from bot.web.elements import together
 from bot.web.files import Files
@@ -188,7 +188,7 @@ def _document(t: Translator, files: Files, main: Html, *, refresh: int | None, s
 
 
 def _top(t: Translator, files: Files) -> Html:
-    other = t.plain("language.other_code")
+    other = other_locale(t.locale)
     return el(
         "header",
         el("span", el("img", src=files.link("icon.svg"), alt="", width=28, height=28), "Kirim", class_="brand"),

@@ -10,7 +10,7 @@ from bot.chat.screen import Button, Keyboard, Screen
 from bot.chat.screens import phrase
 from bot.domain.notices import CHOOSABLE, Topic, Way, chosen, next_way
 from bot.domain.zones import INDONESIAN, PRESUMED, zone_of
-from bot.i18n import Html, Translator
+from bot.i18n import Html, Translator, other_locale
 from bot.i18n.cities import city
 
 SHOW, ZONES, PLACE, NOTICES, USUAL = "s:show", "s:zones", "s:place", "s:notices", "s:usual"
@@ -20,7 +20,7 @@ SIGNS = {Way.SOUND: "🔔", Way.SILENT: "🔕", Way.CARD: "📄"}
 def screen(t: Translator, person: Person, now: datetime) -> Screen:
     """All of it at a glance."""
     text = t("settings.text", time=_time(t, person.zone, now), notices=_summary(t, person))
-    other = Button(t.plain("language.other"), data=f"s:lang:{t.plain('language.other_code')}")
+    other = Button(t.plain("language.other"), data=f"s:lang:{other_locale(t.locale)}")
     zones, notices_button = (
         Button(t.plain("settings.zone"), data=ZONES),
         Button(t.plain("settings.notices"), data=NOTICES),

@@ -5,12 +5,12 @@ from bot.chat.screen import Button, Screen
 from bot.chat.screens import phrase
 from bot.chat.screens.parts import new_row
 from bot.domain.phrase import Suggestion
-from bot.i18n import Html, Translator
+from bot.i18n import Html, Translator, other_locale
 
 
 def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:
     """The welcome; with a `suggestion` for who has no phrase yet."""
-    other = Button(t.plain("language.other"), data=f"lang:{t.plain('language.other_code')}")
+    other = Button(t.plain("language.other"), data=f"lang:{other_locale(t.locale)}")
     settings = Button(t.plain("button.settings"), data="s:show")
     if suggestion is None:
         return Screen(t("start.text"), (new_row(t), (other, settings)))
