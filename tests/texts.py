@@ -42,10 +42,13 @@ def label(key: str, /, locale: str = "en", **arguments: object) -> str:
 def like(key: str, /, locale: str = "en", **given: object) -> str:
     """Return a regular expression for the message of `key`; arguments that aren't given match anything.
 
+    An argument can be a compiled regular expression: `time=re.compile(r"[0-9:]+ WIB")`.
+
     Raises:
         ValueError: the pattern would match any text, because the message has no words and no argument is given.
     """
     t, forms = _look_up(key, locale, given)
+    expressions, given = _taken_out(given)
     count = given.get("count")
     if len(forms) > 1 and isinstance(count, int):
         patterns = [_as_pattern(t.n(key, count, **_filled(forms, _without_count(given))))]
@@ -53,7 +56,7 @@ def like(key: str, /, locale: str = "en", **given: object) -> str:
         patterns = [_as_pattern(_fill(t, form, given)) for form in forms]
     if any(re.search(r"\w", pattern.replace(ANYTHING, "")) is None for pattern in patterns):
         raise ValueError(f"{key} has no words of its own: give one of its arguments")
-    return _one_of(patterns)
+    return _one_of(pattern.translate(expressions) for pattern in patterns)
 
 
 def in_any_language(key: str, /, **given: object) -> str:
@@ -89,6 +92,14 @@ def _look_up(key: str, locale: str, given: dict[str, object]) -> tuple[Translato
     if surplus := given.keys() - shown:
         raise ValueError(f"{key} doesn't show {', '.join(sorted(surplus))}")
     return t, forms
+
+
+def _taken_out(given: dict[str, object]) -> tuple[dict[int, str], dict[str, object]]:
+    """Put a character that no text holds in the place of each regular expression among the arguments."""
+    expressions = {name: value for name, value in given.items() if isinstance(value, re.Pattern)}
+    places = {name: ord(_OPEN) + number for number, name in enumerate(expressions, 1)}
+    table = {places[name]: f"(?:{expression.pattern})" for name, expression in expressions.items()}
+    return table, {**given, **{name: chr(place) for name, place in places.items()}}
 
 
 def _without_count(arguments: dict[str, object]) -> dict[str, object]:
