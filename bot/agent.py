@@ -42,7 +42,11 @@ async def run(settings: AgentSettings) -> int:
     if settings.is_service_assumed:
         log.warning("service_assumed", service=settings.service_base_url, hint=ASSUMED)
     async with SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value()) as client:
-        rules = Rules(min_order_idr=settings.min_order_idr, network=settings.invoice_network)
+        rules = Rules(
+            min_order_idr=settings.min_order_idr,
+            network=settings.invoice_network,
+            requests_per_second=settings.service_mcp_requests_per_second,
+        )
         server = create_server(Service(client, rules), name=settings.service_mcp_name, version=version())
         if settings.service_mcp_transport == "http":
             return await http.serve(server, settings, _stopping())

@@ -52,6 +52,7 @@ class AgentSettings(BaseSettings):
     service_mcp_rate_limit_per_minute: int = DEFAULT_LIMIT
     service_mcp_name: str = Field(DEFAULT_NAME, min_length=1, max_length=100)
     service_mcp_log_level: Literal["debug", "info", "warn", "error"] = "info"
+    service_mcp_requests_per_second: float = Field(10.0, gt=0, le=1000)
     min_order_idr: int = Field(20_000, ge=1, le=10**12)
     invoice_network: str = Field("bc", pattern=r"^[a-z]{2,10}$")
 

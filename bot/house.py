@@ -9,6 +9,7 @@ from telegram.ext import Application, ApplicationBuilder
 from bot.actions.alarms import Alarms
 from bot.actions.broadcast_drafts import BroadcastDrafts
 from bot.actions.broadcasts import Broadcasts
+from bot.actions.budget import Budget
 from bot.actions.clock import SystemClock
 from bot.actions.deliveries import Delivering
 from bot.actions.drafts import Drafts
@@ -49,7 +50,6 @@ from bot.settlement.client import SettlementClient
 from bot.store.store import SqlStore
 from bot.store.vault import Vault
 from bot.workers.broadcasting import Broadcasting, LiveShow
-from bot.workers.budget import Budget
 from bot.workers.loop import Nudge
 from bot.workers.poller import Poller
 from bot.workers.watch import Watch

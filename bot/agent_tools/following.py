@@ -9,6 +9,7 @@ from pydantic import Field
 
 from bot.agent_tools import arguments as take
 from bot.agent_tools.answers import Output, Refusal, answer
+from bot.agent_tools.caller import has_left
 from bot.agent_tools.failures import read_failure
 from bot.agent_tools.ordering import payment_lines
 from bot.agent_tools.orders_out import OrderOut, payment_of, state_in_words, told
@@ -134,6 +135,8 @@ class _Watched:
         self._begun = service.seconds()
 
     async def order(self, order_id: str, *, retry: bool = True) -> Order:  # noqa: ARG002  one reading serves all who wait
+        if has_left():
+            raise Refusal("The caller hung up, so nobody waits for this order any longer. Nothing was changed.")
         self.last = await self._service.order(order_id)
         passed = min(self._service.seconds() - self._begun, float(self._seconds))
         await self._context.report_progress(passed, self._seconds, state_in_words(self.last.state))

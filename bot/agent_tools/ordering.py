@@ -7,10 +7,10 @@ import structlog
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from bot.actions.verdict import Unpayable
+from bot.actions.verdict import TOO_GOOD_PERCENT, Unpayable
 from bot.agent_tools import arguments as take
 from bot.agent_tools.answers import Output, Refusal, answer
-from bot.agent_tools.doubts import Doubtful
+from bot.agent_tools.doubts import Doubtful, request_of
 from bot.agent_tools.failures import creation_failure, read_failure, unknown_outcome
 from bot.agent_tools.payable import DepositOut, Payment, payment_of_new
 from bot.agent_tools.rates import rails_out
@@ -71,14 +71,15 @@ class Ordering:
         Call list_payout_methods first. Confirm destination, number and amount with your user: a paid order can't be
         taken back. Returns a BOLT11 invoice (lightning) or deposit instructions (cbbtc, btcb); nothing is sent until it
         is paid. Each call makes another order: after an error or a lost answer that doesn't surely say "No order was
-        made", never call again before looking at list_offramp_orders.
+        made", never call again before looking at list_offramp_orders. The same order again within ten minutes is
+        created only after list_offramp_orders was called.
         """
         given = one_amount(satAmount, idrAmount)
         method = await self._method(partnerBankCode, partnerBankName)
         number = number_for(method, recipientDetails)
         holder = holder_in(bankAccountName)
         expected = await self._expected(given)
-        check_limits(method, expected.idr if expected else given.value, given, self._service.rules)
+        check_limits(method, expected.idr, given, self._service.rules)
         await self._check_channel(depositChannel)
         wish = OrderInput(
             sat_amount=satAmount,
@@ -89,7 +90,7 @@ class Ordering:
             recipient_details=number.sent,
             bank_account_name=holder,
         )
-        created = await self._create(wish, _in_words(given, method))
+        created = await self._create(wish, method, _in_words(given, method))
         log.info("order_created", order_id=created.order_id, channel=depositChannel)
         payment = self._payment(created, given, depositChannel, method)
         warnings = [*([number.remark] if number.remark else []), *self._drift_warnings(created, expected)]
@@ -109,14 +110,12 @@ class Ordering:
             raise not_listed(listed, code, name)
         return found
 
-    async def _expected(self, given: Amount) -> Estimate | None:
-        """What the amount comes to; None where the rate can't be had and isn't needed."""
+    async def _expected(self, given: Amount) -> Estimate:
+        """What the amount comes to. Without a rate no order is created: its price couldn't be checked."""
         try:
-            quote = await self._service.quote()
+            quote = await self._service.price()
         except SettlementError as error:
-            if given.currency == "SAT":
-                raise read_failure(error) from None
-            return None
+            raise read_failure(error) from None
         return estimate(given, Quote(quote.btc_idr, quote.fetched_at))
 
     async def _check_channel(self, channel: str) -> None:
@@ -129,11 +128,19 @@ class Ordering:
         if channel not in usable:
             raise Refusal(f"depositChannel {channel} isn't on offer just now. Send one of: {', '.join(usable)}.")
 
-    async def _create(self, wish: OrderInput, wanted: str) -> CreatedOrder:
+    async def _create(self, wish: OrderInput, method: PayoutMethod, wanted: str) -> CreatedOrder:
         try:
-            with self._service.doubts.sending(wish):
-                return await self._service.create(wish)
+            with self._service.doubts.sending(request_of(wish, method.kind)) as sending:
+                created = await self._service.create(wish)
+                sending.order_id = created.order_id
+                return created
         except Doubtful as doubt:
+            if doubt.order_id is not None:
+                raise Refusal(
+                    f"The same order was created a short time ago: its orderId is {doubt.order_id}. No other one was "
+                    "created. Call get_offramp_order for how to pay it. If your user wants to send the same amount to "
+                    "the same recipient once more, call list_offramp_orders first, and then this tool again."
+                ) from None
             why = (
                 "The same order is being created right now."
                 if doubt.is_under_way
@@ -161,9 +168,7 @@ class Ordering:
             f"{complaint}. Don't pay this order, wherever its invoice turns up, and tell your user."
         )
 
-    def _drift_warnings(self, created: CreatedOrder, expected: Estimate | None) -> list[str]:
-        if expected is None:
-            return []
+    def _drift_warnings(self, created: CreatedOrder, expected: Estimate) -> list[str]:
         drift = price_drift_percent(
             expected_sats=expected.sats,
             expected_idr=expected.idr,
@@ -172,6 +177,9 @@ class Ordering:
         )
         if drift > self._service.rules.stop_percent:
             raise self._unshown(created, f"its price is {drift:.1f}% worse than the quote")
+        if drift < -TOO_GOOD_PERCENT:
+            better = f"The locked price is {-drift:.1f}% better than the quote of a moment ago"
+            return [f"{better}, which can be a mistake. Ask your user before paying."]
         if drift > self._service.rules.warn_percent:
             return [
                 f"The locked price is {drift:.1f}% worse than the quote of a moment ago. Ask your user before paying."

@@ -13,11 +13,13 @@ from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
+from bot.actions.budget import Budget
 from bot.actions.clock import SystemClock
 from bot.actions.market import METHODS_FOR, QUOTE_FOR, RAILS_FOR, Shared
 from bot.actions.ports import Clock
 from bot.agent_tools.doubts import Doubts
 from bot.domain.limits import AmountLimits
+from bot.domain.quote import TOO_OLD
 from bot.settlement import (
     CreatedOrder,
     DepositRails,
@@ -28,6 +30,7 @@ from bot.settlement import (
     PlatformStats,
     Quote,
     SettlementClient,
+    SettlementError,
 )
 from bot.settlement.pace import GAP_SECONDS, OrderPace
 
@@ -39,14 +42,15 @@ REMEMBERED = 1000
 class Rules:
     """What an order must keep to.
 
-    A locked price worse than the quote by more than `warn_percent` is pointed out; by more than `stop_percent`, what to
-    pay isn't handed out at all.
+    `requests_per_second` is what all tools together may ask of the service. A locked price worse than the quote by more
+    than `warn_percent` is pointed out; by more than `stop_percent`, what to pay isn't handed out at all.
     """
 
     min_order_idr: int = 20_000
     network: str = "bc"
     warn_percent: Decimal = Decimal(1)
     stop_percent: Decimal = Decimal(10)
+    requests_per_second: float = 10.0
 
 
 class Service:
@@ -64,13 +68,15 @@ class Service:
         self.rules = rules
         self.clock: Clock = clock or SystemClock()
         self.seconds, self.sleep = seconds, sleep
-        self.doubts = Doubts()
+        self.doubts = Doubts(seconds)
+        self._budget = Budget(rules.requests_per_second, clock=seconds, sleep=sleep)
         self._client = client
         self._pace = OrderPace(seconds, sleep)
         self._methods = Shared(self._fetch_methods, METHODS_FOR, self.clock)
-        self._quote = Shared(client.quote, QUOTE_FOR, self.clock)
-        self._rails = Shared(client.deposit_rails, RAILS_FOR, self.clock)
-        self._stats = Shared(client.platform_stats, QUOTE_FOR, self.clock)
+        self._quote = Shared(self._fetch_quote, QUOTE_FOR, self.clock)
+        self._rails = Shared(self._fetch_rails, RAILS_FOR, self.clock)
+        self._stats = Shared(self._fetch_stats, QUOTE_FOR, self.clock)
+        self._last_quote: Quote | None = None
         self._orders: dict[str, Shared[Order]] = {}
         self._withheld: dict[str, str] = {}
         self._caps: dict[tuple[str | None, str | None], int | None] = {}
@@ -86,6 +92,16 @@ class Service:
     async def quote(self) -> Quote:
         """The rate (4.1)."""
         return await self._quote.get()
+
+    async def price(self) -> Quote:
+        """The rate to check a locked price against: where it can't be read now, the last one that isn't too old."""
+        try:
+            return await self._quote.get()
+        except SettlementError:
+            last = self._last_quote
+            if last is None or self.clock.now() - last.fetched_at > TOO_OLD:
+                raise
+            return last
 
     async def rails(self) -> DepositRails:
         """What can be deposited (4.3)."""
@@ -106,12 +122,15 @@ class Service:
 
     async def orders(self, limit: int) -> OrderList:
         """The newest orders (4.7)."""
+        begun = self.doubts.begin_look()
+        await self._budget.take()
         listed = await self._client.orders(limit)
-        self.doubts.looked()
+        self.doubts.looked(begun, is_empty=not listed.orders)
         return listed
 
     async def create(self, wish: OrderInput) -> CreatedOrder:
         """Create an order (4.5), once."""
+        await self._budget.take()
         return await self._client.create_order(wish)
 
     def withhold(self, order_id: str, why: str) -> None:
@@ -125,10 +144,25 @@ class Service:
         return self._withheld.get(order_id)
 
     async def _fetch_methods(self) -> tuple[PayoutMethod, ...]:
+        await self._budget.take()
         methods = (await self._client.payout_methods()).methods
         self._caps = {(method.bank_code, method.bank_name): method.max_amount_transfer for method in methods}
         return methods
 
+    async def _fetch_quote(self) -> Quote:
+        await self._budget.take()
+        self._last_quote = await self._client.quote()
+        return self._last_quote
+
+    async def _fetch_rails(self) -> DepositRails:
+        await self._budget.take()
+        return await self._client.deposit_rails()
+
+    async def _fetch_stats(self) -> PlatformStats:
+        await self._budget.take()
+        return await self._client.platform_stats()
+
     async def _fetch_order(self, order_id: str) -> Order:
         await self._pace.take(order_id)
+        await self._budget.take()
         return await self._client.order(order_id)

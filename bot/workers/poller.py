@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from bot.actions.budget import Budget
 from bot.actions.observe import Observer
 from bot.actions.ports import (
     Clock,
@@ -22,7 +23,6 @@ from bot.actions.ports import (
     StoreDown,
 )
 from bot.domain.order import Order, OrderReport, Phase
-from bot.workers.budget import Budget
 
 log = structlog.get_logger(__name__)
 

@@ -151,8 +151,8 @@ async def test_an_amount_in_sats_is_what_the_invoice_asks(world: AgentWorld) -> 
 
 async def test_an_ewallet_takes_a_number_in_either_form(world: AgentWorld) -> None:
     gopay = await world.destination("GOPAY")
-    for number in ("081234567890", "+6281234567890"):
-        made = await world.orders(**gopay, recipientDetails=number)
+    for number, amount in (("081234567890", 150_000), ("+6281234567890", 160_000)):
+        made = await world.orders(**gopay, recipientDetails=number, idrAmount=amount)
         order = await world.does("get_offramp_order", orderId=made["orderId"])
         assert order["payoutRecipient"].endswith("7890")
         assert "81234567" not in json.dumps(order)

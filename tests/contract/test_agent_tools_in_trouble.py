@@ -122,6 +122,30 @@ async def test_after_an_unknown_outcome_the_same_wish_is_not_sent_before_somebod
     assert await world.posts() == 3
 
 
+async def test_a_created_order_is_not_created_again_before_somebody_looked(world: AgentWorld) -> None:
+    made = await world.orders()
+    said = await world.is_refused(bankAccountName="BUDI SANTOSO")
+    assert made["orderId"] in said
+    assert "No other one was created" in said
+    assert await world.posts() == 1
+    await world.does("list_offramp_orders")
+    assert (await world.orders())["orderId"] != made["orderId"]
+
+
+async def test_without_any_rate_no_order_is_created_and_with_an_old_one_its_price_is_checked(
+    world: AgentWorld,
+) -> None:
+    await world.service.fault("500_before", method="GET", path="/v1/quote/btc-idr", times=None)
+    await world.fails("create_offramp_order", **BCA, idrAmount=150_000)
+    assert await world.posts() == 0
+    await world.service.control("DELETE", "/faults")
+    await world.does("get_btc_idr_quote")
+    await world.service.clock.sleep(60)
+    await world.service.fault("500_before", method="GET", path="/v1/quote/btc-idr", times=None)
+    await world.switches(lockedPricePercent=900)
+    assert "worse than the quote" in await world.is_refused()
+
+
 async def test_a_call_that_was_cancelled_half_way_is_in_doubt_like_any_other(world: AgentWorld) -> None:
     await world.does("list_payout_methods")
     await world.service.fault("delay_after", seconds=600)

@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.actions.alarms import Alarms
+from bot.actions.budget import Budget
 from bot.actions.drafts import Drafts
 from bot.actions.health import Health
 from bot.actions.market import Market
@@ -27,7 +28,6 @@ from bot.domain.draft import Ask, OrderDraft
 from bot.domain.money import Amount
 from bot.domain.order import Notice, Order
 from bot.store.store import SqlStore
-from bot.workers.budget import Budget
 from bot.workers.poller import Poller
 from bot.workers.watch import Watch
 from tests.keys import VAULT

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
+from bot.actions.budget import Budget
 from bot.actions.ports import Newest
 from bot.domain.order import Order, OrderReport, Phase
-from bot.workers.budget import Budget
 from bot.workers.poller import Poller
 from tests.contract.store_builders import an_order
 from tests.virtual_time import in_virtual_time, now

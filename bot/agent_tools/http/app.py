@@ -7,6 +7,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
+from bot.agent_tools.caller import Caller
 from bot.agent_tools.http.bearer import Bearer
 from bot.agent_tools.http.body import MOST_BYTES, Body
 from bot.agent_tools.http.front import Front
@@ -42,6 +43,6 @@ def create_app(
         # Said explicitly, as the default allows this machine alone. `Hosts` does it, for every path.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    calls = Bearer(Pace(Body(OneMessage(sdk)), per_minute=per_minute, seconds=seconds), token=token)
+    calls = Bearer(Pace(Body(OneMessage(Caller(sdk))), per_minute=per_minute, seconds=seconds), token=token)
     health = {"ok": True, "name": server.name, "version": server.version}
     return Front(Hosts(Paths(calls, health=health), allowed=allowed_hosts))

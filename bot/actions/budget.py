@@ -1,4 +1,4 @@
-"""The poller's request budget: so many a second to the service, and not one more."""
+"""A request budget: so many requests a second to the service, and not one more."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
