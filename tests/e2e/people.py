@@ -7,7 +7,19 @@ from contextlib import closing
 
 from bot.sandbox.bot_api.settings import default_people
 from tests.e2e.world import LOOK_EVERY, Chatter, Json, World, words_of
+from tests.texts import label, like
 from tests.waiting import PATIENCE, found
+
+WHERE = f"{like('destination.ask')}|{like('destination.ask_again')}"
+"""The question for a destination; people who have sent before are offered their recipients with it."""
+
+
+def reviewed(locale: str = "en", **figures: object) -> str:
+    """Return a regular expression for the review of an order with these figures: `amount`, `bank`, `number`, `holder`.
+
+    Figures that aren't given match anything; the others match whole.
+    """
+    return f"{like('review.title', locale)}\n\n{like('review.figures', locale, **figures)}"
 
 
 class Newcomer(Chatter):
@@ -139,22 +151,22 @@ def let_drafts_lapse(world: World, person: Chatter) -> None:
 async def taps_to_review(person: Chatter, *, amount: str = "Rp500,000", number: str = "1234567890") -> Json:
     """The quick way to a review, mostly by buttons, in English: BCA, no name."""
     await person.says("/send")
-    await person.sees("Where should it go")
+    await person.sees(WHERE)
     await person.taps("BCA")
-    await person.sees("Which account number")
+    await person.sees(like("number.ask_bank"))
     await person.says(number)
-    await person.sees("Whose account")
-    await person.taps("Skip")
-    await person.sees("How much")
+    await person.sees(like("holder.ask"))
+    await person.taps(label("holder.skip"))
+    await person.sees(like("amount.ask"))
     await person.taps(amount)
-    return await person.sees("Please check")
+    return await person.sees(like("review.title"))
 
 
 async def taps_to_invoice(world: World, person: Chatter, *, number: str = "1234567890") -> tuple[Json, Json]:
     """On to the card; its message, and the service's order."""
     await taps_to_review(person, number=number)
-    await person.taps("Confirm")
-    card = await person.sees("Waiting for your payment, until")
+    await person.taps(label("review.confirm"))
+    card = await person.sees(like("card.pay_before"))
     return card, await order_of(world, person)
 
 

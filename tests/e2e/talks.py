@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.people import Newcomer, newcomer, taps_to_invoice
 from tests.e2e.world import Chatter, Json, World, words_of
+from tests.texts import in_any_language, like
 
 GROUP = SUPPORT_GROUP_ID
+TICKET = re.compile("T-[0-9A-Z]{5}")
+CARD = "|".join(in_any_language(f"staff_ticket.{state}", reference=TICKET) for state in ("unclaimed", "claimed"))
+"""The heading of an open ticket's card."""
 
 
 @dataclass
@@ -36,7 +40,7 @@ class Case:
 
     async def is_claimed_by(self, staff: Chatter) -> None:
         """Wait until the card says so."""
-        await self.in_topic(rf"{self.reference}.*(claimed by|dipegang) {staff.id}")
+        await self.in_topic(in_any_language("staff_ticket.claimed", reference=self.reference, by=str(staff.id)))
 
     async def got(self) -> list[str]:
         """What support has said to the person."""
@@ -62,7 +66,7 @@ async def a_case(world: World, language: str = "en", group: int | None = GROUP) 
     if language == "id":
         await person.speaks(language)
         await person.says("/help")
-        await person.sees("Kirim")
+        await person.sees(like("help.text", language))
     await world.service.pays(order)
     await world.service.does("fail", orderId=order["id"])
     rina, oscar = (Chatter(world.telegram, staff, group) for staff in (3001, 2001))
@@ -73,5 +77,6 @@ async def a_case(world: World, language: str = "en", group: int | None = GROUP) 
 
 def _is_card_of(message: Json, person: Newcomer) -> bool:
     return (
-        bool(message["from"]["is_bot"]) and re.search(rf"(Person|Orang): {person.id}\b", words_of(message)) is not None
+        bool(message["from"]["is_bot"])
+        and re.search(in_any_language("case.person", id=str(person.id)), words_of(message)) is not None
     )

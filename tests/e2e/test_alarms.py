@@ -7,10 +7,12 @@ import pytest
 from tests.e2e.people import Newcomer, bot_knows, newcomer, taps_to_invoice
 from tests.e2e.trouble import until
 from tests.e2e.world import Chatter, Json, World
+from tests.texts import label, like, text
 
-DOWN = "The service can't be reached, or answers with errors only"
-OVER = "Over after .*: the service answers again"
-FAILED = "An order failed after it was paid"
+DOWN = like("alarm.service_down")
+OVER = like("alarm.over", line=text("alarm.service_down_over"))
+SERVICE_IS_DOWN = f"🚨 {like('alarm.service_down_name')}: {like('alarm.service_down_wrong')}\n"
+FAILED = like("news.staff_failed")
 
 
 @pytest.fixture
@@ -25,7 +27,10 @@ async def test_an_outage_a_failed_order_and_all_of_it_at_a_glance(staffed: World
     emma = await newcomer(staffed)
     _, order = await taps_to_invoice(staffed, emma)
     await staffed.oscar.says("/status")
-    await staffed.oscar.sees("✅ Service: answers\n✅ Banks and e-wallets: ")
+    await staffed.oscar.sees(
+        f"✅ {like('alarm.service_down_name')}: {like('alarm.service_down_fine')}\n"
+        f"✅ {like('alarm.methods_shrunk_name')}: "
+    )
     await an_outage_is_told_once_though_the_bot_is_killed_in_it(staffed)
     failed = await a_paid_order_fails(staffed, order)
     await one_operator_sees_to_it(staffed, failed)
@@ -37,11 +42,11 @@ async def an_outage_is_told_once_though_the_bot_is_killed_in_it(kirim: World) ->
     await kirim.oscar.sees(DOWN, within=30)
     # Once it answers, it has written down that it told: what a kill keeps from that is told again, and says so.
     await kirim.oscar.says("/status")
-    await kirim.oscar.sees("🚨 Service: doesn't answer\n")
+    await kirim.oscar.sees(SERVICE_IS_DOWN)
     await kirim.kill_bot()
     await kirim.start_bot()
     await kirim.oscar.says("/status")
-    await kirim.oscar.sees("🚨 Service: doesn't answer\n")
+    await kirim.oscar.sees(SERVICE_IS_DOWN)
     await kirim.service.heals()
     await kirim.oscar.sees(OVER, within=30)
     assert (await kirim.oscar.count(f"^🚨 {DOWN}"), await kirim.oscar.count(OVER)) == (1, 1)
@@ -53,26 +58,26 @@ async def a_paid_order_fails(kirim: World, order: Json) -> Json:
     await bot_knows(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
     told = await kirim.oscar.sees(FAILED, anywhere=True)
-    assert await kirim.rina.count(FAILED) == 0, "support has a ticket"
+    assert await kirim.rina.count(f"{FAILED}|{like('alarm.order_failed')}") == 0, "support has a ticket"
     return told
 
 
 async def one_operator_sees_to_it(kirim: World, failed: Json) -> None:
     oscar = kirim.oscar
     await oscar.says("/status")
-    status = await oscar.sees("🚨 Paid orders that failed: 1\n")
-    answer = await oscar.taps("Seen to", message=failed)
-    assert "Noted" in str(answer)
-    await oscar.taps("Refresh", message=status)
-    await oscar.sees("✅ Paid orders that failed: 0\n")
-    assert await oscar.count("An operator has seen to it") == 0
+    status = await oscar.sees(f"🚨 {like('alarm.order_failed_name')}: 1\n")
+    answer = await oscar.taps(label("alarm.seen_to"), message=failed)
+    assert answer["text"] == label("alarm.noted")
+    await oscar.taps(label("button.refresh"), message=status)
+    await oscar.sees(f"✅ {like('alarm.order_failed_name')}: 0\n")
+    assert await oscar.count(like("alarm.settled")) == 0
 
 
 async def others_are_not_shown_any_of_it(kirim: World, emma: Newcomer) -> None:
     await emma.says("/status")
-    shown = await emma.sees("Under way|No orders are under way")
+    shown = await emma.sees(f"{like('status.title')}|{like('status.none')}")
     await emma.presses(shown, "al:status", force=True)
-    assert await emma.count("At a glance") == 0
+    assert await emma.count(like("alarm.glance")) == 0
     await until(partial(commands_of_their_own, kirim, kirim.oscar), what="the operator's commands")
     assert not await commands_of_their_own(kirim, emma)
 

@@ -7,6 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.texts import in_any_language, label, like, says, starts, text
+
+ENGLISH, INDONESIAN = label("broadcast.language.en"), label("broadcast.language.id")
+LISTED = like("broadcast.list_title")
 
 
 def subscribe(town: World, *people: Chatter) -> None:
@@ -33,9 +37,9 @@ def data_of(message: Json, label: str) -> str:
 
 async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alone(tmp_path: Path) -> None:
     async with world(tmp_path) as town:
-        for person, hello in ((town.emma, "Kirim sends"), (town.sari, "Kirim")):
+        for person, language in ((town.emma, "en"), (town.sari, "id")):
             await person.says("/start")
-            await person.sees(hello)
+            await person.sees(like("start.text", language))
         subscribe(town, town.emma, town.sari)
         await is_nothing_to_others(town)
         draft = await is_written_with_its_formatting(town)
@@ -48,131 +52,134 @@ async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alo
 
 async def is_nothing_to_others(town: World) -> None:
     await town.emma.says("/broadcast")
-    await town.emma.sees("command")
-    assert await town.emma.count("A broadcast") == 0
+    await town.emma.sees(like("talk.unknown_command"))
+    assert await town.emma.count(like("broadcast.compose")) == 0
     message = (await town.emma.messages())[-1]
     await town.emma.presses(message, "bc:list:0", force=True)
-    assert await town.emma.count("Broadcasts") == 0
+    assert await town.emma.count(LISTED) == 0
 
 
 async def is_written_with_its_formatting(town: World) -> Json:
     oscar = town.oscar
     await oscar.says("/broadcast")
-    draft = await oscar.sees("A broadcast")
-    assert "English: the rate, in the usual words" in words_of(draft)
-    await oscar.taps("English text")
-    await oscar.sees(r"\{sats_100k\} sats for")
+    draft = await oscar.sees(like("broadcast.compose"))
+    assert says(words_of(draft), "broadcast.says_rate", language=ENGLISH)
+    await oscar.taps(label("broadcast.text_in.en"))
+    await oscar.sees(rf"\{{sats_100k\}} {like('broadcast.variable.sats_100k')}")
     await writes(town, oscar, "now {rats}")
-    await oscar.sees(r"There is no variable \{rats\}. The variables are \{rate\}, \{usdc\}")
+    complaint = await oscar.sees(like("broadcast.unknown_variable", name="{rats}"))
+    assert "{rate}, {usdc}" in words_of(complaint)
     await writes(town, oscar, "<b>Hello</b> <i>{rate}</i> & <u>more</u> &lt; {time}")
-    shown = await oscar.sees("English: a text of your own")
-    assert "Indonesian: the rate, in the usual words" in words_of(shown)
+    shown = await oscar.sees(like("broadcast.says_own", language=ENGLISH))
+    assert says(words_of(shown), "broadcast.says_rate", language=INDONESIAN)
     await oscar.says("/broadcast")
-    return await oscar.sees("English: a text of your own")
+    return await oscar.sees(like("broadcast.says_own", language=ENGLISH))
 
 
 async def is_for_whom_is_chosen(town: World) -> None:
     oscar = town.oscar
-    await oscar.taps("To whom")
-    await oscar.sees("2 people")
-    await oscar.taps("Indonesian")
-    await oscar.sees("subscribers who read Indonesian\n👥 1 person")
-    await oscar.taps("All")
-    await oscar.sees("2 people")
-    await oscar.taps("30 days")
-    await oscar.sees("seen in the last 30 days")
+    await oscar.taps(label("broadcast.to"))
+    await oscar.sees(like("broadcast.people", count=2))
+    await oscar.taps(label("broadcast.readers.id"))
+    await oscar.sees(f"{like('broadcast.to.id')}\n👥 {like('broadcast.people', count=1)}")
+    await oscar.taps(label("broadcast.readers.all"))
+    await oscar.sees(like("broadcast.people", count=2))
+    await oscar.taps(text("broadcast.days", count=30))
+    await oscar.sees(like("broadcast.active", count=30))
     await oscar.says("0 days")
-    await oscar.sees("a number of days, from 1 to 365")
+    await oscar.sees(like("broadcast.days_unread", most=365))
     await oscar.says("14 days")
-    await oscar.sees("all subscribers, seen in the last 14 days")
+    await oscar.sees(f"{like('broadcast.to.all')}, {like('broadcast.active', count=14)}")
 
 
 async def is_seen_exactly_and_confirmed_once(town: World, draft: Json) -> None:
     oscar = town.oscar
-    await oscar.taps("See it as they get it")
-    question = await oscar.sees("This is what they get")
-    assert re.search(r"2 people \(English 1, Indonesian 1\)", words_of(question))
+    await oscar.taps(label("broadcast.preview"))
+    question = await oscar.sees(like("broadcast.confirm"))
+    assert f"{text('broadcast.people', count=2)} ({ENGLISH} 1, {INDONESIAN} 1)" in words_of(question)
     preview = await oscar.sees("^Hello Rp[0-9,.]+ & more < ", anywhere=True)
     assert {"bold", "italic", "underline"} <= {entity["type"] for entity in preview["entities"]}
-    await oscar.sees("^💱 Kurs hari ini", anywhere=True)
-    confirm = data_of(question, "Send to 2 people")
-    await oscar.taps("Send to 2 people")
-    await oscar.sees("Confirmed. It begins at once")
+    await oscar.sees("^" + like("broadcast.default", "id"), anywhere=True)
+    confirm = data_of(question, text("broadcast.send", count=2))
+    await oscar.taps(text("broadcast.send", count=2))
+    await oscar.sees(like("broadcast.going"))
     second = await oscar.presses(question, confirm, force=True)
-    assert "changed meanwhile" in second["text"]
-    await oscar.presses(draft, data_of(draft, "Discard"), force=True)
-    assert await oscar.count("The draft is gone") == 0
+    assert second["text"] == label("broadcast.changed_meanwhile")
+    await oscar.presses(draft, data_of(draft, label("broadcast.discard")), force=True)
+    assert await oscar.count(like("broadcast.discarded")) == 0
 
 
 async def is_scheduled_by_the_operators_clock_and_called_off(town: World) -> None:
     oscar = town.oscar
     await oscar.says("/broadcast")
-    await oscar.sees("A broadcast")
-    await oscar.taps("When")
-    await oscar.sees("Your clock shows")
+    await oscar.sees(like("broadcast.compose"))
+    await oscar.taps(label("broadcast.when"))
+    await oscar.sees(like("broadcast.ask_when"))
     await oscar.says("half past never")
-    await oscar.sees("can't read that as a time")
-    await oscar.taps("Daily at another time")
-    await oscar.sees("At what time each day")
+    await oscar.sees(like("broadcast.time_unread"))
+    await oscar.taps(label("broadcast.daily_other"))
+    await oscar.sees(like("broadcast.ask_daily"))
     await oscar.says("6:45")
-    await oscar.sees("every day at 06:45")
-    await oscar.taps("See it as they get it")
-    await oscar.sees("The rate is taken when it begins")
-    await oscar.taps("Schedule it")
-    await oscar.sees("It goes every day at 06:45, first")
-    await oscar.taps("End the daily broadcast")
-    await oscar.sees("⏹ Rate · stopped")
+    await oscar.sees(like("broadcast.daily_at", time="06:45"))
+    await oscar.taps(label("broadcast.preview"))
+    await oscar.sees(like("broadcast.quote_later"))
+    await oscar.taps(label("broadcast.schedule"))
+    await oscar.sees(like("broadcast.scheduled_daily", when=text("broadcast.daily_at", time="06:45")))
+    await oscar.taps(label("broadcast.end_daily"))
+    await oscar.sees(like("broadcast.of_rate", sign="⏹", state=text("broadcast.state.stopped")))
 
 
 async def is_in_the_list(town: World) -> None:
     oscar = town.oscar
     await oscar.says("/broadcasts")
-    listed = words_of(await oscar.sees(r"Broadcasts \(2\)"))
-    assert "called off" in listed
+    listed = words_of(await oscar.sees(like("broadcast.list_title", total=2)))
+    assert says(listed, "broadcast.fact.called_off")
     await oscar.taps("2")
-    await oscar.sees("confirmed by 2001")
-    await oscar.taps("Write one like it")
-    await oscar.sees("English: a text of your own")
-    await oscar.taps("Discard")
-    await oscar.sees("The draft is gone; nothing was sent")
+    await oscar.sees(like("broadcast.fact.by", who="2001"))
+    await oscar.taps(label("broadcast.like"))
+    await oscar.sees(like("broadcast.says_own", language=ENGLISH))
+    await oscar.taps(label("broadcast.discard"))
+    await oscar.sees(like("broadcast.discarded"))
 
 
 async def has_a_picture_under_which_less_fits(town: World) -> None:
     oscar = town.oscar
     await oscar.says("/broadcast")
-    await oscar.sees("no picture")
-    await oscar.taps("Picture")
-    await oscar.sees("Which picture goes with it")
+    await oscar.sees(like("broadcast.no_picture"))
+    await oscar.taps(label("broadcast.picture"))
+    await oscar.sees(like("broadcast.ask_picture"))
     await oscar.says("a drawing")
-    await oscar.sees("That isn't a photo")
-    await oscar.taps("Week")
-    await oscar.sees("the chart of the last week")
-    await oscar.taps("See it as they get it")
-    await oscar.sees("This is what they get")
+    await oscar.sees(like("broadcast.not_a_picture"))
+    await oscar.taps(label("broadcast.chart.week"))
+    await oscar.sees(like("broadcast.with_chart.week"))
+    await oscar.taps(label("broadcast.preview"))
+    await oscar.sees(like("broadcast.confirm"))
     charts = [message for message in (await oscar.messages())[-5:] if "photo" in message]
-    assert [words_of(each).split("\n")[0] for each in charts] == ["💱 Today's rate", "💱 Kurs hari ini"]
-    await oscar.taps("Change")
-    await oscar.sees("the chart of the last week")
-    await oscar.taps("English text")
-    await oscar.sees("Write the message for English readers")
+    english, indonesian = map(words_of, charts)
+    assert starts(english, "broadcast.default")
+    assert starts(indonesian, "broadcast.default", "id")
+    await oscar.taps(label("broadcast.change"))
+    await oscar.sees(like("broadcast.with_chart.week"))
+    await oscar.taps(label("broadcast.text_in.en"))
+    await oscar.sees(like("broadcast.ask_text", language=ENGLISH))
     photo = charts[0]["photo"][-1]["file_id"]
     await writes(town, oscar, "<b>" + "x" * 1010 + "</b> {rate}", photo=photo)
-    await oscar.sees("under a picture Telegram takes 1,024 at most")
+    await oscar.sees(like("broadcast.too_long_for_a_picture", limit=1024))
     await writes(town, oscar, "<b>Look</b> {rate}", photo=photo)
-    await oscar.sees("a photo of yours")
-    await oscar.taps("See it as they get it")
-    await oscar.sees("This is what they get")
+    await oscar.sees(like("broadcast.own_picture"))
+    await oscar.taps(label("broadcast.preview"))
+    await oscar.sees(like("broadcast.confirm"))
     preview = await oscar.sees("^Look Rp")
     assert preview["photo"][-1]["file_id"] == photo
-    await oscar.taps("Discard")
-    await oscar.sees("The draft is gone")
+    await oscar.taps(label("broadcast.discard"))
+    await oscar.sees(like("broadcast.discarded"))
 
 
 async def test_a_rate_that_jumped_asks_every_operator_and_one_word_counts(tmp_path: Path) -> None:
     async with world(tmp_path, OPERATOR_IDS="2001,1002") as town:
         for person in (town.emma, town.sari):
             await person.says("/start")
-            await person.sees("Kirim")
+            await person.sees(in_any_language("start.text"))
         subscribe(town, town.emma)
         await is_told_to_the_subscriber(town)
         await town.service.does("quote", btcIdr=1_000_000_000)
@@ -184,49 +191,51 @@ async def test_a_rate_that_jumped_asks_every_operator_and_one_word_counts(tmp_pa
 async def is_told_to_the_subscriber(town: World) -> None:
     oscar = town.oscar
     await oscar.says("/broadcast")
-    await oscar.sees("A broadcast")
-    await oscar.taps("See it as they get it")
-    await oscar.sees("This is what they get")
-    await oscar.taps("Send to 1 person")
-    await oscar.sees("Confirmed")
-    await town.emma.sees("Today's rate")
-    await oscar.sees("The broadcast is finished")
+    await oscar.sees(like("broadcast.compose"))
+    await oscar.taps(label("broadcast.preview"))
+    await oscar.sees(like("broadcast.confirm"))
+    await oscar.taps(text("broadcast.send", count=1))
+    await oscar.sees(like("broadcast.going"))
+    await town.emma.sees(like("broadcast.default"))
+    await oscar.sees(like("delivery.done"))
 
 
 async def is_scheduled_with_the_new_rate_in_sight(town: World) -> None:
     oscar = town.oscar
     await oscar.says("/broadcast")
-    await oscar.sees("A broadcast")
-    await oscar.taps("When")
-    await oscar.sees("Your clock shows")
+    await oscar.sees(like("broadcast.compose"))
+    await oscar.taps(label("broadcast.when"))
+    await oscar.sees(like("broadcast.ask_when"))
     await oscar.says("tomorrow 12:00")
     await oscar.sees("12:00 WIB")
-    await oscar.taps("See it as they get it")
+    await oscar.taps(label("broadcast.preview"))
     # The bot asks for the rate once for all who look within some seconds.
-    while not (await oscar.sees("The rate is taken when it begins") and await oscar.count("= Rp1,000,000,000")):
-        await oscar.taps("Change")
-        await oscar.sees("A broadcast")
-        await oscar.taps("See it as they get it")
-    await oscar.taps("Schedule it")
-    await oscar.sees("Confirmed. It goes")
+    while not (await oscar.sees(like("broadcast.quote_later")) and await oscar.count("= Rp1,000,000,000")):
+        await oscar.taps(label("broadcast.change"))
+        await oscar.sees(like("broadcast.compose"))
+        await oscar.taps(label("broadcast.preview"))
+    await oscar.taps(label("broadcast.schedule"))
+    await oscar.sees(like("broadcast.scheduled"))
 
 
 async def waits_for_one_of_both(town: World) -> None:
     oscar, sari = town.oscar, town.sari
-    waiting = await oscar.sees("has moved a lot since the last broadcast", anywhere=True)
-    await sari.sees("Kurs bergerak jauh sejak siaran terakhir", anywhere=True)
-    await sari.taps("Lihat seperti penerima")
-    await sari.sees("Inilah yang mereka terima")
-    await sari.taps("Kirim ke 1 orang")
-    await sari.sees(r"Kurs 3[0-9,]+% lebih rendah daripada di siaran terakhir: waktu itu Rp1\.[56]")
-    await oscar.presses(waiting, data_of(waiting, "See it as they get it"), force=True)
-    await oscar.sees("waits for your word")
-    await sari.taps("Tetap kirim ke 1 orang")
-    await sari.sees("Dikonfirmasi")
+    waiting = await oscar.sees(like("broadcast.waits.jumped"), anywhere=True)
+    await sari.sees(like("broadcast.waits.jumped", "id"), anywhere=True)
+    await sari.taps(label("broadcast.preview", "id"))
+    await sari.sees(like("broadcast.confirm", "id"))
+    await sari.taps(text("broadcast.send", "id", count=1))
+    warned = words_of(await sari.sees(like("broadcast.jumped_down", "id")))
+    assert re.search(r"\b3[0-9,]+%", warned)
+    assert re.search(r"\bRp1\.[56]", warned)
+    await oscar.presses(waiting, data_of(waiting, label("broadcast.preview")), force=True)
+    await oscar.sees(like("broadcast.state.waiting"))
+    await sari.taps(text("broadcast.send_anyway", "id", count=1))
+    await sari.sees(like("broadcast.going", "id"))
     await town.emma.sees("= Rp1,000,000,000", anywhere=True)
-    await oscar.presses(waiting, data_of(waiting, "Call it off"), force=True)
-    await oscar.sees("confirmed by 1002")
-    assert await town.emma.count("Today's rate") == 2
+    await oscar.presses(waiting, data_of(waiting, label("broadcast.call_off")), force=True)
+    await oscar.sees(like("broadcast.fact.by", who="1002"))
+    assert await town.emma.count(like("broadcast.default")) == 2
 
 
 def come_true(town: World) -> None:

@@ -1,11 +1,13 @@
 """Every question, with what people really answer: the right, the doubtful, the wrong and the impossible."""
 
 import asyncio
+import re
 
 import pytest
 
-from tests.e2e.people import Newcomer, newcomer
+from tests.e2e.people import Newcomer, newcomer, reviewed
 from tests.e2e.world import World
+from tests.texts import label, like, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -19,9 +21,9 @@ async def at_number(town: World, bank: str) -> Newcomer:
     """Somebody who has chosen a destination."""
     person = await newcomer(town)
     await person.says("/send")
-    await person.sees("Where should it go")
+    await person.sees(like("destination.ask"))
     await person.says(bank)
-    await person.sees("Which (account|mobile) number")
+    await person.sees(f"{like('number.ask_bank')}|{like('number.ask_ewallet')}")
     return person
 
 
@@ -29,9 +31,9 @@ async def at_amount(town: World, bank: str = "bca", number: str = "1234567890") 
     """Somebody who is asked how much."""
     person = await at_number(town, bank)
     await person.says(number)
-    await person.sees("Whose account")
-    await person.taps("Skip")
-    await person.sees("How much should arrive")
+    await person.sees(like("holder.ask"))
+    await person.taps(label("holder.skip"))
+    await person.sees(like("amount.ask"))
     return person
 
 
@@ -39,7 +41,7 @@ async def test_a_typed_name_finds_the_right_destination(town: World) -> None:
     typed = {
         "bca": r"^BCA · BANK CENTRAL ASIA\n",
         "mandri": r"^Mandiri · BANK MANDIRI\n",
-        "gopay": r"^GoPay\n\nWhich mobile number",
+        "gopay": "^" + like("number.ask_ewallet", name="GoPay"),
         "seabank": r"^SeaBank · SEABANK INDONESIA\n",
         f"{wide('BNI')}\u200b": r"^BNI · BANK NEGARA INDONESIA\n",
         "BCA syariah": r"BCA SYARIAH\n",
@@ -48,7 +50,7 @@ async def test_a_typed_name_finds_the_right_destination(town: World) -> None:
     async def finds(query: str, shown: str) -> None:
         person = await newcomer(town)
         await person.says("/send")
-        await person.sees("Where should it go")
+        await person.sees(like("destination.ask"))
         await person.says(query)
         await person.sees(shown)
 
@@ -59,43 +61,43 @@ async def test_several_hits_are_offered_and_unknown_names_asked_again(town: Worl
     async def several() -> None:
         person = await newcomer(town)
         await person.says("/send")
-        await person.sees("Where should it go")
+        await person.sees(like("destination.ask"))
         await person.says("syariah")
-        await person.sees("Which one do you mean by “syariah”")
+        await person.sees(like("destination.several", query="syariah"))
         labels = await person.buttons()
         assert len(labels) > 4
-        assert "Show the whole list" in labels
+        assert label("destination.all") in labels
         await person.taps(labels[0])
-        await person.sees("Which account number")
+        await person.sees(like("number.ask_bank"))
 
     async def unknown() -> None:
         person = await newcomer(town)
         await person.says("/send")
-        await person.sees("Where should it go")
+        await person.sees(like("destination.ask"))
         await person.says("<b>xyzzy</b> & \u202eco")
-        await person.sees("I don't know “<b>xyzzy</b> & co”.*\n\nWhere should it go")
+        await person.sees(f"{like('destination.unknown', query='<b>xyzzy</b> & co')}\n\n{like('destination.ask')}")
 
     async def in_pictures() -> None:
         person = await newcomer(town)
         await person.says("/send")
-        await person.sees("Where should it go")
+        await person.sees(like("destination.ask"))
         await person.says("🏦" * 2048)
-        await person.sees("I don't know “🏦+…”(?s:.*)Where should it go")
+        await person.sees(f"{like('destination.unknown', query=re.compile('🏦+…'))}\n\n{like('destination.ask')}")
 
     async def leafs() -> None:
         person = await newcomer(town)
         await person.says("/send")
-        await person.sees("Where should it go")
-        assert "● Banks" in await person.buttons()
+        await person.sees(like("destination.ask"))
+        assert f"● {label('destination.kind.bank')}" in await person.buttons()
         first = await person.buttons()
-        await person.taps("Next")
+        await person.taps(label("destination.next"))
         await person.waits_for(lambda _: True)
         assert "2 / 13" in str(await person.buttons())
         assert not set(first[2:10]) & set(await person.buttons())
-        await person.taps("E-wallets")
-        await person.waits_for(lambda message: "● E-wallets" in str(message))
+        await person.taps(label("destination.kind.ewallet"))
+        await person.waits_for(lambda message: f"● {label('destination.kind.ewallet')}" in str(message))
         await person.taps("OVO")
-        await person.sees("OVO\n\nWhich mobile number")
+        await person.sees("^" + like("number.ask_ewallet", name="OVO"))
 
     await asyncio.gather(several(), unknown(), in_pictures(), leafs())
 
@@ -106,28 +108,35 @@ async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(town:
         await person.says(number)
         await person.sees(shown)
 
+    def odd(actual: int) -> str:
+        return text("number.unusual_length", method="BCA", expected=10, actual=actual)
+
     async def doubted() -> None:
         person = await at_number(town, "bca")
         await person.says("123-456 789")
-        await person.sees("BCA · 123456789\n\nBCA numbers usually have 10 digits; this has 9.\nIs it right")
+        await person.sees(like("number.doubt", name="BCA", number="123456789", remark=odd(9)))
         await person.says("123 456 78")
-        await person.sees("12345678\n\nBCA numbers usually have 10 digits; this has 8")
-        await person.taps("Yes, use this number")
-        await person.sees("^BCA · 12345678\n\nWhose account")
+        await person.sees(like("number.doubt", name="BCA", number="12345678", remark=odd(8)))
+        await person.taps(label("number.use_it"))
+        await person.sees("^" + like("holder.ask", recipient="BCA · 12345678"))
 
-    whose, which = "\n\nWhose account is it", "\n\nWhich account number"
+    which = like("number.ask_bank", name="BCA · BANK CENTRAL ASIA")
+
+    def whose(recipient: str) -> str:
+        return "^" + like("holder.ask", recipient=recipient)
+
     await asyncio.gather(
         doubted(),
-        answered("bca", "123-456 7890", f"^BCA · 1234567890{whose}"),
-        answered("bca", f"\u202a{wide('12345')} 67890\u202c", f"^BCA · 1234567890{whose}"),
-        answered("bca", "12ab", f"digits only.*\n\nBCA · BANK CENTRAL ASIA{which}"),
-        answered("bca", "1234", f"least there can be.*\n\nBCA · BANK CENTRAL ASIA{which}"),
-        answered("bca", "🙈" * 2048, "I see no digits"),
-        answered("gopay", "+62 812-3456-7890", f"^GoPay · 081234567890{whose}"),
-        answered("gopay", "62812 3456 7890", f"^GoPay · 081234567890{whose}"),
-        answered("ovo", wide("081234567890"), f"^OVO · 081234567890{whose}"),
-        answered("dana", "021 3456789", "That is a landline"),
-        answered("dana", "+60 12-345 6789", r"another country \(\+60\)"),
+        answered("bca", "123-456 7890", whose("BCA · 1234567890")),
+        answered("bca", f"\u202a{wide('12345')} 67890\u202c", whose("BCA · 1234567890")),
+        answered("bca", "12ab", f"{like('number.not_digits')}\n\n{which}"),
+        answered("bca", "1234", f"{like('number.too_short', actual=4)}\n\n{which}"),
+        answered("bca", "🙈" * 2048, like("number.missing")),
+        answered("gopay", "+62 812-3456-7890", whose("GoPay · 081234567890")),
+        answered("gopay", "62812 3456 7890", whose("GoPay · 081234567890")),
+        answered("ovo", wide("081234567890"), whose("OVO · 081234567890")),
+        answered("dana", "021 3456789", like("number.landline")),
+        answered("dana", "+60 12-345 6789", like("number.foreign", code="+60")),
     )
 
 
@@ -135,43 +144,44 @@ async def test_a_holders_name_is_welcome_and_never_required(town: World) -> None
     async def named(typed: str, shown: str) -> None:
         person = await at_number(town, "bca")
         await person.says("1234567890")
-        await person.sees("Whose account")
+        await person.sees(like("holder.ask"))
         await person.says(typed)
         await person.sees(shown)
 
     await asyncio.gather(
-        named("  budi   santoso ", "BCA · 1234567890 · budi santoso\n\nHow much"),
-        named("<b>Budi</b> & Co", "Banks print letters only(?s:.*)Whose account"),
-        named("O'Neil & Sons", "· O'Neil & Sons\n\nHow much"),
-        named("😀" * 2048, "(?s)Whose account"),
-        named("12345", "doesn't look like a name(?s:.*)Whose account"),
+        named("  budi   santoso ", like("amount.ask", recipient="BCA · 1234567890 · budi santoso")),
+        named("<b>Budi</b> & Co", f"{like('holder.symbols')}\n\n{like('holder.ask')}"),
+        named("O'Neil & Sons", like("amount.ask", recipient="BCA · 1234567890 · O'Neil & Sons")),
+        named("😀" * 2048, like("holder.ask")),
+        named("12345", f"{like('holder.not_a_name')}\n\n{like('holder.ask')}"),
     )
 
 
 async def test_an_amount_is_read_as_it_is_meant_or_asked_back(town: World) -> None:
-    async def sure(typed: str, shown: str) -> None:
+    async def sure(typed: str, shown: str | re.Pattern[str]) -> None:
         person = await at_amount(town)
         await person.says(typed)
-        await person.sees(f"Please check\n\nArrives: {shown}")
+        await person.sees(reviewed(amount=shown))
 
     async def doubtful(typed: str, *readings: str) -> None:
         person = await at_amount(town)
         await person.says(typed)
-        await person.sees(f"“{typed}” can be read in more than one way")
+        await person.sees(like("amount.which", text=typed))
         assert (await person.buttons())[: len(readings)] == list(readings)
 
-    surely = {
-        "150rb": "Rp150,000\n",
-        "150 ribu": "Rp150,000\n",
-        "150k": "Rp150,000\n",
-        "1,5jt": "Rp1,500,000\n",
-        "2 juta": "Rp2,000,000\n",
-        "Rp 1.500.000": "Rp1,500,000\n",
-        "1.500.000,00": "Rp1,500,000\n",
-        "Rp50.000,-": "Rp50,000\n",
-        "25000 sats": "about Rp[0-9,]+\n",
-        "25k sat": "about Rp[0-9,]+\n",
-        "0.0005 btc": "about Rp[0-9,]+\n",
+    about = re.compile(like("review.about", amount=re.compile("Rp[0-9,]+")))
+    surely: dict[str, str | re.Pattern[str]] = {
+        "150rb": "Rp150,000",
+        "150 ribu": "Rp150,000",
+        "150k": "Rp150,000",
+        "1,5jt": "Rp1,500,000",
+        "2 juta": "Rp2,000,000",
+        "Rp 1.500.000": "Rp1,500,000",
+        "1.500.000,00": "Rp1,500,000",
+        "Rp50.000,-": "Rp50,000",
+        "25000 sats": about,
+        "25k sat": about,
+        "0.0005 btc": about,
     }
     await asyncio.gather(
         *(sure(typed, shown) for typed, shown in surely.items()),
@@ -185,27 +195,27 @@ async def test_amounts_that_do_not_fit_are_refused_with_the_one_that_would(town:
     async def refused(typed: str, shown: str, bank: str = "bca", number: str = "1234567890") -> None:
         person = await at_amount(town, bank, number)
         await person.says(typed)
-        await person.sees(f"(?s){shown}.*How much should arrive")
+        await person.sees(f"{shown}\n\n{like('amount.ask')}")
 
     async def chosen() -> None:
         person = await at_amount(town)
         await person.says("1.500")
-        await person.sees("Which one is it")
+        await person.sees(like("amount.which", text="1.500"))
         await person.taps("Rp1,500,000")
-        await person.sees("Arrives: Rp1,500,000")
-        await person.taps("Amount")
-        await person.sees("How much should arrive")
+        await person.sees(like("review.figures", amount="Rp1,500,000"))
+        await person.taps(label("review.edit.amount"))
+        await person.sees(like("amount.ask"))
         await person.taps("Rp50,000")
-        await person.sees("Arrives: Rp50,000")
+        await person.sees(like("review.figures", amount="Rp50,000"))
 
     await asyncio.gather(
         chosen(),
-        refused("19.999", "The smallest amount is Rp20,000"),
-        refused("100 sats", "The smallest amount is Rp20,000"),
-        refused("21jt", "GoPay takes Rp20,000,000 at the most", "gopay", "081234567890"),
-        refused("-50000", "more than zero"),
-        refused("lots of money", "couldn't read an amount"),
-        refused("💸" * 2048, "couldn't read an amount"),
-        refused("<b>5</b>", "couldn't read an amount"),
-        refused("999999999jt", "more than can be sent at once|at the most"),
+        refused("19.999", like("amount.below_minimum", minimum=20_000)),
+        refused("100 sats", like("amount.below_minimum", minimum=20_000)),
+        refused("21jt", like("amount.above_cap", name="GoPay", cap=20_000_000), "gopay", "081234567890"),
+        refused("-50000", like("amount.not_positive")),
+        refused("lots of money", like("amount.unreadable")),
+        refused("💸" * 2048, like("amount.unreadable")),
+        refused("<b>5</b>", like("amount.unreadable")),
+        refused("999999999jt", f"(?:{like('amount.too_large')}|{like('amount.above_cap', name='BCA')})"),
     )

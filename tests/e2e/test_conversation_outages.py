@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.people import Newcomer, bot_knows, newcomer, taps_to_invoice, taps_to_review
+from tests.e2e.people import Newcomer, bot_knows, newcomer, reviewed, taps_to_invoice, taps_to_review
 from tests.e2e.world import World, world
+from tests.texts import label, like
 
 METHODS, QUOTE, RAILS = "/v1/payout/methods", "/v1/quote", "/v1/deposit/rails"
 
@@ -22,27 +23,27 @@ async def test_an_outage_costs_nobody_an_answer(slow_poller: World) -> None:
     service, emma = slow_poller.service, await newcomer(slow_poller)
     await service.fails_with("empty_list", method="GET", path=METHODS)
     await emma.says("/send")
-    await emma.sees("The list of destinations is empty just now")
+    await emma.sees(like("destination.none"))
     await service.heals()
-    await emma.taps("Try again")
-    await emma.sees("Where should it go")
+    await emma.taps(label("button.try_again"))
+    await emma.sees(like("destination.ask"))
     await emma.taps("BCA")
-    await emma.sees("Which account number")
+    await emma.sees(like("number.ask_bank"))
     await emma.says("1234567890")
-    await emma.sees("Whose account")
-    await emma.taps("Skip")
-    await emma.sees("How much")
+    await emma.sees(like("holder.ask"))
+    await emma.taps(label("holder.skip"))
+    await emma.sees(like("amount.ask"))
     await service.fails_with("503", method="GET", path=QUOTE)
     await service.fails_with("html", method="GET", path=RAILS)
     await emma.says("500rb")
-    await emma.sees("The service can't be reached right now. Your answers are kept")
+    await emma.sees(like("service.down"))
     await emma.says("/rate")
-    await emma.sees("The rate can't be had right now")
+    await emma.sees(like("rate.none"))
     await service.heals()
     await service.fails_with("html", method="GET", path=RAILS)
-    await emma.taps("Continue")
-    await emma.sees("Please check\n\nArrives: Rp500,000\n")
-    assert "Way to pay" not in await emma.buttons()  # Lightning needs no rails
+    await emma.taps(label("draft.continue"))
+    await emma.sees(reviewed(amount="Rp500,000"))
+    assert label("review.edit.channel") not in await emma.buttons()  # Lightning needs no rails
     await service.heals()
     await vanishes_and_comes_back(slow_poller, emma)
 
@@ -50,23 +51,23 @@ async def test_an_outage_costs_nobody_an_answer(slow_poller: World) -> None:
 async def vanishes_and_comes_back(town: World, emma: Newcomer) -> None:
     """The chosen destination goes, and then the whole list, just before the confirmation."""
     await town.service.forgets_method("014")
-    await emma.taps("Confirm")
-    await emma.sees("BCA has just been taken off the list(?s:.*)Where should it go")
+    await emma.taps(label("review.confirm"))
+    await emma.sees(f"{like('destination.vanished', name='BCA')}\n\n{like('destination.ask')}")
     await emma.says("mandiri")
-    await emma.sees("Which account number")
+    await emma.sees(like("number.ask_bank"))
     await emma.says("1234567890123")
-    await emma.sees("Whose account")
-    await emma.taps("Skip")
-    await emma.sees("Arrives: Rp500,000\nAt: Mandiri")
+    await emma.sees(like("holder.ask"))
+    await emma.taps(label("holder.skip"))
+    await emma.sees(like("review.figures", amount="Rp500,000", bank="Mandiri · BANK MANDIRI"))
     await town.service.fails_with("empty_list", method="GET", path=METHODS)
-    await emma.taps("Confirm")
-    await emma.sees("The service can't be reached right now. Your answers are kept")
+    await emma.taps(label("review.confirm"))
+    await emma.sees(like("service.down"))
     assert await town.service.orders() == []
     await town.service.heals()
-    await emma.taps("Try again")
-    await emma.sees("Please check")
-    await emma.taps("Confirm")
-    await emma.sees("Waiting for your payment, until")
+    await emma.taps(label("button.try_again"))
+    await emma.sees(like("review.title"))
+    await emma.taps(label("review.confirm"))
+    await emma.sees(like("card.pay_before"))
     assert len(await town.service.orders()) == 1
 
 
@@ -74,13 +75,13 @@ async def test_one_can_ask_how_an_order_stands_and_rails_may_go(slow_poller: Wor
     service, emma = slow_poller.service, await newcomer(slow_poller)
     card, order = await taps_to_invoice(slow_poller, emma)
     await service.fails_with("503", method="GET", path="/v1/offramp/orders")
-    assert (await emma.taps("Refresh", message=card))["text"] == "Looking…"
-    await emma.sees("The service can't be reached right now. This is what was last known:(?s:.*)⏳ Your payment")
+    assert (await emma.taps(label("button.refresh"), message=card))["text"] == label("card.looking")
+    await emma.sees(f"{like('card.cannot_look')}(?s:.*)⏳ {like('step.payment')}")
     await service.heals()
     await service.pays(order)
-    await emma.taps("Refresh", message=card)
-    await emma.sees("✅ Payment received")
-    await emma.sees("Payment received at", anywhere=True)
+    await emma.taps(label("button.refresh"), message=card)
+    await emma.sees(f"✅ {like('step.paid')}")
+    await emma.sees(like("news.paid"), anywhere=True)
     await bot_knows(slow_poller, order, is_paid=1)
 
 
@@ -89,4 +90,4 @@ async def test_without_rails_only_lightning_is_offered(tmp_path: Path) -> None:
         await made.service.does("settings", configured=False)
         emma = await newcomer(made)
         await taps_to_review(emma)
-        assert "Way to pay" not in await emma.buttons()
+        assert label("review.edit.channel") not in await emma.buttons()

@@ -12,12 +12,13 @@ import pytest_asyncio
 from tests.e2e.crowd import Sender, crowd_at_review, newcomer_at_review
 from tests.e2e.trouble import ORDERS, good_weather, until
 from tests.e2e.world import Chatter, World, world
+from tests.texts import label, like
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PAID = "Payment received at"
-SHOWN = "Waiting for your payment, until"
-REFUSED, TAKEN = "The service refuses our API key", "The service takes our API key again"
+PAID = like("news.paid")
+SHOWN = like("card.pay_before")
+REFUSED, TAKEN = like("news.staff_key_refused"), like("news.staff_key_works")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -26,7 +27,7 @@ async def senders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[lis
     async with world(tmp_path_factory.mktemp("kirim")) as made:
         await made.oscar.says("/start")
         ready = await crowd_at_review(made, 5)
-        await asyncio.gather(*(sender.chat.taps("Confirm", wait=0) for sender in ready))
+        await asyncio.gather(*(sender.chat.taps(label("review.confirm"), wait=0) for sender in ready))
         await asyncio.gather(*(sender.chat.sees(SHOWN) for sender in ready))
         yield ready
 
@@ -59,7 +60,7 @@ async def test_an_order_passed_in_leaps_tells_the_last_of_its_steps(sender: Send
     order = (await sender.orders())[0]
     await sender.world.service.does("advance", orderId=order["id"], state="COMPLETED")
     await sender.world.service.heals()
-    await sender.chat.sees("They usually show in the account", anywhere=True)
+    await sender.chat.sees(like("news.sent_bank"), anywhere=True)
     assert await sender.chat.count(PAID) == 0
 
 
@@ -90,8 +91,8 @@ async def test_a_key_that_is_refused_for_a_while_is_told_to_operators_once_and_s
     await until(partial(reads, oscar, REFUSED), what="the alarm")
     refused = await requests(sender.world)
     await pays(sender)
-    await sender.chat.taps("Refresh")
-    await sender.chat.sees("can't be reached right now. This is what was last known")
+    await sender.chat.taps(label("button.refresh"))
+    await sender.chat.sees(like("card.cannot_look"))
     await sender.world.service.heals()
     await sender.chat.sees(PAID, anywhere=True)
     await until(partial(reads, oscar, TAKEN), what="the end of the alarm")
@@ -104,12 +105,12 @@ async def test_a_revoked_key_is_told_to_operators_at_once_and_its_service_not_ha
         await made.oscar.says("/start")
         sender = await newcomer_at_review(made)
         await made.service.does("keys/revoke", keyId="pk_live_sandbox")
-        await sender.chat.taps("Confirm")
-        await sender.chat.sees("can't be reached right now. Your answers are kept", anywhere=True)
+        await sender.chat.taps(label("review.confirm"))
+        await sender.chat.sees(like("service.down"), anywhere=True)
         await until(partial(reads, made.oscar, REFUSED), what="the alarm")
         # Each press may ask again. It is no new incident.
-        await sender.chat.taps("Try again")
-        await sender.chat.taps("Confirm", wait=0)
+        await sender.chat.taps(label("button.try_again"))
+        await sender.chat.taps(label("review.confirm"), wait=0)
         assert (await made.oscar.count(REFUSED), await made.oscar.count(TAKEN)) == (1, 0)
         assert await sender.orders() == []
         code, _ = await made.stop_bot()

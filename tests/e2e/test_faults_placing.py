@@ -10,14 +10,15 @@ import pytest_asyncio
 from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.trouble import good_weather, invoices_in, posts, until
 from tests.e2e.world import Chatter, Json, world
+from tests.texts import label, like
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-CHECKING, ASKED = "We are checking", "couldn't find out whether this order was made"
-NO_ORDER = "No order was made"
+CHECKING, ASKED = like("news.checking"), like("news.unresolved")
+NO_ORDER = like("news.refused")
 BCA = "014"
-WARNING = "An invoice was not shown"
-SHOWN = "Waiting for your payment, until"
+WARNING = like("news.staff_bad_invoice")
+SHOWN = like("card.pay_before")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -68,7 +69,7 @@ async def is_shown_nothing(sender: Sender, *, orders: int = 0) -> None:
 async def test_an_order_whose_answer_was_lost_is_found_and_shown_once(sender: Sender, fault: str) -> None:
     before = await posts(sender.world)
     await sender.world.service.fails_with(fault, times=1)
-    await sender.chat.taps("Confirm")
+    await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(CHECKING, anywhere=True)
     await is_shown_one_invoice(sender)
     assert await posts(sender.world) == before + 1
@@ -78,12 +79,12 @@ async def test_an_order_whose_answer_was_lost_is_found_and_shown_once(sender: Se
 async def test_whether_an_order_exists_that_is_not_found_is_the_persons_to_decide(sender: Sender, fault: str) -> None:
     before = await posts(sender.world)
     await sender.world.service.fails_with(fault, times=1)
-    await sender.chat.taps("Confirm")
+    await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(CHECKING, anywhere=True)
     question = await sender.chat.sees(ASKED, anywhere=True)
     await is_shown_nothing(sender)
     assert await posts(sender.world) == before + 1
-    await sender.chat.taps("Try again", message=question)
+    await sender.chat.taps(label("button.try_again"), message=question)
     await is_shown_one_invoice(sender)
     assert await posts(sender.world) == before + 2
 
@@ -92,7 +93,7 @@ async def test_an_empty_list_proves_nothing_and_the_order_is_adopted_once_the_li
     before = await posts(sender.world)
     await sender.world.service.fails_with("drop_after", times=1)
     await sender.world.service.fails_with("empty_list", method="GET")
-    await sender.chat.taps("Confirm")
+    await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(ASKED, anywhere=True)
     await is_shown_nothing(sender, orders=1)
     await sender.world.service.heals()
@@ -104,7 +105,7 @@ async def test_an_empty_list_proves_nothing_and_the_order_is_adopted_once_the_li
     ("fault", "more", "told"),
     [
         ("429", {"retryAfter": 7}, NO_ORDER),
-        ("400", {"error": "amount <b>odd</b> & over"}, "says:\namount <b>odd</b> & over"),
+        ("400", {"error": "amount <b>odd</b> & over"}, like("news.refused_because", reason="amount <b>odd</b> & over")),
     ],
 )
 async def test_a_refused_order_is_told_at_once_and_not_tried_again(
@@ -112,7 +113,7 @@ async def test_a_refused_order_is_told_at_once_and_not_tried_again(
 ) -> None:
     before = await posts(sender.world)
     await sender.world.service.fails_with(fault, times=1, method="POST", **more)
-    await sender.chat.taps("Confirm")
+    await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(told, anywhere=True)
     await is_shown_nothing(sender)
     assert await posts(sender.world) == before + 1
@@ -122,20 +123,20 @@ async def test_a_refused_order_is_told_at_once_and_not_tried_again(
 async def test_an_order_is_found_though_the_services_clock_is_ten_minutes_off(sender: Sender, skew: int) -> None:
     await sender.world.service.does("settings", clockSkewSeconds=skew)
     await sender.world.service.fails_with("drop_after", times=1)
-    await sender.chat.taps("Confirm")
+    await sender.chat.taps(label("review.confirm"))
     await is_shown_one_invoice(sender)
 
 
 @live_only
 async def test_an_order_made_during_the_services_outage_is_followed_by_its_id_alone(sender: Sender) -> None:
     await sender.world.service.does("settings", databaseDown=True)
-    await sender.chat.taps("Confirm")
+    await sender.chat.taps(label("review.confirm"))
     await is_shown_one_invoice(sender)
     (order,) = await sender.orders()
     assert order["id"].startswith("mem_")
     await sender.world.service.does("settings", databaseDown=False)
     await sender.world.service.pays(order)
-    await sender.chat.sees("Payment received at")
+    await sender.chat.sees(like("news.paid"))
 
 
 @live_only
@@ -143,11 +144,11 @@ async def test_an_unanswered_order_that_no_list_will_ever_show_is_asked_about(se
     before = await posts(sender.world)
     await sender.world.service.does("settings", databaseDown=True)
     await sender.world.service.fails_with("drop_after", times=1)
-    await sender.chat.taps("Confirm")
+    await sender.chat.taps(label("review.confirm"))
     question = await sender.chat.sees(ASKED, anywhere=True)
     await is_shown_nothing(sender, orders=1)
     await sender.world.service.does("settings", databaseDown=False)
-    await sender.chat.taps("Try again", message=question)
+    await sender.chat.taps(label("button.try_again"), message=question)
     await sender.chat.sees(SHOWN)
     assert len(await invoices_in(sender.chat)) == 1
     assert await posts(sender.world) == before + 2
@@ -156,41 +157,41 @@ async def test_an_unanswered_order_that_no_list_will_ever_show_is_asked_about(se
 async def test_a_destination_that_vanished_before_confirming_is_told_and_asked_for_again(sender: Sender) -> None:
     before = await posts(sender.world)
     await sender.world.service.forgets_method(BCA)
-    await sender.chat.taps("Confirm")
-    await sender.chat.sees("has just been taken off the list of destinations, so nothing was ordered", anywhere=True)
+    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.sees(like("destination.vanished"), anywhere=True)
     await is_shown_nothing(sender)
     assert await posts(sender.world) == before
     await sender.chat.says("bni")
-    await sender.chat.sees("Which account number")
+    await sender.chat.sees(like("number.ask_bank"))
     (await sender.world.control.request("DELETE", "/control/methods", json={"flush": True})).raise_for_status()
 
 
 async def test_a_price_that_moved_is_asked_about_before_the_invoice_is_shown(sender: Sender) -> None:
     before = await posts(sender.world)
     await sender.world.service.does("settings", lockedPricePercent=5)
-    await sender.chat.taps("Confirm")
-    await sender.chat.sees("The price has moved", anywhere=True)
+    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.sees(like("news.price_moved"), anywhere=True)
     await is_shown_nothing(sender, orders=1)
-    await sender.chat.taps("Pay at the new price")
+    await sender.chat.taps(label("button.accept_price"))
     await is_shown_one_invoice(sender)
     assert await posts(sender.world) == before + 1
 
 
 async def test_an_order_whose_price_moved_too_far_for_the_person_is_put_aside_and_never_shown(sender: Sender) -> None:
     await sender.world.service.does("settings", lockedPricePercent=5)
-    await sender.chat.taps("Confirm")
-    moved = await sender.chat.sees("The price has moved", anywhere=True)
+    await sender.chat.taps(label("review.confirm"))
+    moved = await sender.chat.sees(like("news.price_moved"), anywhere=True)
     accept = moved["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
-    await sender.chat.taps("No, thank you")
-    await sender.chat.sees("[Pp]ut aside")
+    await sender.chat.taps(label("button.no_thanks"))
+    await sender.chat.sees(like("order.dropped"))
     await sender.chat.presses(moved, accept, force=True)
-    await sender.chat.sees("[Pp]ut aside", anywhere=True)
+    await sender.chat.sees(like("order.dropped"), anywhere=True)
     await is_shown_nothing(sender, orders=1)
 
 
 async def test_a_price_that_hardly_moved_needs_no_question(sender: Sender) -> None:
     await sender.world.service.does("settings", lockedPricePercent=0.5)
-    await sender.chat.taps("Confirm")
+    await sender.chat.taps(label("review.confirm"))
     await is_shown_one_invoice(sender)
 
 
@@ -201,8 +202,8 @@ async def test_an_invoice_that_is_not_what_was_agreed_is_never_shown_and_staff_h
     before, oscar = await posts(sender.world), sender.world.oscar
     warnings = await oscar.count(WARNING)
     await sender.world.service.does("settings", wrongInvoice=wrong)
-    await sender.chat.taps("Confirm")
-    await sender.chat.sees("This order can't be paid", anywhere=True)
+    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.sees(like("news.not_shown"), anywhere=True)
     await is_shown_nothing(sender, orders=1)
     assert await posts(sender.world) == before + 1
     await until(partial(has_more, oscar, warnings), what="the warning")
@@ -212,10 +213,10 @@ async def test_an_invoice_that_is_not_what_was_agreed_is_never_shown_and_staff_h
 @pytest.mark.parametrize("wrong", ["contract", "chain", "decimals"])
 async def test_deposit_instructions_for_another_token_are_never_shown(sender: Sender, wrong: str) -> None:
     await sender.world.service.does("settings", wrongDeposit=wrong)
-    await sender.chat.taps("Way to pay")
-    await sender.chat.taps("cbBTC on Base")
-    await sender.chat.taps("Confirm")
-    await sender.chat.sees("This order can't be paid", anywhere=True)
+    await sender.chat.taps(label("review.edit.channel"))
+    await sender.chat.taps(label("channel.cbbtc"))
+    await sender.chat.taps(label("review.confirm_deposit"))
+    await sender.chat.sees(like("news.not_shown"), anywhere=True)
     (order,) = await sender.orders()
     assert await sender.chat.count(order["deposit"]["toAddress"]) == 0
 
@@ -226,13 +227,13 @@ async def test_while_the_service_is_away_the_answers_are_kept_and_the_order_is_p
 ) -> None:
     before = await posts(sender.world)
     await sender.world.service.fails_with(fault, method="GET", path="/v1", **more)
-    await sender.chat.taps("Confirm", wait=0)
-    await sender.chat.sees("The service can't be reached right now. Your answers are kept", anywhere=True)
+    await sender.chat.taps(label("review.confirm"), wait=0)
+    await sender.chat.sees(like("service.down"), anywhere=True)
     assert await posts(sender.world) == before
     await sender.world.service.heals()
-    await sender.chat.taps("Try again")
-    await sender.chat.sees("Please check")
-    await sender.chat.taps("Confirm")
+    await sender.chat.taps(label("button.try_again"))
+    await sender.chat.sees(like("review.title"))
+    await sender.chat.taps(label("review.confirm"))
     await is_shown_one_invoice(sender)
 
 

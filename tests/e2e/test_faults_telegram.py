@@ -10,11 +10,11 @@ import pytest_asyncio
 from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.trouble import good_weather, invoices_in, until
 from tests.e2e.world import Json, World, world
+from tests.texts import label, like, says
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-AGAIN = "Repeated, since we can't be sure"
-SHOWN, PAID = "Waiting for your payment, until", "Payment received at"
+SHOWN, PAID = like("card.pay_before"), like("news.paid")
 FAILURES = {"500": 1, "html": 1, "drop_before": 1, "drop_after": 2, "429": 1}
 """What fails the send of an invoice, and how many copies of it the person then has."""
 
@@ -37,7 +37,7 @@ async def waiting(telegram: World, ready: list[Sender]) -> dict[str, Sender]:
     for fault, sender in senders.items():
         where: Json = {"chat_id": sender.chat.id, "times": 1}
         await telegram.telegram_fails(fault, "sendPhoto", **where, **({"retry_after": 2} if fault == "429" else {}))
-    await asyncio.gather(*(sender.chat.taps("Confirm", wait=0) for sender in senders.values()))
+    await asyncio.gather(*(sender.chat.taps(label("review.confirm"), wait=0) for sender in senders.values()))
     await until(partial(are_used_up, telegram), what="the failures")
     return senders
 
@@ -52,29 +52,29 @@ async def sender(telegram: World, ready: list[Sender]) -> AsyncIterator[Sender]:
 async def test_a_question_that_could_not_be_sent_is_asked_again_by_itself(sender: Sender, fault: str) -> None:
     where: Json = {"chat_id": sender.chat.id, "times": 1, "retry_after": 1}
     await sender.world.telegram_fails(fault, "editMessageText", **where)
-    await sender.chat.taps("Amount")
-    await sender.chat.sees("How much")
+    await sender.chat.taps(label("review.edit.amount"))
+    await sender.chat.sees(like("amount.ask"))
     await sender.world.telegram_fails(fault, "sendMessage", **where)
     await sender.chat.says("250rb")
-    await sender.chat.sees("Arrives: Rp250,000")
+    await sender.chat.sees(like("review.figures", amount="Rp250,000"))
 
 
 async def test_a_press_whose_answer_was_lost_is_carried_out_all_the_same(sender: Sender) -> None:
     await sender.world.telegram_fails("500", "answerCallbackQuery", times=1)
-    await sender.chat.taps("Amount", wait=0)
-    await sender.chat.sees("How much")
+    await sender.chat.taps(label("review.edit.amount"), wait=0)
+    await sender.chat.sees(like("amount.ask"))
 
 
 @pytest.mark.parametrize("fault", ["500", "drop_after", "429"])
 async def test_polls_that_fail_lose_no_update(sender: Sender, fault: str) -> None:
     await sender.world.telegram_fails(fault, "getUpdates", times=2, retry_after=1)
-    await sender.chat.taps("Amount", wait=0)
-    await sender.chat.sees("How much")
+    await sender.chat.taps(label("review.edit.amount"), wait=0)
+    await sender.chat.sees(like("amount.ask"))
     # The poll after the one that brought the press fails, and the next.
     await sender.chat.says("250rb")
-    await sender.chat.sees("Arrives: Rp250,000")
+    await sender.chat.sees(like("review.figures", amount="Rp250,000"))
     assert await are_used_up(sender.world)
-    assert await sender.chat.count("Arrives: Rp250,000") == 1
+    assert await sender.chat.count(like("review.figures", amount="Rp250,000")) == 1
 
 
 async def test_one_who_has_blocked_the_bot_disturbs_nobody_else_and_may_come_back(
@@ -82,7 +82,7 @@ async def test_one_who_has_blocked_the_bot_disturbs_nobody_else_and_may_come_bac
 ) -> None:
     other = ready.pop()
     for each in (sender, other):
-        await each.chat.taps("Confirm")
+        await each.chat.taps(label("review.confirm"))
         await each.chat.sees(SHOWN, anywhere=True)
     await sender.chat.blocks()
     for each in (sender, other):
@@ -90,27 +90,27 @@ async def test_one_who_has_blocked_the_bot_disturbs_nobody_else_and_may_come_bac
     await other.chat.sees(PAID, anywhere=True)
     await sender.chat.blocks(blocked=False)
     await sender.chat.says("/status")
-    await sender.chat.sees("Paid|Payment received|Converting")
+    await sender.chat.sees(f"{like('status.paid')}|{like('status.converting')}|{like('card.paid')}")
 
 
 async def test_a_card_that_was_deleted_is_replaced_by_a_new_one_that_lives_on(sender: Sender) -> None:
-    await sender.chat.taps("Confirm")
+    await sender.chat.taps(label("review.confirm"))
     card = await sender.chat.sees(SHOWN, anywhere=True)
     await deleted(sender.world, card)
     order = (await sender.orders())[0]
     await sender.world.service.pays(order)
-    anew = await sender.chat.sees("Your payment is in", anywhere=True)
+    anew = await sender.chat.sees(like("card.paid"), anywhere=True)
     assert anew["message_id"] != card["message_id"]
     await sender.world.service.does("advance", orderId=order["id"], state="COMPLETED")
-    last = await sender.chat.sees("They usually show within minutes", anywhere=True)
+    last = await sender.chat.sees(like("card.sent_bank"), anywhere=True)
     assert last["message_id"] == anew["message_id"]
 
 
 async def test_a_second_poller_only_makes_the_bot_wait(sender: Sender) -> None:
     token = sender.world.environment["TELEGRAM_BOT_TOKEN"]
     (await sender.world.telegram.get(f"/bot{token}/getUpdates", params={"timeout": 1})).raise_for_status()
-    await sender.chat.taps("Amount", wait=0)
-    await sender.chat.sees("How much")
+    await sender.chat.taps(label("review.edit.amount"), wait=0)
+    await sender.chat.sees(like("amount.ask"))
     assert "second_poller" in sender.world.log.read_text()
 
 
@@ -121,8 +121,8 @@ async def test_an_invoice_that_may_have_arrived_is_repeated_and_says_so_and_no_o
         await sender.chat.sees(SHOWN, anywhere=True)
         copies = [message["caption"] for message in await sender.chat.messages() if "photo" in message]
         assert len(copies) == FAILURES[fault], fault
-        assert (AGAIN in copies[-1]) == (fault != "429"), fault
-        assert all(AGAIN not in caption for caption in copies[:-1]), fault
+        assert says(copies[-1], "news.again") == (fault != "429"), fault
+        assert not any(says(caption, "news.again") for caption in copies[:-1]), fault
         assert len(await invoices_in(sender.chat)) == len(await sender.orders()) == 1
 
 

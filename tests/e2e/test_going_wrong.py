@@ -1,5 +1,6 @@
 """Money came in and the rupiah don't go out: the person is told by themselves, and reaches a person in one tap."""
 
+import re
 from collections.abc import AsyncIterator
 
 import pytest
@@ -8,11 +9,11 @@ import pytest_asyncio
 from tests.e2e.people import Newcomer, bot_knows, newcomer, taps_to_invoice
 from tests.e2e.trouble import assert_repeats_say_so, calls_of, good_weather, held
 from tests.e2e.world import Json, World, words_of, world
+from tests.texts import label, like, says
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-STUCK = "Your payment has come in, but the transfer is taking longer than usual"
-STAFF_STUCK, STAFF_FAILED = "A paid order takes too long", "An order failed after it was paid"
+STUCK = like("news.stuck")
 SETTINGS = {"STUCK_SECONDS": "2", "SUPPORT_CONTACT": "@kirim_help"}
 
 
@@ -28,29 +29,29 @@ async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 async def test_a_payment_that_goes_no_further_is_told_once_and_its_end_comes_as_usual(kirim: World) -> None:
     emma = await newcomer(kirim)
     order, reference = await paid(kirim, emma)
-    told = await emma.sees(rf"{STUCK}.* sats came in at \d\d:\d\d WIB")
-    assert "our staff have been told" in words_of(told)
-    assert await emma.labels_of(told) == ["Talk to a person"]
-    await emma.sees("Your payment is in, but the transfer is taking longer than usual", anywhere=True)
-    note = await kirim.oscar.sees(f"{STAFF_STUCK}\n.*{reference}", anywhere=True)
+    told = await emma.sees(like("news.stuck", paid=re.compile("[0-9,]+ sats"), at=re.compile(r"\d\d:\d\d WIB")))
+    assert says(words_of(told), "news.staff_know")
+    assert await emma.labels_of(told) == [label("button.help")]
+    await emma.sees(like("card.stuck"), anywhere=True)
+    note = await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
     assert "1234567890" not in words_of(note)
     await asks_for_a_person(kirim, emma, told, reference)
     await kirim.service.does("advance", orderId=order["id"], state="COMPLETED")
-    await emma.sees("They usually show in the account", anywhere=True)
-    assert await emma.count(f"came in at.*{'so nothing gets lost'}") == 1
-    assert await kirim.oscar.count(f"{STAFF_STUCK}\n.*{reference}") == 1
+    await emma.sees(like("news.sent_bank"), anywhere=True)
+    assert await emma.count(STUCK) == 1
+    assert await kirim.oscar.count(staff_note("stuck", reference)) == 1
 
 
 async def asks_for_a_person(kirim: World, emma: Newcomer, told: Json, reference: str) -> None:
-    opened = await emma.sees("Opened by itself, because the transfer takes longer than usual", anywhere=True)
-    ticket = words_of(opened).split()[2]
-    await emma.taps("Talk to a person", message=told)
-    question = await emma.sees(f"Your ticket {ticket} is open")
-    assert f"You can also write to @kirim_help; please quote the order {reference}." in words_of(question)
+    opened = await emma.sees(like("ticket.by_itself_stuck"), anywhere=True)
+    ticket = re.findall("T-[0-9A-Z]{5}", words_of(opened))[0]
+    await emma.taps(label("button.help"), message=told)
+    question = await emma.sees(like("ticket.write_more", ticket=ticket))
+    assert says(words_of(question), "help.contact_too", contact="@kirim_help", reference=reference)
     links = [entity.get("url") for entity in question["entities"] if entity["type"] == "text_link"]
     assert links == ["https://t.me/kirim_help"]
     await emma.says("Where is it?")
-    await emma.sees(f"Added to ticket {ticket}")
+    await emma.sees(like("ticket.added", ticket=ticket))
     assert "1234567890" not in str(await Newcomer(kirim.telegram, kirim.rina.id).reads(last=50))
 
 
@@ -62,14 +63,14 @@ async def test_a_failure_after_the_payment_is_told_by_itself_to_sender_and_staff
     reference = reference_of(card)
     await budi.speaks("id")
     await budi.says("/status")
-    await budi.sees("Menunggu pembayaran|Sedang berjalan")
+    await budi.sees(like("status.title", "id"))
     await kirim.service.pays(order)
     await kirim.service.does("fail", orderId=order["id"])
-    told = await budi.sees("Transfer gagal setelah pembayaran masuk.*Uang sudah keluar", anywhere=True)
-    assert "petugas sudah diberi tahu dengan sendirinya" in words_of(told)
-    assert await budi.labels_of(told) == ["Bicara dengan petugas"]
-    await kirim.oscar.sees(f"{STAFF_FAILED}\n.*{reference}", anywhere=True)
-    assert await kirim.oscar.count(f"{STAFF_STUCK}\n.*{reference}") == 0
+    told = await budi.sees(like("news.failed_paid", "id"), anywhere=True)
+    assert says(words_of(told), "news.staff_know", "id")
+    assert await budi.labels_of(told) == [label("button.help", "id")]
+    await kirim.oscar.sees(staff_note("failed", reference), anywhere=True)
+    assert await kirim.oscar.count(staff_note("stuck", reference)) == 0
 
 
 async def test_killed_while_it_tells_the_bot_repeats_what_may_not_have_arrived_and_no_more(kirim: World) -> None:
@@ -79,11 +80,11 @@ async def test_killed_while_it_tells_the_bot_repeats_what_may_not_have_arrived_a
     await kirim.kill_bot()
     await good_weather(kirim)
     await kirim.start_bot()
-    await kirim.oscar.sees(f"{STAFF_STUCK}\n.*{reference}", anywhere=True)
+    await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
     await sari.sees(STUCK, anywhere=True)
-    assert await kirim.oscar.count(f"{STAFF_STUCK}\n.*{reference}") == 1
+    assert await kirim.oscar.count(staff_note("stuck", reference)) == 1
     # Hers may have been on its way, too: then it comes once more, and says that it may be a repetition.
-    told = [words_of(message) for message in await sari.messages() if "so nothing gets lost" in words_of(message)]
+    told = [words_of(message) for message in await sari.messages() if re.search(STUCK, words_of(message))]
     assert_repeats_say_so(told, kills=1)
 
 
@@ -93,9 +94,9 @@ async def test_where_there_are_no_staff_the_contact_is_named(kirim: World) -> No
     nina = await newcomer(kirim)
     _, reference = await paid(kirim, nina)
     told = await nina.sees(STUCK)
-    assert "says whom to ask about it" in words_of(told)
-    await nina.taps("Talk to a person", message=told)
-    await nina.sees(f"Please write to help@kirim.example and quote the order {reference}")
+    assert says(words_of(told), "news.ask_a_person")
+    await nina.taps(label("button.help"), message=told)
+    await nina.sees(like("help.contact", contact="help@kirim.example", reference=reference))
 
 
 async def paid(kirim: World, person: Newcomer) -> tuple[Json, str]:
@@ -107,4 +108,10 @@ async def paid(kirim: World, person: Newcomer) -> tuple[Json, str]:
 
 
 def reference_of(card: Json) -> str:
-    return words_of(card).partition("Order ")[2].split()[0]
+    heading = re.search(like("card.heading", reference=re.compile(r"(?P<reference>\w+)")), words_of(card))
+    assert heading is not None
+    return heading["reference"]
+
+
+def staff_note(what: str, reference: str) -> str:
+    return like(f"news.staff_{what}", line=re.compile(f".*{reference}"))

@@ -16,8 +16,9 @@ from bot.domain.timeline import Step
 from bot.store import SqlStore
 from bot.store.vault import Vault
 from tests.contract.store_builders import an_order
-from tests.e2e.people import Newcomer, bot_knows, completes, newcomer, row_of, taps_to_invoice
+from tests.e2e.people import WHERE, Newcomer, bot_knows, completes, newcomer, reviewed, row_of, taps_to_invoice
 from tests.e2e.world import Json, World, words_of
+from tests.texts import in_any_language, label, like, starts, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -50,38 +51,52 @@ def references(message: Json) -> list[str]:
     return re.findall(r"^([0-9A-Z]{7}) · ", message["text"], re.MULTILINE)
 
 
+def at_a_time(key: str) -> str:
+    """A line of the timeline."""
+    return like("timeline.line", at=re.compile(r"\d\d:\d\d WIB"), what=text(key))
+
+
 async def asks_for_orders(person: Newcomer) -> Json:
     """The newest page."""
     await person.says("/orders")
-    return await person.sees("Your orders|Pesanan\n")
+    return await person.sees(in_any_language("history.title"))
 
 
 async def opens(person: Newcomer, reference: str) -> Json:
     """An order's page, from the list that has it."""
     await person.taps(reference)
-    return await person.sees(f"Order: {reference}")
+    return await person.sees(like("order_page.reference", reference=reference))
 
 
 async def test_all_orders_can_be_leafed_through_while_others_arrive(town: World) -> None:
     emma = await newcomer(town)
     await emma.says("/orders")
-    await emma.sees("You haven't ordered anything yet")
+    await emma.sees(like("history.none"))
     orders = await has_ordered(town, emma, *({"number": f"55500000{n:02}"} for n in range(13)))
     newest_first = [order.reference for order in reversed(orders)]
     first = await asks_for_orders(emma)
     assert references(first) == newest_first[:6]
-    assert re.search(r"✅ Rp250,000 → BCA ••••0012\n[0-9A-Z]{7} · \d+ [A-Z][a-z]{2}( \d{4})? · Sent", first["text"])
+    entry = like(
+        "history.entry",
+        mark="✅",
+        amount="Rp250,000",
+        destination="BCA ••••0012",
+        reference=newest_first[0],
+        day=re.compile(r"\d+ [A-Z][a-z]{2}( \d{4})?"),
+        state=text("status.sent"),
+    )
+    assert re.search(entry, first["text"])
     await has_ordered(town, emma, {"created_at": datetime.now(UTC)})
-    await emma.taps("Older")
+    await emma.taps(label("history.older"))
     second = await emma.sees("••••0006")
     assert second["message_id"] == first["message_id"]
     assert references(second) == newest_first[6:12]
-    assert "8\u201313 of 14" in await emma.buttons()
+    assert label("history.here", first="8", last="13", total="14") in await emma.buttons()
     page = await opens(emma, newest_first[8])
     assert page["message_id"] == first["message_id"]
     assert "••••0004\nSARI DEWI" in page["text"]
-    await emma.taps("All orders")
-    assert newest_first[8] in references(await emma.sees("Your orders"))
+    await emma.taps(label("button.history"))
+    assert newest_first[8] in references(await emma.sees(like("history.title")))
     await emma.presses(first, f"h:{newest_first[12]}", force=True)
     assert references(await emma.sees("••••0000")) == newest_first[12:]
     for nobodys in ("h:", "h:999", "h:ZZZZZZZ"):
@@ -95,35 +110,38 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(town
     card, order = await taps_to_invoice(town, emma)
     reference = str(row_of(town, order)["reference"])
     await emma.says("/status")
-    await emma.sees("Waiting for payment")
-    await emma.taps("All orders")
-    await emma.sees(f"⏳ Rp500,000 → BCA ••••7890\n{reference} · today · Waiting for payment")
+    await emma.sees(like("status.created"))
+    await emma.taps(label("button.history"))
+    entry = {"amount": "Rp500,000", "destination": "BCA ••••7890", "reference": reference, "day": text("time.today")}
+    await emma.sees(like("history.entry", "en", mark="⏳", state=text("status.created"), **entry))
     page = await opens(emma, reference)
-    assert f"Price: {order['satAmount']:,} sats · Lightning\nRate: 1 BTC = Rp" in page["text"]
-    assert f"At the service: {order['id']}" in page["text"]
-    assert re.search(r"\n\n\d\d:\d\d WIB · Confirmed by you\n\d\d:\d\d WIB · Order made\n\n", page["text"])
+    price = text("order_page.price", sats=f"{order['satAmount']:,} sats", channel=label("channel.lightning"))
+    assert f"{price}\n{text('order_page.rate', rate='Rp')}" in page["text"]
+    assert text("order_page.service_id", id=order["id"]) in page["text"]
+    assert re.search(f"\n\n{at_a_time('timeline.confirmed')}\n{at_a_time('step.created')}\n\n", page["text"])
     payable = await emma.presses(page, f"o:{reference}:resend", force=True)
-    assert payable["text"] == "This order can still be paid. Here it is:"
-    card = await emma.sees("⏳ Your payment")
-    assert await emma.count("Please check") == 0
+    assert payable["text"] == label("again.open")
+    card = await emma.sees(f"⏳ {like('step.payment')}")
+    assert await emma.count(like("review.title")) == 0
     await town.service.pays(order)
-    paid = await emma.sees("Payment received at", anywhere=True)
-    await emma.taps("Refresh", message=page)
-    await emma.sees(r"⏳ Payment received\n(?s:.*)Paid: (?s:.*)WIB · Payment received\n")
+    paid = await emma.sees(like("news.paid"), anywhere=True)
+    await emma.taps(label("button.refresh"), message=page)
+    heading = like("order_page.heading", mark="⏳", state=text("status.paid"))
+    await emma.sees(f"{heading}(?s:.*){like('order_page.paid')}(?s:.*){at_a_time('step.paid')}\n")
     await completes(town, order)
-    sent = await emma.sees("They usually show in the account", anywhere=True)
+    sent = await emma.sees(like("news.sent_bank"), anywhere=True)
     await bot_knows(town, order, phase="done")
     for message in (card, paid, sent):
         now, known = await emma.finds(message), {each["message_id"] for each in await emma.messages()}
         await emma.presses(message, f"o:{reference}:page", force=True)
         shown = await emma.waits_for(partial(is_page, known=known), what="a page of its own")
         assert await emma.finds(message) == now
-    assert await emma.labels_of(shown) == ["Send again", "Receipt", "Talk to a person", "All orders"]
+    assert await emma.labels_of(shown) == [label(f"button.{name}") for name in ("resend", "receipt", "help", "history")]
 
 
 def is_page(message: Json, known: set[int]) -> bool:
     """Whether this is the page of an order that was sent, and none of the messages known."""
-    page = r"✅ Sent\n(?s:.*)WIB · Sent\n\nThe rupiah have been sent to the bank"
+    page = f"✅ {like('status.sent')}\n(?s:.*){at_a_time('step.sent')}\n\n{like('card.sent_bank')}"
     return message["message_id"] not in known and re.search(page, words_of(message)) is not None
 
 
@@ -136,22 +154,22 @@ async def from_the_news_of_it(town: World) -> None:
     _, order = await taps_to_invoice(town, emma, number=number)
     await town.service.pays(order)
     await completes(town, order)
-    sent = await emma.sees("have been sent to the bank.* They usually show in the account", anywhere=True)
-    _, again = await emma.button("Send again")
+    sent = await emma.sees(like("news.sent_bank"), anywhere=True)
+    _, again = await emma.button(label("button.resend"))
     await asyncio.gather(*(emma.presses(sent, again) for _ in range(3)))
-    review = await emma.sees(f"Please check\n\nArrives: Rp500,000\nAt: BCA · BANK CENTRAL ASIA\nNumber: {number}")
-    assert re.match(r"(The price is the same as last time|Now about [0-9,]+ sats; last time it was)", review["text"])
-    assert await emma.count("Please check") == 1
-    assert await emma.count("put aside") == 0
+    review = await emma.sees(reviewed(amount="Rp500,000", bank="BCA · BANK CENTRAL ASIA", number=number))
+    assert any(starts(review["text"], f"requote.{how}") for how in ("same", "costs_less", "costs_more"))
+    assert await emma.count(like("review.title")) == 1
+    assert await emma.count(like("draft.replaced")) == 0
     reference = str(row_of(town, order)["reference"])
     await asks_for_orders(emma)
     page = await opens(emma, reference)  # which takes the review's buttons away
     # On the page: a tap elsewhere within some seconds of the first is taken for a second one.
-    await emma.taps("Send again", message=page)
-    review = await emma.sees("Please check")
-    assert await emma.count("put aside") == 0
-    await emma.taps("Confirm", message=review)
-    await emma.sees("Waiting for your payment, until")
+    await emma.taps(label("button.resend"), message=page)
+    review = await emma.sees(like("review.title"))
+    assert await emma.count(like("draft.replaced")) == 0
+    await emma.taps(label("review.confirm"), message=review)
+    await emma.sees(like("card.pay_before"))
     assert len(await town.service.orders(number)) == 2
     assert await emma.finds(sent) is not None
 
@@ -160,19 +178,20 @@ async def from_history_with_another_draft_open(town: World) -> None:
     sari = await newcomer(town, "id")
     [old] = await has_ordered(town, sari, {"expected_sats": 1})
     await sari.says("/send")
-    await sari.sees("Mau dikirim ke mana")
+    await sari.sees(like("destination.ask", "id"))
     await sari.says("ovo")
-    await sari.sees("Nomor HP-nya berapa")
+    await sari.sees(like("number.ask_ewallet", "id"))
     await asks_for_orders(sari)
-    assert "Lanjutkan" in await sari.buttons()
+    assert label("draft.continue", "id") in await sari.buttons()
     await sari.taps(old.reference)
-    await sari.sees(f"Pesanan: {old.reference}")
-    await sari.taps("Kirim lagi")
-    review = await sari.sees("Periksa dulu, ya")
+    await sari.sees(like("order_page.reference", "id", reference=old.reference))
+    await sari.taps(label("button.resend", "id"))
+    review = await sari.sees(like("review.title", "id"))
     said, difference, title, *_ = review["text"].split("\n")
-    assert (said, title) == ("Pesanan yang belum selesai diganti dengan yang ini.", "")
-    assert re.fullmatch(r"Sekarang sekitar [0-9.]+ sat; sebelumnya 1 sat\. Naik [0-9.]+ sat\.", difference)
-    assert "Nomor: 8620123456\nNama: SARI DEWI" in review["text"]
+    assert (said, title) == (text("draft.replaced", "id"), "")
+    some = re.compile("[0-9.]+ sat")
+    assert re.fullmatch(like("requote.costs_more", "id", after=some, before="1 sat", difference=some), difference)
+    assert re.search(reviewed("id", number="8620123456", holder="SARI DEWI"), review["text"])
 
 
 async def at_a_gone_bank(town: World) -> None:
@@ -180,15 +199,13 @@ async def at_a_gone_bank(town: World) -> None:
     [old] = await has_ordered(town, emma, {"method": PayoutMethod("999", "BANK <b>GONE</b>", "bank", None)})
     list_of_one = await asks_for_orders(emma)
     await emma.presses(list_of_one, f"o:{old.reference}:resend", force=True)
-    await emma.sees(
-        "^BANK <b>GONE</b> isn't on the list of destinations any more. Please choose another.\n\nWhere should"
-    )
+    await emma.sees(f"^{like('again.vanished', name='BANK <b>GONE</b>')}\n\n(?:{WHERE})")
     await emma.taps("BCA")
-    await emma.sees("Which account number")
+    await emma.sees(like("number.ask_bank"))
     await emma.says("1234567890")
-    await emma.sees("Whose account")
-    await emma.taps("Skip")
-    await emma.sees("Please check\n\nArrives: Rp250,000\nAt: BCA")
+    await emma.sees(like("holder.ask"))
+    await emma.taps(label("holder.skip"))
+    await emma.sees(reviewed(amount="Rp250,000", bank="BCA · BANK CENTRAL ASIA"))
 
 
 async def test_what_cant_be_sent_again_says_why(town: World) -> None:
@@ -201,15 +218,15 @@ async def test_what_cant_be_sent_again_says_why(town: World) -> None:
     )
     await asks_for_orders(emma)
     page = await opens(emma, forgotten.reference)
-    assert page["text"].endswith("Its recipient has been deleted, so it can't be sent again from here.")
-    assert "Send again" not in await emma.buttons()
+    assert page["text"].endswith(text("order_page.forgotten"))
+    assert label("button.resend") not in await emma.buttons()
     for action in ("resend", "requote"):
         refused = await emma.presses(page, f"o:{forgotten.reference}:{action}", force=True)
         assert refused["show_alert"] == (action == "resend")
-    assert refused["text"] == "That has been decided already. This is how it stands:"
-    assert await emma.count("Please check") == 0
+    assert refused["text"] == label("stale.order")
+    assert await emma.count(like("review.title")) == 0
     await emma.presses(page, f"o:{undecided.reference}:requote", force=True)
-    await emma.sees("Please check")
+    await emma.sees(like("review.title"))
 
 
 async def test_a_strangers_buttons_show_nothing_of_an_order(town: World) -> None:
@@ -219,7 +236,7 @@ async def test_a_strangers_buttons_show_nothing_of_an_order(town: World) -> None
     mine = await asks_for_orders(sari)
     for action in ("page", "refresh", "list", "resend", "requote"):
         alien = await sari.presses(mine, f"o:{order.reference}:{action}", force=True)
-        assert (alien["text"], alien["show_alert"]) == ("Pesanan itu bukan di chat ini.", True)
+        assert (alien["text"], alien["show_alert"]) == (label("stale.not_yours", "id"), True)
     await sari.presses(mine, f"h:{order.reference}", force=True)
     await sari.sees("••••1111", anywhere=True)
-    assert await sari.count(f"{order.reference}|Periksa dulu") == 0
+    assert await sari.count(f"{order.reference}|{like('review.title', 'id')}") == 0

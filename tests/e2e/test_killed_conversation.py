@@ -8,6 +8,7 @@ from tests.e2e.crowd import Sender, newcomer
 from tests.e2e.steps import goes_through, reaches_invoice
 from tests.e2e.trouble import calls_of, held, invoices_in, killed_and_restarted, posts, until
 from tests.e2e.world import World
+from tests.texts import label, like
 
 NUMBER = "12345678"
 
@@ -29,15 +30,15 @@ class Move:
 
 
 WAY = [
-    Move("Where should it go", says="/send"),
-    Move("Which account number", taps="BCA"),
-    Move("usually have 10 digits", says=NUMBER),
-    Move("Whose account is it", taps="Yes, use this number"),
-    Move("How much", says="Budi Santoso"),
-    Move("do you mean Rp150,000", says="150"),
-    Move("Please check", taps="150,000"),
-    Move("How would you like to pay", taps="Way to pay"),
-    Move("Please check", taps="Lightning"),
+    Move(like("destination.ask"), says="/send"),
+    Move(like("number.ask_bank"), taps="BCA"),
+    Move(like("number.unusual_length", expected=10), says=NUMBER),
+    Move(like("holder.ask"), taps=label("number.use_it")),
+    Move(like("amount.ask"), says="Budi Santoso"),
+    Move(like("amount.is_it", amount="Rp150,000"), says="150"),
+    Move(like("review.title"), taps="150,000"),
+    Move(like("channel.ask"), taps=label("review.edit.channel")),
+    Move(like("review.title"), taps=label("channel.lightning")),
 ]
 """Every question of the conversation, answered by text or by button, an edit from the review included."""
 
@@ -80,20 +81,21 @@ async def test_kill_9_while_sending_again_is_one_draft_that_says_the_difference(
     order = await sender.has_order()
     await kirim.service.pays(order)
     await goes_through(kirim, order)
-    sent = await sender.chat.sees("have been sent to the bank", anywhere=True)
+    sent = await sender.chat.sees(like("news.sent_bank"), anywhere=True)
     for fault, times in (("delay", 1), ("delay_after", 2)):
         before = await sender.chat.count(AGAIN)
         async with held(calls_of(kirim, "sendMessage"), sender.chat, fault):
-            await sender.chat.taps("Send again", message=sent, wait=0)
+            await sender.chat.taps(label("button.resend"), message=sent, wait=0)
         await killed_and_restarted(kirim)
         await until(partial(_shows, sender, before + times), what="the review")
-        await sender.chat.taps("Cancel")
-        await sender.chat.sees("Cancelled")
-    assert await sender.chat.count("put aside") == 0
+        await sender.chat.taps(label("button.cancel"))
+        await sender.chat.sees(like("draft.cancelled"))
+    assert await sender.chat.count(like("draft.replaced")) == 0
     assert await posts(kirim) == 1
 
 
-AGAIN = "(The price is the same as last time|last time it was)(?s:.*)Please check"
+COMPARED = "|".join(like(f"requote.{how}") for how in ("same", "costs_less", "costs_more"))
+AGAIN = f"(?:{COMPARED})(?s:.*){like('review.title')}"
 
 
 async def _shows(sender: Sender, times: int) -> bool:
@@ -102,9 +104,11 @@ async def _shows(sender: Sender, times: int) -> bool:
 
 async def finishes(world: World, sender: Sender) -> None:
     """Everything that was said before all those kills is in the review, and in the order."""
-    review = await sender.chat.sees("Please check", anywhere=True)
-    assert all(said in review["text"] for said in ("Rp150,000", "BCA", NUMBER, "Budi Santoso", "Lightning"))
-    await sender.chat.taps("Confirm")
-    await sender.chat.sees("Waiting for your payment, until")
+    review = await sender.chat.sees(like("review.title"), anywhere=True)
+    assert all(
+        said in review["text"] for said in ("Rp150,000", "BCA", NUMBER, "Budi Santoso", label("channel.lightning"))
+    )
+    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.sees(like("card.pay_before"))
     assert len(await invoices_in(sender.chat)) == 1
     assert {order["idrAmount"] for order in await world.service.orders()} == {150_000}

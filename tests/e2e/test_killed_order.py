@@ -22,10 +22,11 @@ from tests.e2e.trouble import (
     until,
 )
 from tests.e2e.world import Json, World, words_of, world
+from tests.texts import label, like, says
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-ASKED = "couldn't find out whether this order was made"
+ASKED = like("news.unresolved")
 WAITED = 60.0
 
 
@@ -35,7 +36,7 @@ async def waiting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sen
     async with world(tmp_path_factory.mktemp("waiting"), "live", RECONCILE_SECONDS="2") as made:
         sender = await newcomer_at_review(made)
         async with service_held(made):
-            await sender.chat.taps("Confirm", wait=0)
+            await sender.chat.taps(label("review.confirm"), wait=0)
         await killed_and_restarted(made)
         yield sender
 
@@ -56,7 +57,7 @@ async def sender(lasting: World) -> Sender:
 
 async def is_shown_one_invoice(sender: Sender, *, orders: int = 1, within: float = 20) -> None:
     """The invoice and the card come, once, however many orders the service has by the person's own decision."""
-    await sender.chat.sees("Waiting for your payment, until", anywhere=True, within=within)
+    await sender.chat.sees(like("card.pay_before"), anywhere=True, within=within)
     shown = await invoices_in(sender.chat)
     made = await sender.orders()
     assert len(shown) == 1
@@ -69,19 +70,19 @@ async def test_an_order_that_was_made_before_the_kill_is_found_and_paid_as_if_no
 ) -> None:
     asked = await posts(lasting)
     async with service_held(lasting, "delay_after"):
-        await sender.chat.taps("Confirm", wait=0)
+        await sender.chat.taps(label("review.confirm"), wait=0)
     order = await sender.has_order()
     await killed_and_restarted(lasting)
     await is_shown_one_invoice(sender)
     await lasting.service.pays(order)
-    await sender.chat.sees("Payment received at")
+    await sender.chat.sees(like("news.paid"))
     # The request that was held is only counted once it is answered, which it never was.
     assert await posts(lasting) == asked
 
 
 async def test_an_order_that_the_service_makes_after_the_restart_is_adopted(lasting: World, sender: Sender) -> None:
     async with service_held(lasting, seconds=3):
-        await sender.chat.taps("Confirm", wait=0)
+        await sender.chat.taps(label("review.confirm"), wait=0)
     await lasting.kill_bot()
     assert await sender.orders() == []
     await lasting.start_bot()
@@ -90,7 +91,7 @@ async def test_an_order_that_the_service_makes_after_the_restart_is_adopted(last
 
 async def test_two_kills_in_a_row_make_no_second_order(lasting: World, sender: Sender) -> None:
     async with service_held(lasting, "delay_after"):
-        await sender.chat.taps("Confirm", wait=0)
+        await sender.chat.taps(label("review.confirm"), wait=0)
     await lasting.kill_bot()
     await good_weather(lasting)
     async with service_held(lasting, method="GET", path=ORDERS):
@@ -104,16 +105,16 @@ async def test_kill_9_while_the_confirmation_is_being_shown_places_one_order(
     lasting: World, sender: Sender, fault: str
 ) -> None:
     async with held(calls_of(lasting, "editMessageText"), sender.chat, fault):
-        await sender.chat.taps("Confirm", wait=0)
+        await sender.chat.taps(label("review.confirm"), wait=0)
     await killed_and_restarted(lasting)
     await is_shown_one_invoice(sender)
 
 
 async def test_a_second_confirmation_after_the_kill_places_no_second_order(lasting: World, sender: Sender) -> None:
-    review = await sender.chat.sees("Please check", anywhere=True)
+    review = await sender.chat.sees(like("review.title"), anywhere=True)
     confirm = button(review)
     async with service_held(lasting, "delay_after"):
-        await sender.chat.taps("Confirm", wait=0)
+        await sender.chat.taps(label("review.confirm"), wait=0)
     await lasting.kill_bot()
     await good_weather(lasting)
     await sender.chat.presses(review, confirm, wait=0, force=True)
@@ -131,23 +132,23 @@ async def test_kill_9_with_twenty_updates_of_several_persons_in_the_queue_loses_
     await until(lambda: all_received(lasting), what="the receipt of all updates")
     await killed_and_restarted(lasting)
     for sender in senders:
-        await sender.chat.sees("How much")
+        await sender.chat.sees(like("amount.ask"))
         told = [words_of(message) for message in await sender.chat.messages()][4:]
-        asked = ("Where should it go", "Which account number", "Whose account", "How much should arrive")
-        assert [question in words for words, question in zip(told, asked, strict=True)] == [True] * 4
+        asked = ("destination.ask", "number.ask_bank", "holder.ask", "amount.ask")
+        assert [says(words, question) for words, question in zip(told, asked, strict=True)] == [True] * 4
 
 
 async def test_an_order_that_is_made_after_the_question_is_adopted_and_the_question_settled(
     lasting: World, sender: Sender
 ) -> None:
     await lasting.service.fails_with("500_before", times=1)
-    await sender.chat.taps("Confirm", wait=0)
+    await sender.chat.taps(label("review.confirm"), wait=0)
     question = await sender.chat.sees(ASKED, anywhere=True)
     await made_late(sender)
     await is_shown_one_invoice(sender)
     # The button still stands there. It must not make a second one.
     await sender.chat.presses(question, button(question), force=True)
-    await sender.chat.sees("That has been decided already|Waiting for your payment, until", anywhere=True)
+    await sender.chat.sees(f"{like('stale.order')}|{like('card.pay_before')}", anywhere=True)
     await is_shown_one_invoice(sender)
 
 
@@ -155,23 +156,23 @@ async def test_after_a_second_try_the_first_order_is_never_shown_even_if_it_is_m
     lasting: World, sender: Sender
 ) -> None:
     await lasting.service.fails_with("500_before", times=1)
-    await sender.chat.taps("Confirm", wait=0)
+    await sender.chat.taps(label("review.confirm"), wait=0)
     question = await sender.chat.sees(ASKED, anywhere=True)
-    await sender.chat.taps("Try again", message=question)
+    await sender.chat.taps(label("button.try_again"), message=question)
     await is_shown_one_invoice(sender)
     await made_late(sender)
     await killed_and_restarted(lasting)
     await sender.chat.says("/status")
-    await sender.chat.sees("Under way")
+    await sender.chat.sees(like("status.title"))
     await is_shown_one_invoice(sender, orders=2)
 
 
 async def test_whoever_has_no_order_after_a_kill_is_asked_and_only_they_try_again(waiting: Sender) -> None:
-    await waiting.chat.sees("We are checking", anywhere=True)
+    await waiting.chat.sees(like("news.checking"), anywhere=True)
     question = await waiting.chat.sees(ASKED, anywhere=True, within=WAITED)
     assert await waiting.orders() == []
     assert await invoices_in(waiting.chat) == set()
-    await waiting.chat.taps("Try again", message=question)
+    await waiting.chat.taps(label("button.try_again"), message=question)
     await is_shown_one_invoice(waiting)
 
 

@@ -10,6 +10,7 @@ from bot.sandbox.bot_api.settings import SUPPORT_GROUP_ID
 from tests.e2e.looking_up import COMMANDS, books, has_ordered, hides_the_recipient, looked, orders, rina_of
 from tests.e2e.people import Newcomer, bot_knows, completes, newcomer
 from tests.e2e.world import World, words_of
+from tests.texts import in_any_language, label, like, says, text
 
 in_town = pytest.mark.asyncio(loop_scope="session")
 
@@ -20,23 +21,25 @@ async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looki
     reference, order = await orders(town, emma)
     for name in (reference, reference.lower(), order["id"], f"#{reference}"):
         await rina.says(f"/order {name}")
-        page = await rina.sees(f"Order: {reference}")
+        page = await rina.sees(like("case.reference", reference=reference))
         assert "BCA ••••7890" in page["text"]
-        assert f"Person: {emma.id} · write to them in English" in page["text"]
+        assert says(page["text"], "case.person", id=str(emma.id), language=label("broadcast.language.en"))
         assert hides_the_recipient(page)
     assert looked(town, f"order:{reference}") == [(rina.id, f"order:{reference}", emma.id)] * 4
     await rina.says(f"/order {reference[1:6]}")
-    await rina.sees(f"Order: {reference}|in their reference or id")
+    await rina.sees(
+        f"{like('case.reference', reference=reference)}|{like('lookup.orders_like', fragment=reference[1:6])}"
+    )
     await rina.says(f"/order {order['id'][3:]}")
-    await rina.sees(f"Order: {reference}")
+    await rina.sees(like("case.reference", reference=reference))
     await town.service.pays(order)
     await completes(town, order)
     await bot_knows(town, order, phase="done")
-    await rina.taps("Refresh")
-    page = await rina.sees("Sent")
-    assert "Timeline" in page["text"]
-    await rina.taps("The person")
-    person = await rina.sees("Orders: 1, 0 under way, 1 paid, 0 failed")
+    await rina.taps(label("button.refresh"))
+    page = await rina.sees(like("case.heading", mark="✅", state=text("status.sent")))
+    assert says(page["text"], "case.timeline")
+    await rina.taps(label("lookup.person"))
+    person = await rina.sees(like("lookup.tally", orders=1, under_way=0, paid=1, failed=0))
     assert person["message_id"] == page["message_id"], "read in one message"
     assert looked(town, "person:")[-1] == (rina.id, "person:", emma.id)
 
@@ -45,18 +48,18 @@ async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looki
 async def test_what_names_nothing_says_how_to_ask(town: World) -> None:
     rina = await rina_of(town)
     for asked, said in {
-        "/order": "Write the order's reference",
-        "/order XX": "That is no reference and no id",
-        "/order '; DROP TABLE orders; --": "That is no reference and no id",
-        "/order QQQQQQQQ": "Nothing found",
-        "/order T-22222": "Nothing found",
-        "/person": "Write an id or a name",
-        "/person @nobody_at_all": "I know nobody of that id or name",
-        "/person 99999999999999999999999": "I know nobody of that id or name",
-        "/person 4242424242": "I don't know 4242424242",
-        "/find": "Write the bank or e-wallet",
-        "/find xyzzy <b>": "I don't understand “xyzzy b”",
-        "/find 1 1 2001": "1 Jan 2001\n\nNothing found",
+        "/order": like("lookup.how_order"),
+        "/order XX": like("lookup.no_such_name"),
+        "/order '; DROP TABLE orders; --": like("lookup.no_such_name"),
+        "/order QQQQQQQQ": like("lookup.nothing"),
+        "/order T-22222": like("lookup.nothing"),
+        "/person": like("lookup.how_person"),
+        "/person @nobody_at_all": like("lookup.nobody_called"),
+        "/person 99999999999999999999999": like("lookup.nobody_called"),
+        "/person 4242424242": like("lookup.nobody", person="4242424242"),
+        "/find": like("lookup.how_find"),
+        "/find xyzzy <b>": like("lookup.unread", what="xyzzy b"),
+        "/find 1 1 2001": f"{like('lookup.sought', what='1 Jan 2001')}\n\n{like('lookup.nothing')}",
     }.items():
         await rina.says(asked)
         await rina.sees(said)
@@ -66,27 +69,27 @@ async def test_what_names_nothing_says_how_to_ask(town: World) -> None:
 async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pages(town: World) -> None:
     rina, emma = await rina_of(town, "id"), await newcomer(town, "en")
     await emma.says("/start")
-    await emma.sees("rupiah")
+    await emma.sees(like("start.text"))
     await has_ordered(town, emma, 7)
     await rina.says(f"/person {emma.id}")
-    page = await rina.sees(f"Orang: {emma.id}")
-    assert "Pesanan: 7, 0 berjalan, 0 dibayar" in page["text"]
+    page = await rina.sees(like("case.person", "id", id=str(emma.id)))
+    assert says(page["text"], "lookup.tally", "id", orders=7, under_way=0, paid=0)
     assert "Newcomer" not in page["text"], "nobody's name"
-    await rina.taps("Semua pesanan", message=page)
-    first = await rina.sees("Pesanan dari")
+    await rina.taps(label("lookup.all_orders", "id"), message=page)
+    first = await rina.sees(like("lookup.orders_of", "id", person=str(emma.id)))
     assert len(re.findall("BCA ••••7890", first["text"])) == 6
-    await rina.taps("Lainnya", message=first)
-    second = await rina.sees("Pesanan dari")
+    await rina.taps(label("lookup.more", "id"), message=first)
+    second = await rina.sees(like("lookup.orders_of", "id", person=str(emma.id)))
     assert len(re.findall("BCA ••••7890", second["text"])) == 1
     assert second["message_id"] == first["message_id"]
-    await rina.taps("Kembali")
-    assert (await rina.sees("Pesanan dari"))["text"] == first["text"]
+    await rina.taps(label("lookup.back", "id"))
+    assert (await rina.sees(like("lookup.orders_of", "id", person=str(emma.id))))["text"] == first["text"]
     await rina.forwards_of(emma, "where is my money?")
-    await rina.sees(f"Orang: {emma.id}")
+    await rina.sees(like("case.person", "id", id=str(emma.id)))
     forwarded = await rina.forwards_of(emma, "and here?")
-    await rina.sees(f"Orang: {emma.id}")
+    await rina.sees(like("case.person", "id", id=str(emma.id)))
     await rina.says("/person", reply_to=forwarded)
-    await rina.sees(f"Orang: {emma.id}")
+    await rina.sees(like("case.person", "id", id=str(emma.id)))
 
 
 @in_town
@@ -97,10 +100,10 @@ async def test_a_name_finds_whoever_had_it_when_last_here(town: World) -> None:
     )
     dewi = Newcomer(town.telegram, answer.raise_for_status().json()["id"])
     await dewi.says("/start")
-    await dewi.sees("rupiah")
+    await dewi.sees(like("start.text"))
     for name in ("@dewi_kopi", "DEWI_KOPI", "https://t.me/Dewi_Kopi"):
         await rina.says(f"/person {name}")
-        await rina.sees(f"Person: {dewi.id}")
+        await rina.sees(like("case.person", id=str(dewi.id)))
 
 
 @in_town
@@ -109,18 +112,19 @@ async def test_orders_are_found_by_bank_amount_and_day_in_the_readers_zone(town:
     reference, _ = await orders(town, emma)
     for asked in ("/find bca 500rb today", "/find hari ini Rp500.000 BCA", "/find 500000"):
         await rina.says(asked)
-        found = await rina.sees("Orders: ")
+        found = await rina.sees(like("lookup.sought"))
         assert reference in found["text"]
         assert hides_the_recipient(found)
-    assert found["text"].startswith("Orders: Rp500,000\n")
+    assert found["text"].startswith(text("lookup.sought", what="Rp500,000") + "\n")
     await rina.taps(reference, message=found)
-    await rina.sees(f"Order: {reference}")
+    await rina.sees(like("case.reference", reference=reference))
     await rina.says("/find bca 499rb today")
-    await rina.sees(r"Orders: BCA · Rp499,000 · \d+ \w+ \d{4}\n\nNothing found")
+    sought = like("lookup.sought", what=re.compile(r"BCA · Rp499,000 · \d+ \w+ \d{4}"))
+    await rina.sees(f"{sought}\n\n{like('lookup.nothing')}")
     await rina.says("/find mandiri 500rb today")
-    await rina.sees("Nothing found")
+    await rina.sees(like("lookup.nothing"))
     await rina.says("/find kemarin")
-    await rina.sees("Orders: ")
+    await rina.sees(like("lookup.sought"))
     assert reference not in words_of((await rina.messages())[-1])
 
 
@@ -129,11 +133,11 @@ async def test_a_bank_that_could_be_several_is_asked_back(town: World) -> None:
     rina, emma = await rina_of(town), await newcomer(town)
     reference, _ = await orders(town, emma)
     await rina.says("/find bc 500rb")
-    await rina.sees("Which one is meant")
+    await rina.sees(like("lookup.which"))
     labels = await rina.buttons()
     assert len(labels) > 1
-    await rina.taps(next(label for label in labels if label.startswith("BCA")))
-    found = await rina.sees("Orders: BCA")
+    await rina.taps(next(each for each in labels if each.startswith("BCA")))
+    found = await rina.sees(like("lookup.sought", what=re.compile("BCA.*")))
     assert reference in found["text"]
 
 
@@ -148,39 +152,35 @@ async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_person_has_t
     async with books(town) as tx:
         assert [await tx.tickets.add(each) for each in (waits, held, over)] == [True] * 3
     await rina.says("/tickets")
-    page = await rina.sees("Open tickets: \\d+, old first")
+    page = await rina.sees(like("lookup.tickets.open", count=re.compile(r"\d+")))
     first, second = page["text"].split("\n\n")[1:3]
     assert {first[:7], second[:7]} == {waits.reference, held.reference}
     unanswered = first if first.startswith(waits.reference) else second
-    assert "unclaimed: asked for help" in unanswered
-    assert "waits for an answer: 300 days" in unanswered
+    assert f"{text('case.ticket.unclaimed')}: {text('lookup.cause.asked')}" in unanswered
+    assert says(unanswered, "lookup.waits", duration="300 days")
     assert f"Rp500,000 → BCA ••••7890 · {reference}" in unanswered
-    for label, title, ticket in (
-        ("Unclaimed", "Unclaimed tickets", waits),
-        ("Mine", "Your open tickets", held),
-        ("Closed", "Closed tickets", over),
-    ):
-        await rina.taps(label)
-        listed = await rina.sees(title)
+    for which, ticket in (("unclaimed", waits), ("mine", held), ("closed", over)):
+        await rina.presses(page, f"lu:tickets:{which}~0")
+        listed = await rina.sees(like(f"lookup.tickets.{which}"))
         assert listed["message_id"] == page["message_id"]
         assert listed["text"].split("\n\n")[1].startswith(ticket.reference)
     await rina.taps(over.reference)
-    shown = await rina.sees(f"{over.reference} · closed")
+    shown = await rina.sees(like("staff_ticket.closed", reference=over.reference))
     assert shown["message_id"] != page["message_id"], "a message of its own, to be replied to"
-    await rina.taps("Refresh", message=shown)
-    await rina.sees_times(1, f"{over.reference} · closed")
+    await rina.taps(label("button.refresh"), message=shown)
+    await rina.sees_times(1, like("staff_ticket.closed", reference=over.reference))
     assert looked(town, "ticket:")[-1] == (rina.id, f"ticket:{over.reference}", emma.id)
-    await rina.taps("The person", message=shown)
-    about = await rina.sees("Orders: 1, 1 under way")
+    await rina.taps(label("lookup.person"), message=shown)
+    about = await rina.sees(like("lookup.tally", orders=1, under_way=1))
     assert all(each.reference in about["text"] for each in (waits, held, over))
-    await rina.taps("All tickets")
-    theirs = await rina.sees(f"Tickets of {emma.id}")
+    await rina.taps(label("lookup.all_tickets"))
+    theirs = await rina.sees(like("lookup.tickets_of", person=str(emma.id)))
     assert theirs["text"].index(over.reference) > theirs["text"].index(held.reference), "open ones first"
     for asked in (f"/order {waits.reference}", f"/order {waits.reference.replace('-', '').lower()}"):
         await rina.says(asked)
-        await rina.sees(f"Order: {reference}")
+        await rina.sees(like("case.reference", reference=reference))
     await rina.says(f"/order {held.reference}")
-    await rina.sees(f"{held.reference} · claimed by {rina.id}")
+    await rina.sees(like("staff_ticket.claimed", reference=held.reference, by=str(rina.id)))
 
 
 @in_town
@@ -194,11 +194,12 @@ async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(town: 
     assert "BCA ••••7890" in page["text"]
     assert hides_the_recipient(page)
     before = looked(town)
-    pressed = await oscar.taps("Refresh" if "Refresh" in str(page) else "Perbarui", message=page)
+    refresh = {label("button.refresh"), label("button.refresh", "id")} & set(await oscar.labels_of(page))
+    pressed = await oscar.taps(refresh.pop(), message=page)
     assert pressed["show_alert"]
     for command in COMMANDS:
         known = {"reference": reference, "service_id": order["id"], "person": emma.id}
         await oscar.says(command.format(**known))
     await oscar.says("/start")
-    await oscar.sees("private|pribadi")
+    await oscar.sees(in_any_language("group.text"))
     assert looked(town) == before

@@ -9,6 +9,7 @@ from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.looking_up import hides_the_recipient, looked
 from tests.e2e.people import Newcomer, bot_knows, newcomer, row_of, taps_to_invoice
 from tests.e2e.world import Json, World, words_of, world
+from tests.texts import in_any_language, label, like
 
 in_town = pytest.mark.asyncio(loop_scope="session")
 
@@ -17,7 +18,7 @@ async def fails_after_payment(kirim: World, person: Newcomer) -> tuple[str, str]
     """They pay, then it fails, and a ticket opens by itself: the order's reference and the ticket's."""
     _, order = await taps_to_invoice(kirim, person)
     await kirim.service.pays(order)
-    await person.sees("Payment received at", anywhere=True)
+    await person.sees(like("news.paid"), anywhere=True)
     await kirim.service.does("fail", orderId=order["id"])
     await bot_knows(kirim, order, phase="done")
     told = await person.sees("T-[0-9A-Z]{5}", anywhere=True)
@@ -26,7 +27,7 @@ async def fails_after_payment(kirim: World, person: Newcomer) -> tuple[str, str]
 
 async def head_of(reader: Newcomer, ticket: str) -> Json:
     """The ticket's card in the chat."""
-    return await reader.sees(f"{ticket} · (open|terbuka)", anywhere=True)
+    return await reader.sees(in_any_language("staff_ticket.unclaimed", reference=ticket), anywhere=True)
 
 
 async def beside(reader: Newcomer, head: Json, text: str) -> Json:
@@ -46,21 +47,21 @@ async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is
     head = await head_of(group, ticket)
     topic = head["message_thread_id"]
     await group.says("/order", topic=topic)
-    page = await beside(group, head, f"Pesanan: {reference}|Order: {reference}")
+    page = await beside(group, head, in_any_language("case.reference", reference=reference))
     assert page["message_thread_id"] == topic
     assert hides_the_recipient(page)
     await group.says("/person", topic=topic)
-    person = await beside(group, page, f"Orang: {emma.id}|Person: {emma.id}")
+    person = await beside(group, page, in_any_language("case.person", id=str(emma.id)))
     assert person["message_thread_id"] == topic
-    await group.taps("Orangnya", message=page)
-    await group.sees("Dikenal sejak")
+    await group.taps(label("lookup.person", "id"), message=page)
+    await group.sees(like("lookup.known_since", "id"))
     await group.presses(head, f"lu:person:{emma.id}", force=True)
     assert ticket in words_of(await group.finds(head) or {}), "a ticket's own card stays a card"
     rina = Newcomer(town.telegram, town.rina.id)
     await rina.speaks("en")
     await rina.says(f"/person {emma.id}")
     await rina.taps(ticket)
-    card = await rina.sees(f"{ticket} · open")
+    card = await rina.sees(like("staff_ticket.unclaimed", reference=ticket))
     await rina.says("We are asking the bank.", reply_to=card)
     await emma.sees("We are asking the bank")
     assert (rina.id, f"ticket:{ticket}", emma.id) in looked(town)
@@ -74,11 +75,11 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         reference, ticket = await fails_after_payment(town, emma)
         card = await head_of(rina, ticket)
         await rina.says("/order", reply_to=card)
-        page = await beside(rina, card, f"Order: {reference}")
+        page = await beside(rina, card, like("case.reference", reference=reference))
         await rina.says("/person", reply_to=card)
-        await beside(rina, page, f"Person: {emma.id} .*\nKnown since")
+        await beside(rina, page, f"{like('case.person', id=str(emma.id))}.*\n{like('lookup.known_since')}")
         await rina.says("/tickets")
-        listed = await rina.sees("Open tickets: 1, old first")
+        listed = await rina.sees(like("lookup.tickets.open", count=1))
         await town.kill_bot()
         await town.start_bot(SUPPORT_IDS="3999")
         before = looked(town)
@@ -89,11 +90,11 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
             (listed, f"tk:{ticket}:show"),
         ):
             pressed = await rina.presses(message, data)
-            assert pressed["text"] == "Only Kirim's support can press this."
+            assert pressed["text"] == label("staff.not_yours")
         for command in ("/order", "/person"):
             await rina.says(command, reply_to=card)
-            await rina.sees("I don't know that command")
+            await rina.sees(like("talk.unknown_command"))
         await rina.forwards_of(emma, "where is my money?")
         await rina.says("/tickets")
-        await rina.sees("I don't know that command")
+        await rina.sees(like("talk.unknown_command"))
         assert looked(town) == before

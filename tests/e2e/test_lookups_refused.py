@@ -5,6 +5,7 @@ import pytest
 from tests.e2e.looking_up import COMMANDS, looked, orders, rina_of
 from tests.e2e.people import newcomer
 from tests.e2e.world import World
+from tests.texts import label, like
 
 in_town = pytest.mark.asyncio(loop_scope="session")
 
@@ -15,17 +16,17 @@ async def test_nobody_else_finds_anything_by_command_button_or_forwarding(town: 
     reference, order = await orders(town, emma)
     before = looked(town)
     await sari.says("/start")
-    greeting = await sari.sees("rupiah")
+    greeting = await sari.sees(like("start.text"))
     known = {"reference": reference, "service_id": order["id"], "person": emma.id}
     for command in COMMANDS:
         await sari.says(command.format(**known))
-        await sari.sees("I don't know that command")
+        await sari.sees(like("talk.unknown_command"))
     for button in (f"lu:order:{reference}", f"lu:person:{emma.id}", f"lu:like:{reference[:4]}~0", "lu:tickets:open~0"):
         pressed = await sari.presses(greeting, button, force=True)
-        assert pressed["text"] == "Only Kirim's support can press this."
+        assert pressed["text"] == label("staff.not_yours")
     await sari.forwards_of(emma, reference)
     await sari.says("/start")
-    await sari.sees("rupiah")
+    await sari.sees(like("start.text"))
     assert await sari.count(reference) == 2, "their own words alone"
     assert looked(town) == before
 
@@ -53,6 +54,6 @@ async def test_nobody_else_finds_anything_by_command_button_or_forwarding(town: 
 async def test_a_forged_button_of_support_itself_shows_nothing(town: World, button: str) -> None:
     rina = await rina_of(town)
     await rina.says("/tickets")
-    page = await rina.sees("Open tickets")
+    page = await rina.sees(like("lookup.tickets.open"))
     pressed = await rina.presses(page, button, force=True)
-    assert pressed["text"] == "That isn't there any more."
+    assert pressed["text"] == label("staff.gone")

@@ -21,6 +21,7 @@ from tests.e2e.never import Matters
 from tests.e2e.people import Newcomer, newcomer, order_of, row_of
 from tests.e2e.trouble import until
 from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.texts import in_any_language, label, like
 
 in_one_world = pytest.mark.asyncio(loop_scope="module")
 SENTENCES = Translations.load(strict=True)
@@ -127,7 +128,7 @@ async def set_up(made: World) -> Stage:
     stranger, member = await newcomer(made), await newcomer(made)
     for person in (stranger, member, made.sari):
         await person.says("/start")
-        await person.sees("Kirim")
+        await person.sees(in_any_language("start.text"))
     await joins(made, member.id)
     foreign = await made.telegram.post("/sandbox/chats", json={"title": "Elsewhere", "members": [3001, member.id]})
     elsewhere = foreign.raise_for_status().json()["id"]
@@ -137,9 +138,9 @@ async def set_up(made: World) -> Stage:
 
 async def an_order(made: World, emma: Newcomer) -> Json:
     await emma.says("/send 500rb bca 8620123456")
-    await emma.sees("Please check")
-    await emma.taps("Confirm")
-    await emma.sees("Waiting for your payment, until")
+    await emma.sees(like("review.title"))
+    await emma.taps(label("review.confirm"))
+    await emma.sees(like("card.pay_before"))
     return await order_of(made, emma)
 
 
@@ -147,7 +148,7 @@ async def fail(made: World, emma: Newcomer, orders: list[Json]) -> None:
     """These are paid, and fail; a ticket is opened for each."""
     for order in orders:
         await made.service.pays(order)
-    await emma.sees_times(len(orders), "Payment received at")
+    await emma.sees_times(len(orders), like("news.paid"))
     for order in orders:
         await made.service.does("fail", orderId=order["id"])
 
@@ -198,7 +199,7 @@ async def everything_is_heard(made: World) -> None:
     """What was written last has been answered, and all before it."""
     last = await newcomer(made)
     await last.says("/start")
-    await last.sees("Kirim", within=LONG)
+    await last.sees(like("start.text"), within=LONG)
     await in_peace(made)
 
 

@@ -14,6 +14,7 @@ from tests.e2e.people import Newcomer, completes, newcomer, row_of
 from tests.e2e.steps import reaches_invoice, reaches_review
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of, world
+from tests.texts import label, like, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -61,7 +62,7 @@ async def sent_by(town: World, person: Newcomer, number: str) -> tuple[Json, Jso
     card, order = await reaches_invoice(town, person, number=number)
     await town.service.pays(order)
     await completes(town, order)
-    await person.sees("They usually show in the account", anywhere=True)
+    await person.sees(like("news.sent_bank"), anywhere=True)
     return card, order
 
 
@@ -74,9 +75,9 @@ async def file_of(person: Newcomer, message: Json) -> tuple[str, Json]:
 async def asks_to_be_deleted(person: Newcomer) -> Json:
     """From the command to the second question."""
     await person.says("/privacy")
-    await person.sees("Kirim keeps what it needs")
-    await person.taps("Delete everything")
-    return await person.sees("Delete everything\\?")
+    await person.sees(like("privacy.text"))
+    await person.taps(label("privacy.delete"))
+    return await person.sees(like("privacy.confirm"))
 
 
 async def test_a_person_sees_takes_along_and_deletes_everything_and_no_file_tells_of_it(town: World) -> None:
@@ -87,15 +88,14 @@ async def test_a_person_sees_takes_along_and_deletes_everything_and_no_file_tell
     assert found_in(town.state / "kirim.db", [number]) == {}
 
     await emma.says("/privacy")
-    shown = await emma.sees("recipients' numbers and names, encrypted: 365 days after you last used them")
-    assert "Telegram has them" in words_of(shown)
-    await emma.taps("See my data")
-    summary = await emma.sees("1 recipient\n")
+    await emma.sees(like("privacy.text", how_long=text("privacy.for_days", count=365)))
+    await emma.taps(label("privacy.see"))
+    summary = await emma.sees(like("privacy.recipients", count=1) + "\n")
     assert "BCA ••••4455" in words_of(summary)
     assert number not in words_of(summary)
 
-    await emma.taps("Get it as a file")
-    name, content = await file_of(emma, await emma.sees("Everything Kirim keeps of you"))
+    await emma.taps(label("privacy.file"))
+    name, content = await file_of(emma, await emma.sees(like("privacy.file_caption")))
     assert name == "kirim-data.json"
     assert content["profile"]["telegram_id"] == emma.id
     assert [each["number"] for each in content["recipients"]] == [number]
@@ -104,9 +104,9 @@ async def test_a_person_sees_takes_along_and_deletes_everything_and_no_file_tell
     assert [step["state"] for step in content["orders"][0]["timeline"]][-1] == "COMPLETED"
 
     question = await asks_to_be_deleted(emma)
-    assert "1 recipient" in words_of(question)
-    await emma.taps("Yes, delete everything")
-    await emma.sees("Done: everything is deleted")
+    assert says(words_of(question), "privacy.recipients", count=1)
+    await emma.taps(label("privacy.yes"))
+    await emma.sees(like("privacy.deleted"))
     await becomes_unknown(town, emma)
     assert found_in(town.state / "kirim.db", [number, *sealed]) == {}
     kept = row_of(town, order)
@@ -118,14 +118,14 @@ async def test_a_second_tap_deletes_nothing_else_and_leaves_nothing_behind(town:
     emma = await newcomer(town)
     await reaches_review(emma, number="7731004466")
     question = await asks_to_be_deleted(emma)
-    _, yes = await emma.button("Yes, delete everything")
+    _, yes = await emma.button(label("privacy.yes"))
     await asyncio.gather(emma.presses(question, yes), emma.presses(question, yes))
-    await emma.sees("Done: everything is deleted", anywhere=True)
+    await emma.sees(like("privacy.deleted"), anywhere=True)
     await becomes_unknown(town, emma)
     # Whoever has begun anew keeps what they have done since, whatever stands further up in the chat.
     await reaches_review(emma, number="7731004477")
     await emma.presses(question, yes, force=True)
-    await emma.sees("What you have done since is still there")
+    await emma.sees(like("privacy.done_before"))
     assert len(rows_of(town, emma)["drafts"]) == 1
 
 
@@ -134,11 +134,11 @@ async def test_a_strangers_button_deletes_nobody(town: World) -> None:
     await reaches_review(emma, number="7731004488")
     await reaches_review(sari, number="7731004499")
     await asks_to_be_deleted(emma)
-    _, yes = await emma.button("Yes, delete everything")
+    _, yes = await emma.button(label("privacy.yes"))
     await sari.says("/privacy")
-    theirs = await sari.sees("Kirim keeps what it needs")
+    theirs = await sari.sees(like("privacy.text"))
     toast = await sari.presses(theirs, yes, force=True)
-    assert toast["text"] == "That button belongs to somebody else."
+    assert toast["text"] == label("privacy.not_yours")
     assert {"people", "drafts"} <= rows_of(town, sari).keys()
     assert {"people", "drafts"} <= rows_of(town, emma).keys()
 
@@ -148,28 +148,28 @@ async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(town: 
     _, order = await reaches_invoice(town, emma, number=number)
     sealed = sealed_of(town, emma)
     await asks_to_be_deleted(emma)
-    await emma.sees("1 order is still open. It will be finished first", anywhere=True)
-    await emma.taps("Yes, delete everything")
-    noted = await emma.sees("Your wish is noted")
+    await emma.sees(like("privacy.open_first", count=1), anywhere=True)
+    await emma.taps(label("privacy.yes"))
+    noted = await emma.sees(like("privacy.noted"))
     assert "BCA ••••5511" in words_of(noted)
-    assert "Its invoice can still be paid" in words_of(noted)
-    await emma.taps("Keep my data")
-    await emma.sees("Good: nothing will be deleted")
+    assert says(words_of(noted), "privacy.open_payable")
+    await emma.taps(label("privacy.keep"))
+    await emma.sees(like("privacy.kept"))
     await asks_to_be_deleted(emma)
-    await emma.taps("Yes, delete everything")
-    await emma.sees("Your wish is noted")
+    await emma.taps(label("privacy.yes"))
+    await emma.sees(like("privacy.noted"))
     await town.service.pays(order)
-    await emma.sees("Payment received at", anywhere=True)
+    await emma.sees(like("news.paid"), anywhere=True)
     assert rows_of(town, emma)["people"]
     await completes(town, order)
-    await emma.sees("Done: everything is deleted")
+    await emma.sees(like("privacy.deleted"))
     told = [words_of(message) for message in await emma.messages()]
-    sent = next(at for at, words in enumerate(told) if "They usually show in the account" in words)
-    gone = next(at for at, words in enumerate(told) if "Done: everything is deleted" in words)
+    sent = next(at for at, words in enumerate(told) if says(words, "news.sent_bank"))
+    gone = next(at for at, words in enumerate(told) if says(words, "privacy.deleted"))
     assert sent < gone
     await becomes_unknown(town, emma)
     assert found_in(town.state / "kirim.db", [number, *sealed]) == {}
-    assert await emma.count("Done: everything is deleted") == 1
+    assert await emma.count(like("privacy.deleted")) == 1
 
 
 async def test_kill_9_around_the_deletion_leaves_nobody_half_forgotten(
@@ -180,23 +180,23 @@ async def test_kill_9_around_the_deletion_leaves_nobody_half_forgotten(
         await reaches_review(emma, number=number)
         await asks_to_be_deleted(emma)
         async with held(calls_of(kirim, "editMessageText"), emma):
-            await emma.taps("Yes, delete everything", wait=0)
+            await emma.taps(label("privacy.yes"), wait=0)
         await killed_and_restarted(kirim)
-        await emma.sees("Done: everything is deleted", anywhere=True)
+        await emma.sees(like("privacy.deleted"), anywhere=True)
         await becomes_unknown(kirim, emma)
         assert found_in(kirim.state / "kirim.db", [number]) == {}
 
         sari = await newcomer(kirim)
         _, order = await reaches_invoice(kirim, sari, number="7731006622")
         await asks_to_be_deleted(sari)
-        await sari.taps("Yes, delete everything")
-        await sari.sees("Your wish is noted")
+        await sari.taps(label("privacy.yes"))
+        await sari.sees(like("privacy.noted"))
         await kirim.kill_bot()
         await kirim.service.pays(order)
         await completes(kirim, order)
         await kirim.start_bot()
-        await sari.sees("Done: everything is deleted", anywhere=True)
-        assert await sari.count("They usually show in the account") == 1
+        await sari.sees(like("privacy.deleted"), anywhere=True)
+        assert await sari.count(like("news.sent_bank")) == 1
         await becomes_unknown(kirim, sari)
         log = kirim.log.read_text()
         assert not re.search("77310066[12]{2}", log)

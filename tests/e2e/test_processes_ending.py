@@ -11,12 +11,13 @@ from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.programs import running
 from tests.e2e.trouble import calls_of, good_weather, held, invoices_in, service_held
 from tests.e2e.world import World, world
+from tests.texts import label, like
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WITHIN = 5.0
-SHOWN = "Waiting for your payment, until"
-AGAIN = "Repeated, since we can't be sure"
+SHOWN = like("card.pay_before")
+AGAIN = like("news.again")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -52,12 +53,12 @@ async def test_sigterm_in_the_middle_of_a_long_poll(lasting: World, sender: Send
     await ends_well(lasting)
     await sender.chat.says("/status")
     await lasting.start_bot()
-    await sender.chat.sees("No orders are under way")
+    await sender.chat.sees(like("status.none"))
 
 
 async def test_sigterm_while_an_order_is_being_placed(lasting: World, sender: Sender) -> None:
     async with service_held(lasting, "delay_after"):
-        await sender.chat.taps("Confirm", wait=0)
+        await sender.chat.taps(label("review.confirm"), wait=0)
     await sender.has_order()
     await ends_well(lasting)
     await lasting.start_bot()
@@ -67,7 +68,7 @@ async def test_sigterm_while_an_order_is_being_placed(lasting: World, sender: Se
 @pytest.mark.parametrize("method", ["sendPhoto", "sendMessage"])
 async def test_sigterm_while_news_is_being_sent(lasting: World, sender: Sender, method: str) -> None:
     async with held(calls_of(lasting, method), sender.chat):
-        await sender.chat.taps("Confirm", wait=0)
+        await sender.chat.taps(label("review.confirm"), wait=0)
     await ends_well(lasting)
     await lasting.start_bot()
     await is_shown_one_invoice(sender)
@@ -76,15 +77,15 @@ async def test_sigterm_while_news_is_being_sent(lasting: World, sender: Sender, 
 
 async def test_sigterm_while_a_question_is_being_asked(lasting: World, sender: Sender) -> None:
     async with held(calls_of(lasting, "editMessageText"), sender.chat):
-        await sender.chat.taps("Amount", wait=0)
+        await sender.chat.taps(label("review.edit.amount"), wait=0)
     await ends_well(lasting)
     await lasting.start_bot()
-    await sender.chat.sees("How much")
+    await sender.chat.sees(like("amount.ask"))
 
 
 async def test_sigterm_while_the_service_is_asked_for_a_quote(lasting: World, sender: Sender) -> None:
     async with service_held(lasting, method="GET", path="/v1/payout/methods"):
-        await sender.chat.taps("Confirm", wait=0)
+        await sender.chat.taps(label("review.confirm"), wait=0)
     await ends_well(lasting)
     await lasting.start_bot()
     await is_shown_one_invoice(sender)
@@ -110,16 +111,16 @@ async def test_a_second_bot_stands_by_answers_nobody_and_takes_over_when_the_fir
 ) -> None:
     async with running(tmp_path, "run", environment=lasting.environment) as second:
         await second.says('"standing_by"')
-        await sender.chat.taps("Amount")
-        await sender.chat.sees("How much")
+        await sender.chat.taps(label("review.edit.amount"))
+        await sender.chat.sees(like("amount.ask"))
         await lasting.kill_bot()
         await sender.chat.says("250rb")
         said = await second.says('"running"')
         assert said.count('"standing_by"') == 1
-        await sender.chat.sees("Arrives: Rp250,000")
-        await sender.chat.taps("Confirm")
+        await sender.chat.sees(like("review.figures", amount="Rp250,000"))
+        await sender.chat.taps(label("review.confirm"))
         await is_shown_one_invoice(sender)
-        assert await sender.chat.count("Arrives: Rp250,000") == 1
+        assert await sender.chat.count(like("review.figures", amount="Rp250,000")) == 1
         # A third one that is to stand by is ended like any other.
         async with running(tmp_path, "run", environment=lasting.environment) as third:
             await third.says('"standing_by"')

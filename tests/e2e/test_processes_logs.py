@@ -7,9 +7,10 @@ from tests.e2e.crowd import Sender, newcomer
 from tests.e2e.steps import goes_through
 from tests.e2e.trouble import good_weather, killed_and_restarted
 from tests.e2e.world import World, world
+from tests.texts import label, like
 
 HOLDER = "Wulandari Kusumaningrum"
-SHOWN = "Waiting for your payment, until"
+SHOWN = like("card.pay_before")
 
 
 async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_secret_in_the_log(
@@ -22,16 +23,16 @@ async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_s
         await kirim.telegram_fails("500", "getUpdates", times=1)
         await kirim.telegram_fails("429", "sendPhoto", times=1, retry_after=1)
         await kirim.service.fails_with("500_after", times=1, error=f"no {sender.number} of {HOLDER}")
-        await sender.chat.taps("Confirm", wait=0)
-        await sender.chat.sees("We are checking", anywhere=True)
+        await sender.chat.taps(label("review.confirm"), wait=0)
+        await sender.chat.sees(like("news.checking"), anywhere=True)
         await sender.chat.sees(SHOWN, anywhere=True)
         await killed_and_restarted(kirim)
         order = (await sender.orders())[0]
         await kirim.service.fails_with("truncated", method="GET", times=1)
         await kirim.service.pays(order)
-        await sender.chat.sees("Payment received at", anywhere=True)
+        await sender.chat.sees(like("news.paid"), anywhere=True)
         await goes_through(kirim, order)
-        await sender.chat.sees("They usually show in the account", anywhere=True)
+        await sender.chat.sees(like("news.sent_bank"), anywhere=True)
         await good_weather(kirim)
         assert (await kirim.stop_bot())[0] == 0
         assert_private(kirim, sender, order["invoiceBolt11"])
@@ -39,11 +40,11 @@ async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_s
 
 async def reaches_review(sender: Sender) -> None:
     for said, seen in (
-        ("/send", "Where should it go"),
-        ("bca", "Which account number"),
-        (sender.number, "Whose account"),
-        (HOLDER, "How much"),
-        ("123.456", "Arrives: Rp123,456"),
+        ("/send", like("destination.ask")),
+        ("bca", like("number.ask_bank")),
+        (sender.number, like("holder.ask")),
+        (HOLDER, like("amount.ask")),
+        ("123.456", like("review.figures", amount="Rp123,456")),
     ):
         await sender.chat.says(said)
         await sender.chat.sees(seen)

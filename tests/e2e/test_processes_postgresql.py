@@ -12,6 +12,7 @@ from tests.e2e.programs import running
 from tests.e2e.steps import goes_through
 from tests.e2e.trouble import invoices_in, killed_and_restarted, posts, service_held
 from tests.e2e.world import World, world
+from tests.texts import label, like, says
 
 
 @pytest.fixture
@@ -31,21 +32,21 @@ async def test_rupiah_are_sent_on_postgresql_through_a_kill_and_a_change_of_proc
 ) -> None:
     sender = await newcomer_at_review(kirim)
     async with service_held(kirim, "delay_after"):
-        await sender.chat.taps("Confirm", wait=0)
+        await sender.chat.taps(label("review.confirm"), wait=0)
     order = await sender.has_order()
     await killed_and_restarted(kirim)
-    card = await sender.chat.sees("Waiting for your payment, until", anywhere=True)
+    card = await sender.chat.sees(like("card.pay_before"), anywhere=True)
     assert await invoices_in(sender.chat) == {order["invoiceBolt11"]}
     async with running(tmp_path, "run", environment=kirim.environment) as second:
         await second.says('"standing_by"')
         await kirim.service.pays(order)
         await kirim.kill_bot()
         await second.says('"running"')
-        await sender.chat.sees("Payment received at", anywhere=True)
+        await sender.chat.sees(like("news.paid"), anywhere=True)
         await goes_through(kirim, order)
-        await sender.chat.sees("They usually show in the account", anywhere=True)
+        await sender.chat.sees(like("news.sent_bank"), anywhere=True)
         final = next(m for m in await sender.chat.messages() if m["message_id"] == card["message_id"])
-        assert "have been sent to the bank" in final["text"]
+        assert says(final["text"], "card.sent_bank")
         assert (await second.ends_on(signal.SIGTERM))[0] == 0
     assert len(await sender.orders()) == 1
     assert await posts(kirim) <= 1

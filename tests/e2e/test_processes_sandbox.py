@@ -16,6 +16,7 @@ import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
 from tests.e2e.programs import Running, run, running
 from tests.e2e.trouble import until
 from tests.e2e.world import Chatter
+from tests.texts import like
 
 WITHIN = 5.0
 ARGUMENTS = ("sandbox", "--port", "0", "--service-port", "0", "--wallet-port", "0", "--state", "here")
@@ -64,23 +65,23 @@ async def ends_clean(program: Running, sent: signal.Signals) -> None:
 async def test_the_sandbox_restarts_a_killed_bot_keeps_its_state_and_forgets_it_only_when_told(tmp_path: Path) -> None:
     async with sandbox(tmp_path) as (program, emma):
         await emma.says("/send")
-        await emma.sees("Where should it go")
+        await emma.sees(like("destination.ask"))
         (bot,) = children(program)
         bot.kill()
         await until(partial(has_another_child, program, bot.pid), what="another bot")
         await emma.says("bca")
-        await emma.sees("Which account number")
+        await emma.sees(like("number.ask_bank"))
         await ends_clean(program, signal.SIGINT)
     async with sandbox(tmp_path) as (program, emma):
-        assert await emma.count("Which account number") == 1
+        assert await emma.count(like("number.ask_bank")) == 1
         await emma.says("1234567890")
-        await emma.sees("Whose account")
+        await emma.sees(like("holder.ask"))
         await ends_clean(program, signal.SIGTERM)
     async with sandbox(tmp_path, "--fresh", "--without-bot") as (program, emma):
         assert await emma.messages() == []
         async with running(tmp_path, "run", environment=await settings_told(program)):
             await emma.says("/status")
-            await emma.sees("No orders are under way")
+            await emma.sees(like("status.none"))
         await ends_clean(program, signal.SIGTERM)
 
 
@@ -99,7 +100,7 @@ async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path)
             async with httpx.AsyncClient(base_url=settings["TELEGRAM_API_URL"], timeout=30) as http:
                 emma = Chatter(http, 1001)
                 await emma.says("/start")
-                await emma.sees("Kirim sends rupiah")
+                await emma.sees(like("start.text"))
                 assert (await http.get(f"{settings['PUBLIC_URL']}/healthz")).status_code == 200
         await ends_clean(program, signal.SIGINT)
 

@@ -4,26 +4,29 @@ from pathlib import Path
 
 from tests.e2e.people import Newcomer, newcomer
 from tests.e2e.world import World, words_of, world
+from tests.texts import label, like
+
+DAY, WEEK, MONTH = label("rate.button_day"), label("rate.button_week"), label("rate.button_month")
 
 
 async def test_the_rate_is_a_picture_whose_period_changes_in_place(tmp_path: Path) -> None:
     async with world(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim:
         emma, sari = await newcomer(kirim), await newcomer(kirim, "id")
         await emma.says("/rate")
-        day = await emma.sees("1 BTC = Rp")
+        day = await emma.sees(like("rate.btc", rate="Rp"))
         assert day["photo"]
         assert "Rp100,000 ≈" in words_of(day)
-        assert (await emma.buttons())[:3] == ["· Day ·", "Week", "Month"]
-        await emma.taps("Month")
-        month = await emma.sees("1 BTC = Rp")
+        assert (await emma.buttons())[:3] == [f"· {DAY} ·", WEEK, MONTH]
+        await emma.taps(MONTH)
+        month = await emma.sees(like("rate.btc", rate="Rp"))
         assert month["message_id"] == day["message_id"]
-        assert (await emma.buttons())[:3] == ["Day", "Week", "· Month ·"]
+        assert (await emma.buttons())[:3] == [DAY, WEEK, f"· {MONTH} ·"]
         assert month["photo"][-1]["file_id"] != day["photo"][-1]["file_id"]
-        await emma.taps("Day")
-        again = await emma.sees("1 BTC = Rp")
+        await emma.taps(DAY)
+        again = await emma.sees(like("rate.btc", rate="Rp"))
         assert again["photo"][-1]["file_id"] == day["photo"][-1]["file_id"]  # sent by its id
         await sari.says("/rate")
-        assert "Rp100.000 ≈" in words_of(await sari.sees("1 BTC = Rp"))
+        assert "Rp100.000 ≈" in words_of(await sari.sees(like("rate.btc", "id", rate="Rp")))
         await what_cannot_be_had(kirim, emma)
 
 
@@ -32,8 +35,8 @@ async def what_cannot_be_had(kirim: World, emma: Newcomer) -> None:
     await kirim.kill_bot()
     await kirim.service.fails_with("503", method="GET", path="/v1/quote")
     await kirim.start_bot()
-    toast = await emma.taps("Week")
-    assert "The rate can't be had right now" in str(toast)
+    toast = await emma.taps(WEEK)
+    assert toast["text"] == label("rate.none")
     await emma.says("/rate")
-    await emma.sees("The rate can't be had right now")
+    await emma.sees(like("rate.none"))
     await kirim.service.heals()
