@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from bot.actions import refused_messages
 from bot.actions.lookups import LookingUp
 from bot.actions.market import Market
 from bot.actions.masking import Masking
@@ -99,5 +100,8 @@ def support_of(
             **StepNews(store, messenger, ticket_room).tellers(),
             **TicketNews(store, messenger, clock, reopen_within=reopen_within).tellers(),
         },
-        after=hooks.around({**TicketRelay(room).after(), **wait_news.after(), **ticket_news.AFTER}),
+        after={
+            **refused_messages.hooks(settings.operator_ids),
+            **hooks.around({**TicketRelay(room).after(), **wait_news.after(), **ticket_news.AFTER}),
+        },
     )

@@ -28,7 +28,15 @@ OWN_NEWS: Final[Mapping[AlarmKind, tuple[str, str]]] = {
 }
 """Where the news of an alarm and of its end have kinds of their own."""
 
-OF_ORDERS: Final = frozenset({AlarmKind.ORDER_STUCK, AlarmKind.ORDER_FAILED, AlarmKind.INVOICE_MISMATCH})
+OF_ORDERS: Final = frozenset(
+    {
+        AlarmKind.ORDER_STUCK,
+        AlarmKind.ORDER_FAILED,
+        AlarmKind.INVOICE_MISMATCH,
+        AlarmKind.MESSAGE_REFUSED,
+        AlarmKind.PICTURE_REFUSED,
+    }
+)
 """Their subject is an order's reference."""
 
 BY_HAND: Final = frozenset({*OF_ORDERS, AlarmKind.ROOM_LOST})
@@ -146,6 +154,15 @@ class Alarms:
 async def of_order(tx: Transaction, kind: AlarmKind, reference: str, now: datetime, **facts: object) -> None:
     """Raise an alarm about an order, in the transaction that tells the staff of it: it has no news of its own."""
     await tx.alarms.add(Alarm(kind=kind, subject=reference, facts=facts, raised_at=now))
+
+
+async def raise_about_order(
+    tx: Transaction, kind: AlarmKind, reference: str, now: datetime, tell: Iterable[int], **facts: object
+) -> None:
+    """Raise an alarm about an order and queue the message about it for `tell`; nothing where it is raised already."""
+    alarm = Alarm(kind=kind, subject=reference, facts=facts, raised_at=now)
+    if await tx.alarms.add(alarm):
+        await tx.outbox.add(staff_news(tell, RAISED, subject_of(alarm), now, **told_of(alarm)))
 
 
 async def over(

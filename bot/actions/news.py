@@ -2,14 +2,47 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
-from bot.actions.ports import News
+from bot.actions.ports import News, Queue
 from bot.domain.order import Notice, Order
 
 ORDER_SUBJECT = "order:"
 DRAFT_SUBJECT = "draft:"
 RATE_SUBJECT = "rate:"
 """News of the rate: a queue of its own, so that news about money in the same chat never wait behind it."""
+
+
+EXTRA_TRIES: Final = 24
+"""After so many tries a message of that queue is given up, some four hours after the first."""
+
+_EXTRA_KINDS: Final = frozenset(
+    {
+        Notice.RECEIPT,
+        # What support and users write to each other, with files: in one queue, so that it keeps its order.
+        "ticket_answer",
+        "ticket_answer_edited",
+        "ticket_answer_withdrawn",
+        "ticket_closed",
+        "ticket_head",
+        "ticket_card",
+        "ticket_entry",
+        "ticket_entry_edited",
+        "ticket_step",
+        "ticket_remark",
+        "ticket_waits",
+        "ticket_forgotten",
+        "ticket_waits_long",
+    }
+)
+
+
+def queue_of(subject: str, kind: str) -> Queue:
+    """Return the queue of a message."""
+    if subject.startswith(RATE_SUBJECT):
+        return Queue.RATE
+    return Queue.EXTRA if kind.partition(":")[0] in _EXTRA_KINDS else Queue.MONEY
+
 
 FAREWELL = "farewell"
 """The kind of the one piece of news that is told to somebody whose data have just been deleted."""

@@ -22,7 +22,7 @@ from bot.actions.posting import Posting
 from bot.actions.recipients import remember
 from bot.actions.rules import Rules
 from bot.actions.settling import Settling, note
-from bot.actions.verdict import Verdict, withheld
+from bot.actions.verdict import Verdict, notices_of_open, withheld
 from bot.domain.draft import DraftStatus, OrderDraft
 from bot.domain.follow import next_look, offer_is_over
 from bot.domain.order import Notice, Order, Phase, new_page_token, new_reference
@@ -181,7 +181,7 @@ class Orders:
         if not self.rules.amounts_for(held.method).allow(held.idr or 0):
             return withheld(held, Notice.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
         opened = replace(held, phase=Phase.OPEN, hold=None)
-        return Verdict(opened, (Notice.INVOICE, Notice.CARD), note=EventNote.PRICE_ACCEPTED)
+        return Verdict(opened, notices_of_open(opened), note=EventNote.PRICE_ACCEPTED)
 
     async def _listed(self, method: PayoutMethod | None) -> PayoutMethod:
         """The destination as the live list has it now. Raises `MethodVanished` and `SettlementFailure`."""

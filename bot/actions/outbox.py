@@ -14,11 +14,12 @@ import structlog
 
 from bot.actions.ending import end
 from bot.actions.mistakes import where
-from bot.actions.news import RATE_SUBJECT
+from bot.actions.news import EXTRA_TRIES, queue_of
 from bot.actions.ports import (
     ChatMoved,
     Clock,
     News,
+    Queue,
     Store,
     StoreDown,
     Teller,
@@ -32,7 +33,11 @@ log = structlog.get_logger(__name__)
 
 AT_ONCE = 48
 OF_RATE_AT_ONCE = 24
-"""News of the rate have places of their own, since many of them may fall due together."""
+EXTRA_AT_ONCE = 24
+SLOTS = {Queue.MONEY: AT_ONCE, Queue.EXTRA: EXTRA_AT_ONCE, Queue.RATE: OF_RATE_AT_ONCE}
+"""Each queue has places of its own: pictures that hang and quotes at eight o'clock keep no money message waiting."""
+
+HEADS_READ = {Queue.MONEY: 100, Queue.EXTRA: 50, Queue.RATE: OF_RATE_AT_ONCE}
 
 REPEAT_AFTER = timedelta(seconds=15)
 """A message that may have arrived is given this long before it is repeated: the way is just now bad."""
@@ -68,8 +73,7 @@ class OutboxDelivery:
         self._clock = clock
         self._on_room = on_room
         self._after = after or {}
-        self._slots = asyncio.Semaphore(AT_ONCE)
-        self._slots_of_rate = asyncio.Semaphore(OF_RATE_AT_ONCE)
+        self._slots = {queue: asyncio.Semaphore(count) for queue, count in SLOTS.items()}
         self._under_way: dict[int, asyncio.Task[None]] = {}
         self._mistakes: Counter[int] = Counter()
 
@@ -85,7 +89,7 @@ class OutboxDelivery:
         """Start telling all heads that are due; how many. No chat waits for another's answer."""
         async with self._store.reading() as tx:
             now = self._clock.now()
-            heads = (*await tx.outbox.heads(now), *await tx.outbox.heads(now, OF_RATE_AT_ONCE, of_rate=True))
+            heads = [news for queue in Queue for news in await tx.outbox.heads(now, HEADS_READ[queue], queue)]
         fresh = [news for news in heads if news.id not in self._under_way]
         for news in fresh:
             task = asyncio.create_task(self._deliver(news), name=f"news-{news.id}")
@@ -115,7 +119,7 @@ class OutboxDelivery:
         self._on_room()
 
     async def _deliver(self, news: News) -> None:
-        async with self._slots_of_rate if news.subject.startswith(RATE_SUBJECT) else self._slots:
+        async with self._slots[queue_of(news.subject, news.kind)]:
             async with self._store.transaction() as tx:
                 if not await tx.outbox.start(news.id):
                     return
@@ -140,6 +144,9 @@ class OutboxDelivery:
 
     async def _keep(self, news: News, outcome: Told | TellLater | Untellable) -> None:
         now = self._clock.now()
+        is_extra = queue_of(news.subject, news.kind) is Queue.EXTRA
+        if isinstance(outcome, TellLater) and is_extra and news.attempts + 1 >= EXTRA_TRIES:
+            outcome = Untellable(f"{EXTRA_TRIES} tries failed")
         async with self._store.transaction() as tx:
             match outcome:
                 case Told(message_id):

@@ -13,6 +13,9 @@ from bot.domain.quote import price_drift_percent
 from bot.domain.timeline import FAILED
 from bot.invoices import bolt11, erc681
 
+LONG_INVOICE = 500
+"""Characters; a shorter one surely stands under its picture. A longer one may need a message of its own."""
+
 TOO_GOOD_PERCENT = Decimal(5)
 """A locked price better than the reviewed one by more than this is likely a slip of units: the sender is asked."""
 
@@ -83,7 +86,15 @@ def judge(
     )
     if drift > drift_percent or drift < -TOO_GOOD_PERCENT:
         return Verdict(replace(made, phase=Phase.HELD, hold=Hold.PRICE), (Notice.PRICE_MOVED,))
-    return Verdict(replace(made, phase=Phase.OPEN), (Notice.INVOICE, Notice.CARD))
+    opened = replace(made, phase=Phase.OPEN)
+    return Verdict(opened, notices_of_open(opened))
+
+
+def notices_of_open(order: Order) -> tuple[Notice, ...]:
+    """Return what the sender of an order that may be paid is shown."""
+    if order.bolt11 is not None and len(order.bolt11) > LONG_INVOICE:
+        return (Notice.INVOICE, Notice.INVOICE_TEXT, Notice.CARD)
+    return (Notice.INVOICE, Notice.CARD)
 
 
 def withheld(order: Order, notice: Notice, *, complaint: str | None = None, note: str = "") -> Verdict:

@@ -36,7 +36,7 @@ class AlarmTeller:
 
     async def _tell_raised(self, news: News, reader: Person | None, t: Translator) -> Telling:
         alarm, zone = alarm_in(news.payload), reader.zone if reader else PRESUMED
-        return await self._send(news, t, alarms.raised(t, alarm, {}, self._clock.now(), zone))
+        return await self._send(news, t, alarms.raised(t, alarm, await self._orders([alarm]), self._clock.now(), zone))
 
     async def _tell_over(self, news: News, _: Person | None, t: Translator) -> Telling:
         alarm, by_hand = alarm_in(news.payload), bool(news.payload.get("by_hand"))

@@ -60,6 +60,8 @@ def _is_long_ago(seen_at: datetime | None, now: datetime) -> bool:
 
 async def catch_up(visit: Visit) -> None:
     """Somebody who had blocked the bot is back: they see what became of their orders while nothing reached them."""
+    if visit.person.missed is not None:
+        await _show_missed(visit, visit.person.missed)
     since, now = visit.away_since, visit.desk.clock.now()
     if since is None:
         return
@@ -73,3 +75,14 @@ async def catch_up(visit: Visit) -> None:
     async with visit.desk.store.transaction() as tx:
         await tx.people.save(visit.person)
         await did(tx, visit.person.id, Did.CAME_BACK, now)
+
+
+async def _show_missed(visit: Visit, reference: str) -> None:
+    """Show the order about which Telegram has refused a message, once."""
+    visit.person = replace(visit.person, missed=None)
+    async with visit.desk.store.transaction() as tx:
+        order = await tx.orders.get(reference)
+        await tx.people.save(visit.person)
+    if order is not None and order.person_id == visit.person.id:
+        visit.notice = visit.t("talk.missed")
+        await show_at_the_end(visit, order)

@@ -13,9 +13,9 @@ from bot.actions.ports import Clock, News, Person, Store, Told, Untellable
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import known_as
 from bot.chat import words
-from bot.chat.messenger import Delivered, Gone, Invalid, Messenger
+from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, Outcome
 from bot.chat.receipts import draw
-from bot.chat.screen import Screen
+from bot.chat.screen import Keyboard, Screen
 from bot.chat.screens import card, lapsed, outcome, pay, privacy, recipients, staff_notes, wallet_page
 from bot.chat.telling import Tellers, Telling, kept, marked, tell_text
 from bot.domain.draft import DraftStatus
@@ -25,6 +25,9 @@ from bot.domain.timeline import Step
 from bot.domain.zones import PRESUMED
 from bot.i18n import Translations, Translator, choose
 from bot.invoices import qr
+from bot.pictures.closed import draw_closed
+
+PICTURE_TRIES = 2
 
 TellOrder = Callable[[News, Order, Translator, ZoneInfo], Awaitable[Telling]]
 
@@ -68,6 +71,7 @@ class ChatTeller:
         self._others = others or {}
         self._special: dict[str, TellOrder] = {
             Notice.INVOICE: self._tell_invoice,
+            Notice.INVOICE_TEXT: self._tell_invoice_text,
             Notice.CARD: self._tell_card,
             Notice.CARD_EDIT: self._edit_card,
             Notice.TAKE_DOWN: self._take_down,
@@ -127,26 +131,53 @@ class ChatTeller:
         return await tell_text(self._messenger, news, t, screen, lane="money", silent=silent)
 
     async def _tell_invoice(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
-        now = self._clock.now()
-        if not order.awaits_payment(now):
+        """With its picture; where that fails twice or is refused, as text: nobody waits for a picture to pay."""
+        if not order.awaits_payment(self._clock.now()):
             return Told()
-        reader = await self._reader(news.chat_id)
-        payment = pay.payment(t, order, now, zone, reader.phrase if reader else None)
-        picture = await qr.render_png_off_loop(payment.payload)
-        caption = marked(news, t, payment.caption)
-        if pay.length(caption) > pay.CAPTION:
-            caption = payment.caption
+        payment = await self._payment(news, order, t, zone)
         page = wallet_page.rows(t, order, self._public_url)
-        for keyboard in ((*page, *payment.keyboard), payment.keyboard):
-            sent = await self._messenger.send_photo(
-                news.chat_id, picture, caption, keyboard, lane="money", silent=False
+        sent: Outcome = Invalid("the picture failed twice")
+        if news.attempts < PICTURE_TRIES:
+            picture = await qr.render_png_off_loop(payment.payload)
+            caption = marked(news, t, payment.caption)
+            if pay.length(caption) > pay.CAPTION:
+                caption = payment.caption
+            sent = await self._with_or_without_page(
+                page,
+                payment.keyboard,
+                lambda keyboard: self._messenger.send_photo(
+                    news.chat_id, picture, caption, keyboard, lane="money", silent=False
+                ),
             )
-            # An address that Telegram doesn't take must not cost anybody the invoice.
-            if not (page and isinstance(sent, Invalid)):
-                break
-        if payment.follow_up and isinstance(sent, Delivered):
-            await self._messenger.send_text(news.chat_id, payment.follow_up, (), lane="money", silent=True)
-        return kept(sent)
+        if not isinstance(sent, Invalid):
+            return kept(sent)
+        sent = await self._with_or_without_page(
+            page,
+            payment.keyboard,
+            lambda keyboard: self._messenger.send_text(
+                news.chat_id, marked(news, t, payment.caption), keyboard, lane="money", silent=False
+            ),
+        )
+        told = kept(sent)
+        return replace(told, without_picture=True) if isinstance(told, Told) else told
+
+    async def _with_or_without_page(
+        self, page: Keyboard, keyboard: Keyboard, send: Callable[[Keyboard], Awaitable[Outcome]]
+    ) -> Outcome:
+        """An address that Telegram doesn't accept must not cost anybody the invoice."""
+        sent = await send((*page, *keyboard))
+        return await send(keyboard) if page and isinstance(sent, Invalid) else sent
+
+    async def _payment(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> pay.Payment:
+        reader = await self._reader(news.chat_id)
+        return pay.payment(t, order, self._clock.now(), zone, reader.phrase if reader else None)
+
+    async def _tell_invoice_text(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+        """What didn't fit under the picture; most often nothing."""
+        if not order.awaits_payment(self._clock.now()):
+            return Told()
+        text = (await self._payment(news, order, t, zone)).follow_up
+        return Told() if text is None else await self._send(news, t, Screen(text), silent=True)
 
     async def _tell_card(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         return await self._send(news, t, self._card(order, t, zone), silent=True)
@@ -169,13 +200,30 @@ class ChatTeller:
         return kept(sent)
 
     async def _take_down(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
-        del t, zone
-        async with self._store.reading() as tx:
-            message_id = await tx.outbox.message_of(subject_of(order), Notice.INVOICE, news.chat_id)
-        if message_id is None:
-            return Told()
-        gone = await self._messenger.delete(news.chat_id, message_id, lane="money")
-        return Told() if isinstance(gone, Gone | Invalid) else kept(gone)
+        """Take away all that could still be paid with, the picture last: a retry finds what is left."""
+        del zone
+        for kind in (Notice.INVOICE_TEXT, Notice.INVOICE):
+            async with self._store.reading() as tx:
+                message_id = await tx.outbox.message_of(subject_of(order), kind, news.chat_id)
+            if message_id is None:
+                continue
+            gone = await self._take_away(news.chat_id, message_id, t, order)
+            if not isinstance(gone, Told):
+                return gone
+        return Told()
+
+    async def _take_away(self, chat_id: int, message_id: int, t: Translator, order: Order) -> Telling:
+        """Delete a message, or replace what it shows: after 48 hours Telegram deletes nothing of a bot's."""
+        outcome = await self._messenger.delete(chat_id, message_id, lane="money")
+        if not isinstance(outcome, Gone | Invalid):
+            return kept(outcome)
+        text = t("pay.closed_paid" if order.is_paid else "pay.closed", line=words.order_line(t, order))
+        picture = draw_closed(is_paid=order.is_paid)
+        outcome = await self._messenger.edit_photo(chat_id, message_id, picture, text, lane="money")
+        if isinstance(outcome, Gone | Invalid):
+            outcome = await self._messenger.edit_text(chat_id, message_id, text, lane="money")
+        # What can't be edited either isn't there any more.
+        return Told() if isinstance(outcome, Gone | Invalid) else kept(outcome)
 
     async def _tell_receipt(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         """Silently, for that the rupiah were sent has just been told; and not to whom leaves that to the card."""

@@ -58,6 +58,7 @@ class Notice(StrEnum):
     SUPERSEDED = "superseded"  # found after its sender had ordered the same again: only the newer one is shown
     DEPOSIT_TAKEN = "deposit_taken"  # another open deposit of the same sum goes to the same address
     INVOICE = "invoice"  # the QR and the text to pay with
+    INVOICE_TEXT = "invoice_text"  # the text of an invoice that is too long to stand under its picture
     CARD = "card"  # the live card is first sent
     CARD_EDIT = "card_edit"
     TAKE_DOWN = "take_down"  # the QR must go: nothing more is to be paid with it

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, FromClause, Select, bindparam, case, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.actions.news import ORDER_SUBJECT, RATE_SUBJECT
-from bot.actions.ports import Backlog, News, NewsStatus
+from bot.actions.news import ORDER_SUBJECT, queue_of
+from bot.actions.ports import Backlog, News, NewsStatus, Queue
 from bot.domain.order import Phase
 from bot.store import writing
 from bot.store.columns import constant
@@ -22,17 +22,17 @@ NOW = bindparam("now", type_=outbox.c.due_at.type)
 _same_chat = outbox.alias("same_chat")
 
 
-def _is_of_rate(news: FromClause) -> ColumnElement[bool]:
-    return news.c.subject.startswith(RATE_SUBJECT)
+def _is_in(queue: Queue, news: FromClause) -> ColumnElement[bool]:
+    return news.c.queue == constant(queue)
 
 
-def _heads(*, of_rate: bool) -> Select[Any]:
-    """The first of each chat in one of the two queues.
+def _heads(queue: Queue) -> Select[Any]:
+    """The first of each chat in one of the queues.
 
     Read from the index in the order of falling due, so that a hundred heads cost a hundred looks however many wait.
     A scalar subquery, because PostgreSQL has no way to turn that into a join over everything.
     """
-    its, same = (_is_of_rate(rows) if of_rate else ~_is_of_rate(rows) for rows in (outbox, _same_chat))
+    its, same = (_is_in(queue, rows) for rows in (outbox, _same_chat))
     first_of_chat = (
         select(_same_chat.c.id)
         .where(to_tell(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, same)
@@ -43,8 +43,8 @@ def _heads(*, of_rate: bool) -> Select[Any]:
     return select(outbox).where(IS_WAITING, its, outbox.c.id == first_of_chat).order_by(outbox.c.due_at, outbox.c.id)
 
 
-IN_QUEUE = {of_rate: _heads(of_rate=of_rate) for of_rate in (False, True)}
-HEADS = {of_rate: all_.where(outbox.c.due_at <= NOW).limit(bindparam("limit")) for of_rate, all_ in IN_QUEUE.items()}
+IN_QUEUE = {queue: _heads(queue) for queue in Queue}
+HEADS = {queue: all_.where(outbox.c.due_at <= NOW).limit(bindparam("limit")) for queue, all_ in IN_QUEUE.items()}
 NEXT_DUE = [all_.with_only_columns(outbox.c.due_at).limit(1) for all_ in IN_QUEUE.values()]
 COUNT_DUE = (
     select(func.count())
@@ -55,7 +55,8 @@ COUNT_DUE = (
 WAITS_SINCE = case((outbox.c.attempts == 0, outbox.c.due_at), else_=outbox.c.created_at)
 OVERDUE = bindparam("before", type_=outbox.c.due_at.type)
 # News of the rate go at the pace of a broadcast: however many they are, that is no backlog.
-BACKLOG = select(func.count(), func.min(WAITS_SINCE)).where(IS_TO_TELL, ~_is_of_rate(outbox), WAITS_SINCE <= OVERDUE)
+IS_NOT_OF_RATE = outbox.c.queue != constant(Queue.RATE)
+BACKLOG = select(func.count(), func.min(WAITS_SINCE)).where(IS_TO_TELL, IS_NOT_OF_RATE, WAITS_SINCE <= OVERDUE)
 LEFT_SENDING = select(outbox).where(IS_TO_TELL, IS_SENDING)
 
 START = update(outbox).where(THIS, IS_WAITING).values(status=NewsStatus.SENDING.value, attempts=outbox.c.attempts + 1)
@@ -105,13 +106,13 @@ class SqlOutbox:
         rows = [_row(piece) for piece in news]
         return len(await writing.add_all(self._connection, outbox, rows, outbox.c.id))
 
-    async def heads(self, now: datetime, limit: int = 100, *, of_rate: bool = False) -> tuple[News, ...]:
+    async def heads(self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY) -> tuple[News, ...]:
         """For each chat its first row that is waiting or sending, if that one is waiting and due.
 
-        The longest due first, so that no chat is left behind by the limit. News of the rate and all others are two
-        queues beside each other.
+        The longest due first, so that no chat is left behind by the limit. The queues
+        go on beside each other.
         """
-        found = await self._connection.execute(HEADS[of_rate], {"now": now, "limit": limit})
+        found = await self._connection.execute(HEADS[queue], {"now": now, "limit": limit})
         return tuple(_news(row) for row in found.mappings())
 
     async def next_due(self) -> datetime | None:
@@ -191,6 +192,7 @@ def _row(news: News) -> dict[str, object]:
         "chat_id": news.chat_id,
         "subject": news.subject,
         "kind": news.kind,
+        "queue": queue_of(news.subject, news.kind).value,
         "payload": dict(news.payload),
         "status": news.status.value,
         "attempts": news.attempts,
@@ -204,7 +206,8 @@ def _row(news: News) -> dict[str, object]:
 
 
 def _news(row: Mapping[Any, Any]) -> News:
-    return News(**{**row, "status": NewsStatus(row["status"])})
+    known = {name: value for name, value in row.items() if name != "queue"}
+    return News(**{**known, "status": NewsStatus(row["status"])})
 
 
 def _given_up(failure: str) -> dict[str, object]:

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.actions.ports import Backlog, News, NewsStatus
+from bot.actions.ports import Backlog, News, NewsStatus, Queue
 from bot.domain.order import Phase
 from bot.store import SqlStore
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
@@ -238,16 +238,16 @@ async def test_news_of_the_rate_are_a_queue_beside_all_others(store: SqlStore) -
         await tx.outbox.add([some_news("rate:alert:y", kind="alert"), some_news("order:R2", kind="sent")])
         assert await tx.outbox.next_due() == NOW
         assert await tx.outbox.count_due("rate:", NOW) == 2
-        (daily,) = await tx.outbox.heads(NOW, of_rate=True)
+        (daily,) = await tx.outbox.heads(NOW, queue=Queue.RATE)
         assert daily.kind == "daily"
         assert await tx.outbox.start(daily.id)
-        assert await tx.outbox.heads(NOW, of_rate=True) == ()
+        assert await tx.outbox.heads(NOW, queue=Queue.RATE) == ()
         assert await tx.outbox.heads(NOW) == ()
         assert await tx.outbox.next_due() == LATER
         assert [news.kind for news in await tx.outbox.heads(LATER)] == ["paid"]
         assert await tx.outbox.count_due("rate:", NOW) == 2, "what is on its way counts"
         await tx.outbox.told(daily.id, 1, NOW)
-        assert [news.kind for news in await tx.outbox.heads(NOW, of_rate=True)] == ["alert"]
+        assert [news.kind for news in await tx.outbox.heads(NOW, queue=Queue.RATE)] == ["alert"]
         await tx.outbox.start(daily.id + 2)
         await tx.outbox.retry(daily.id + 2, LATER, maybe_told=False)
         assert [await tx.outbox.count_due("rate:", at) for at in (NOW, LATER)] == [0, 1]

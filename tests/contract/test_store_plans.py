@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, event
 
-from bot.actions.ports import Delivery, TicketFilter, Transaction
+from bot.actions.ports import Delivery, Queue, TicketFilter, Transaction
 from bot.domain.finding import Sought
 from bot.domain.order import Phase
 from bot.store import SqlStore
@@ -51,7 +51,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "chats_waiting": (lambda tx: tx.inbox.chats_waiting(), "ix_inbox_unfinished"),
     "heads, what is due": (lambda tx: tx.outbox.heads(NOW), "ix_outbox_waiting"),
     "heads, what comes first": (lambda tx: tx.outbox.heads(NOW), "ix_outbox_to_tell"),
-    "heads of the rate": (lambda tx: tx.outbox.heads(NOW, of_rate=True), "ix_outbox_waiting"),
+    "heads of the rate": (lambda tx: tx.outbox.heads(NOW, queue=Queue.RATE), "ix_outbox_waiting"),
     "news due": (lambda tx: tx.outbox.count_due("rate:", NOW), "ix_outbox_"),
     "next_due": (lambda tx: tx.outbox.next_due(), "ix_outbox_waiting"),
     "left_sending": (lambda tx: tx.outbox.left_sending(), "ix_outbox_to_tell"),

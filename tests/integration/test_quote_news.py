@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from bot.actions.outbox import OF_RATE_AT_ONCE, OutboxDelivery
-from bot.actions.ports import News, Person, RateAlert, TellLater, Told, Untellable
+from bot.actions.ports import News, Person, Queue, RateAlert, TellLater, Told, Untellable
 from bot.actions.rate_news import ALERT, DAILY, RateNews
 from bot.actions.subscribing import AlertWish, Subscribing
 from bot.chat.messenger import Delivered, Messenger, Outcome, Unreachable
@@ -92,7 +92,7 @@ async def told(emma: Reader) -> dict[str, News]:
     await news.ring_met()
     found = {}
     async with house.sql.transaction() as tx:
-        while heads := await tx.outbox.heads(EIGHT, of_rate=True):
+        while heads := await tx.outbox.heads(EIGHT, queue=Queue.RATE):
             found[heads[0].kind] = heads[0]
             await tx.outbox.told(heads[0].id, 1, EIGHT)
     return found

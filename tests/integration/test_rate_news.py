@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.actions.ports import News, Person, ServiceDown, StoreDown, Untellable
+from bot.actions.ports import News, Person, Queue, ServiceDown, StoreDown, Untellable
 from bot.actions.rate_news import ALERT, AT_ONCE, DAILY, RateNews
 from bot.actions.subscribing import MOST_ALERTS, AlertWish, Subscribing
 from bot.domain.quote import Quote, payload_of, quote_in
@@ -84,7 +84,7 @@ async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(town: 
         await tx.quotes.add(Quote(RATE / 2, eight(0), source="s"))
     await town.news.tell_due()
     async with town.house.sql.reading() as tx:
-        told = await tx.outbox.heads(eight(1), of_rate=True)
+        told = await tx.outbox.heads(eight(1), queue=Queue.RATE)
     assert [news.chat_id for news in told] == [EMMA, SARI]
     assert told[0].payload == told[1].payload
     assert quote_in(told[0].payload) == Quote(RATE, eight(1))
@@ -132,7 +132,7 @@ async def test_news_of_money_in_the_same_chat_does_not_wait_behind_it(town: Town
     town.goes_to(eight(1))
     await town.news.tell_due()
     async with town.house.sql.transaction() as tx:
-        (daily,) = await tx.outbox.heads(eight(1), of_rate=True)
+        (daily,) = await tx.outbox.heads(eight(1), queue=Queue.RATE)
         assert await tx.outbox.start(daily.id)
         now = eight(1)
         await tx.outbox.add([News(chat_id=EMMA, subject="order:R2345AB", kind="paid", due_at=now, created_at=now)])

@@ -27,10 +27,11 @@ URL = f"https://pay.example/p/{TOKEN}?l=en"
 class Telegram:
     """Takes messages, or refuses those with an address in a button."""
 
-    def __init__(self, *, takes_addresses: bool = True, takes_photos: bool = True) -> None:
-        self.takes_addresses, self.takes_photos = takes_addresses, takes_photos
+    def __init__(self, *, takes_addresses: bool = True, takes_photos: bool = True, takes_texts: bool = True) -> None:
+        self.takes_addresses, self.takes_photos, self.takes_texts = takes_addresses, takes_photos, takes_texts
         self.photos: list[Keyboard] = []
         self.texts: list[str] = []
+        self.keyboards: list[Keyboard] = []
 
     async def send_photo(self, *given: Any, **_: Any) -> Outcome:
         keyboard: Keyboard = given[3]
@@ -41,7 +42,10 @@ class Telegram:
         return Delivered(len(self.photos))
 
     async def send_text(self, *given: Any, **_: Any) -> Outcome:
+        if not self.takes_texts:
+            return Invalid("MESSAGE_INVALID")
         self.texts.append(given[1])
+        self.keyboards.append(given[2])
         return Delivered(100)
 
 
@@ -52,7 +56,15 @@ async def store(file: str) -> AsyncIterator[SqlStore]:
     await store.close()
 
 
-async def told(store: SqlStore, telegram: Telegram, order: Order, public_url: str = "https://pay.example") -> object:
+async def told(
+    store: SqlStore,
+    telegram: Telegram,
+    order: Order,
+    public_url: str = "https://pay.example",
+    *,
+    notice: Notice = Notice.INVOICE,
+    attempts: int = 0,
+) -> object:
     clock = MovedClock()
     clock.at = NOW
     teller = ChatTeller(
@@ -67,8 +79,8 @@ async def told(store: SqlStore, telegram: Telegram, order: Order, public_url: st
     )
     async with store.transaction() as tx:
         await tx.orders.add(order)
-    (news,) = news_of(order, (Notice.INVOICE,), NOW)
-    return await teller.tell(news)
+    (news,) = news_of(order, (notice,), NOW)
+    return await teller.tell(replace(news, attempts=attempts))
 
 
 def labels(keyboard: Keyboard) -> list[str]:
@@ -80,6 +92,8 @@ async def test_every_kind_of_invoice_has_the_button(store: SqlStore) -> None:
     long_one = an_order(reference="R1", draft_id="1", service_id="1", bolt11=INVOICE + "q" * 2000, page_token=TOKEN)
     await told(store, telegram, long_one)
     assert labels(telegram.photos[0]) == [URL]
+    assert telegram.texts == []
+    await told(store, telegram, long_one, notice=Notice.INVOICE_TEXT)
     assert INVOICE in telegram.texts[0]
 
 
@@ -107,6 +121,27 @@ async def test_an_address_that_telegram_refuses_costs_nobody_the_invoice(store: 
     assert telegram.photos == [()]
 
 
-async def test_what_telegram_refuses_for_another_reason_is_still_told_as_refused(store: SqlStore) -> None:
+async def test_an_invoice_whose_picture_is_refused_is_sent_as_text_with_the_link_to_its_page(store: SqlStore) -> None:
     telegram = Telegram(takes_photos=False)
+    assert await told(store, telegram, an_order(page_token=TOKEN)) == Told(100, without_picture=True)
+    assert INVOICE in telegram.texts[0]
+    assert labels(telegram.keyboards[0]) == [URL]
+
+
+async def test_an_invoice_whose_picture_failed_twice_is_sent_as_text(store: SqlStore) -> None:
+    telegram = Telegram()
+    assert await told(store, telegram, an_order(page_token=TOKEN), attempts=1) == Told(1)
+    order = an_order(reference="R2", draft_id="2", service_id="2", page_token="other" + TOKEN[5:])
+    assert await told(store, telegram, order, attempts=2) == Told(100, without_picture=True)
+    assert len(telegram.photos) == 1
+
+
+async def test_an_invoice_that_is_refused_as_picture_and_as_text_is_refused(store: SqlStore) -> None:
+    telegram = Telegram(takes_photos=False, takes_texts=False)
     assert isinstance(await told(store, telegram, an_order(page_token=TOKEN)), Untellable)
+
+
+async def test_an_invoice_that_fits_under_its_picture_has_no_text_of_its_own(store: SqlStore) -> None:
+    telegram = Telegram()
+    assert await told(store, telegram, an_order(page_token=TOKEN), notice=Notice.INVOICE_TEXT) == Told()
+    assert telegram.texts == []

@@ -88,7 +88,7 @@ STAFF = (
     Notice.STAFF_KEY_REFUSED,
     Notice.STAFF_KEY_WORKS,
 )
-PICTURES = (Notice.INVOICE, Notice.RECEIPT)
+PICTURES = (Notice.INVOICE, Notice.INVOICE_TEXT, Notice.RECEIPT)
 TOLD = tuple(
     notice
     for notice in Notice

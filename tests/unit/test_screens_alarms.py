@@ -37,6 +37,8 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.INVOICE_MISMATCH, "0"),
         line("✅", AlarmKind.OUTBOX_BACKLOG, "3"),
         line("✅", AlarmKind.POLLER_SILENT, text("alarm.poller_silent_fine")),
+        line("✅", AlarmKind.MESSAGE_REFUSED, "0"),
+        line("✅", AlarmKind.PICTURE_REFUSED, "0"),
         line("✅", AlarmKind.ROOM_LOST, text("alarm.room_lost_fine")),
     ]
     assert lately == text("alarm.lately", count=0)
@@ -77,6 +79,8 @@ def test_only_what_does_not_end_by_itself_has_a_button(kind: AlarmKind) -> None:
         AlarmKind.ORDER_STUCK,
         AlarmKind.ORDER_FAILED,
         AlarmKind.INVOICE_MISMATCH,
+        AlarmKind.MESSAGE_REFUSED,
+        AlarmKind.PICTURE_REFUSED,
         AlarmKind.METHODS_SHRUNK,
         AlarmKind.ROOM_LOST,
     }

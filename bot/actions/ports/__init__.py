@@ -26,6 +26,7 @@ from bot.actions.ports.records import (
     NewsStatus,
     OrderEvent,
     Person,
+    Queue,
     Receipt,
     Recipient,
 )
@@ -142,6 +143,7 @@ __all__ = [
     "Placed",
     "PlatformStats",
     "PostRole",
+    "Queue",
     "Quotes",
     "Rail",
     "RateAlert",

@@ -18,6 +18,8 @@ class AlarmKind(StrEnum):
     INVOICE_MISMATCH = "invoice_mismatch"
     OUTBOX_BACKLOG = "outbox_backlog"
     POLLER_SILENT = "poller_silent"
+    MESSAGE_REFUSED = "message_refused"  # Telegram refuses a message about money for good
+    PICTURE_REFUSED = "picture_refused"  # an invoice was sent without its picture
     ROOM_LOST = "room_lost"  # support's group can't be written to
 
 

@@ -14,7 +14,7 @@ from bot.actions.ports.forgetting import Forgetting
 from bot.actions.ports.lookups import Lookups
 from bot.actions.ports.orders import Orders
 from bot.actions.ports.quotes import Quotes, Subscriptions
-from bot.actions.ports.records import Backlog, InboxItem, News, Person, Receipt, Recipient
+from bot.actions.ports.records import Backlog, InboxItem, News, Person, Queue, Receipt, Recipient
 from bot.actions.ports.support import Acts, Audit, Reveals, SavedAnswers
 from bot.actions.ports.tickets import TicketEntries, TicketPosts, Tickets
 from bot.domain.draft import OrderDraft
@@ -82,7 +82,7 @@ class Outbox(Protocol):
         """Keep those that are new by (subject, kind, chat); how many were."""
         ...
 
-    async def heads(self, now: datetime, limit: int = 100, *, of_rate: bool = False) -> tuple[News, ...]:
+    async def heads(self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY) -> tuple[News, ...]:
         """For each chat its first row that is waiting or sending, if that one is waiting and due.
 
         News of the rate and all others are two queues beside each other.

@@ -27,6 +27,9 @@ class Told:
     topic_id: int | None = None
     """The topic that it stands in, where there are topics."""
 
+    without_picture: bool = False
+    """Its picture was refused, so it was sent as text."""
+
 
 @dataclass(frozen=True, slots=True)
 class TellLater:

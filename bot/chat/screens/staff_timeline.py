@@ -61,6 +61,7 @@ TOLD = frozenset(
         Notice.DEPOSIT_TAKEN,
         Notice.RECIPIENT_MASKED,
         Notice.INVOICE,
+        Notice.INVOICE_TEXT,
         Notice.CARD,
         Notice.CARD_EDIT,
         Notice.TAKE_DOWN,

@@ -16,6 +16,7 @@ people = Table(
     Column("created_at", Instant, nullable=False),
     Column("phrase", Text),  # sealed
     Column("suggestion", Text),  # sealed
+    Column("missed", Text),
     Column("notices", Json),
     Column("awaits", Text),
     Column("answered_update_id", BigInteger),

@@ -1,0 +1,49 @@
+"""What follows when Telegram refuses a message about money: an alarm, and the user sees it at their next visit."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+
+from bot.actions.alarms import raise_about_order
+from bot.actions.news import ORDER_SUBJECT, reference_in
+from bot.actions.outbox import After
+from bot.actions.ports import AlarmKind, News, Told, Transaction, Untellable
+from bot.domain.order import Notice
+
+log = structlog.get_logger(__name__)
+
+ABOUT_MONEY = (
+    Notice.INVOICE,
+    Notice.INVOICE_TEXT,
+    Notice.PRICE_MOVED,
+    Notice.RECIPIENT_MASKED,
+    Notice.UNRESOLVED,
+    Notice.PAID,
+    Notice.PAID_LATE,
+    Notice.SENT,
+    Notice.FAILED,
+    Notice.STUCK,
+)
+"""What a user must not miss."""
+
+
+def hooks(operator_ids: frozenset[int]) -> Mapping[str, After]:
+    """Return the `after` of each kind of message about money."""
+
+    async def after(tx: Transaction, news: News, how: Told | Untellable, now: datetime) -> None:
+        if not news.subject.startswith(ORDER_SUBJECT) or (isinstance(how, Untellable) and how.whole_chat):
+            return
+        reference = reference_in(news.subject)
+        if isinstance(how, Untellable):
+            await raise_about_order(
+                tx, AlarmKind.MESSAGE_REFUSED, reference, now, operator_ids, message=news.kind, why=how.reason
+            )
+            user = await tx.people.get(news.chat_id)
+            if user is not None:
+                await tx.people.save(replace(user, missed=reference))
+        elif how.without_picture:
+            await raise_about_order(tx, AlarmKind.PICTURE_REFUSED, reference, now, operator_ids)
+
+    return dict.fromkeys(map(str, ABOUT_MONEY), after)
