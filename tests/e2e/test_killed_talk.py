@@ -8,10 +8,11 @@ import pytest_asyncio
 from tests.e2e.talks import Case, a_case
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import Chatter, World, words_of, world
+from tests.texts import label, like, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-AGAIN = "Repeated, since we can't be sure"
+AGAIN = like("news.again")
 SAID = "It is on its way"
 BEFORE_AND_AFTER = pytest.mark.parametrize(("fault", "times"), [("delay", 1), ("delay_after", 2)])
 
@@ -28,7 +29,7 @@ async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 @pytest_asyncio.fixture(loop_scope="module")
 async def case(quiet: World) -> Case:
     found = await a_case(quiet, group=None)
-    await found.person.sees("ticket|Ticket", anywhere=True)
+    await found.person.sees(like("ticket.heading", ticket=found.reference), anywhere=True)
     return found
 
 
@@ -95,24 +96,24 @@ async def test_an_answer_that_is_being_taken_back_is_gone_after_a_restart(case: 
         await case.rina.says("/unsend", reply_to=said)
 
     await killed_while(case, "deleteMessage", case.person, fault, unsend)
-    await case.in_topic("Taken back. It is deleted in their chat")
+    await case.in_topic(like("staff.remark.taken_back"))
     assert await case.person.count("For somebody else") == 0
-    assert await case.person.count("has been taken back") == 1
+    assert await case.person.count(like("ticket.taken_back")) == 1
 
 
 async def test_a_press_that_is_met_again_after_a_restart_closes_once(case: Case) -> None:
-    await case.presses("Close")
-    question = await case.in_topic("Why is .* to be closed")
+    await case.presses(label("staff_ticket.close"))
+    question = await case.in_topic(like("staff.closing", ticket=case.reference))
 
     async def close() -> None:
-        await case.rina.taps("Solved", message=question, wait=0)
+        await case.rina.taps(label("staff.close.solved"), message=question, wait=0)
 
     async with held(calls_of(case.world, "answerCallbackQuery")):
         await close()
     await killed_and_restarted(case.world)
-    await case.person.sees(f"{case.reference}(.|\n)*Closed", anywhere=True)
+    await case.person.sees(f"{case.reference}(.|\n)*{like('ticket.closed_at')}", anywhere=True)
     again = await case.answers("One more thing")
-    await case.in_topic("Not passed on. This ticket is closed")
+    await case.in_topic(like("staff.not_passed_on", why=text("ticket.closed")))
     assert [words_of(message) for message in await case.person.messages() if "One more" in words_of(message)] == []
     assert await case.rina.reaction(again) == ""
 
@@ -127,8 +128,8 @@ async def test_a_former_supporter_s_replies_corrections_and_commands_change_noth
         await case.rina.says("/unsend", reply_to=said)
         await case.rina.says("/note to myself", reply_to=case.head)
         await case.answers("From nobody")
-        await case.in_topic("Only Kirim's support can answer here")
+        await case.in_topic(like("staff.not_passed_on", why=text("staff.refusal.stranger")))
     finally:
         await killed_and_restarted(case.world, SUPPORT_IDS="3001")
     assert await case.got() == [words_of(got)]
-    assert await case.rina.count("Kept as a note") == 0
+    assert await case.rina.count(like("staff.noted")) == 0

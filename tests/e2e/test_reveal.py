@@ -1,5 +1,6 @@
 """Support sees a full recipient: in private, with a reason, for a minute, and never anything that can be passed on."""
 
+import re
 import sqlite3
 from contextlib import closing
 from functools import partial
@@ -10,6 +11,7 @@ from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.people import Newcomer, newcomer, row_of, taps_to_invoice
 from tests.e2e.trouble import calls_of, held, until
 from tests.e2e.world import Chatter, Json, World, words_of
+from tests.texts import label, like
 
 in_town = pytest.mark.asyncio(loop_scope="session")
 NUMBER, MASKED = "1234567890", "BCA ••••7890"
@@ -26,14 +28,19 @@ async def meets(person: Chatter, language: str = "en") -> Json:
     """A message of the bot's to press made-up buttons under."""
     await person.speaks(language)
     await person.says("/start")
-    return await person.sees("Kirim")
+    return await person.sees(like("start.text", language))
 
 
-async def asks_for(rina: Chatter, reference: str, reason: str = "The bank or the service asks") -> Json:
+def asked_for(reference: str, locale: str = "en") -> str:
+    """The question for the reason."""
+    return like("reveal.ask", locale, line=re.compile(f".*{reference}.*"))
+
+
+async def asks_for(rina: Chatter, reference: str, reason: str = label("reveal.reason_trace")) -> Json:
     """From the button to the recipient."""
     await rina.presses(await meets(rina), f"rv:{reference}:ask", force=True)
-    await rina.taps(reason, message=await rina.sees(f"{reference}(.|\n)*Why do you need the full recipient"))
-    return await rina.sees(f"🔓(.|\n)*{NUMBER}")
+    await rina.taps(reason, message=await rina.sees(asked_for(reference)))
+    return await rina.sees(like("reveal.shown", number=NUMBER))
 
 
 async def a_minute_passes(world: World) -> None:
@@ -45,7 +52,7 @@ async def a_minute_passes(world: World) -> None:
 
 async def has_no_question(person: Chatter) -> bool:
     """Whether the question has done its work."""
-    return await person.count("Why do you need the full recipient") == 0
+    return await person.count(like("reveal.ask")) == 0
 
 
 async def is_nowhere(person: Chatter) -> bool:
@@ -66,17 +73,16 @@ async def test_the_recipient_is_seen_with_a_reason_and_is_masked_in_the_same_mes
     _, reference = await an_order(town)
     shown = await asks_for(town.rina, reference)
     assert MASKED in words_of(shown)
-    assert "Masked again at" in words_of(shown)
     await until(partial(has_no_question, town.rina), what="the question's end")
     await a_minute_passes(town)
-    masked = await town.rina.sees("The recipient is masked again")
+    masked = await town.rina.sees(like("reveal.masked"))
     assert masked["message_id"] == shown["message_id"]
     assert await is_nowhere(town.rina)
     ((actor, detail),) = trail(town, reference)
     assert actor == town.rina.id
     assert "trace" not in detail
-    await town.rina.taps("Show it again", message=masked)
-    await town.rina.sees("Why do you need the full recipient")
+    await town.rina.taps(label("reveal.again"), message=masked)
+    await town.rina.sees(like("reveal.ask"))
 
 
 @in_town
@@ -93,8 +99,8 @@ async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(town:
     assert await is_nowhere(group)
     sent = [call for call in await town.calls() if call["method"] == "sendMessage"]
     assert not any(NUMBER in str(call) for call in sent if f"{town.rina.id}" in str(call))
-    await town.rina.taps("Mask it now", message=shown)
-    await town.rina.sees("The recipient is masked again")
+    await town.rina.taps(label("reveal.hide"), message=shown)
+    await town.rina.sees(like("reveal.masked"))
     assert await is_nowhere(town.rina)
 
 
@@ -102,17 +108,15 @@ async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(town:
 async def test_a_reason_is_typed_and_one_that_says_nothing_is_asked_for_again(town: World) -> None:
     _, reference = await an_order(town)
     await town.rina.presses(await meets(town.rina, "id"), f"rv:{reference}:ask", force=True)
-    await town.rina.taps("Alasan lain", message=await town.rina.sees(f"{reference}(.|\n)*Untuk apa"))
-    await town.rina.sees("Tulis alasannya")
+    await town.rina.taps(label("reveal.other", "id"), message=await town.rina.sees(asked_for(reference, "id")))
+    await town.rina.sees(like("reveal.type", "id"))
     await town.rina.says("1234567890")
-    await town.rina.sees("Mohon tulis alasannya dengan kata-kata")
+    await town.rina.sees(like("reveal.reason_too_short", "id"))
     await town.rina.says("pengirim bilang nomornya 1234567890")
-    shown = await town.rina.sees("🔓")
-    assert NUMBER in words_of(shown)
-    assert "Disamarkan lagi pukul" in words_of(shown)
+    await town.rina.sees(like("reveal.shown", "id", number=NUMBER))
     assert len(trail(town, reference)) == 1
     await a_minute_passes(town)
-    await town.rina.sees("Penerima sudah disamarkan lagi")
+    await town.rina.sees(like("reveal.masked", "id"))
     await town.rina.speaks("en")
 
 
@@ -123,12 +127,13 @@ async def test_asked_for_in_the_group_it_is_shown_in_private_alone(town: World) 
     group = Chatter(town.telegram, town.rina.id, SUPPORT_GROUP_ID)
     under = await group.says("look at this one")
     for action in ("for:trace", "type", "hide:0123456789abcdef"):
-        assert "isn't there any more" in (await group.presses(under, f"rv:{reference}:{action}", force=True))["text"]
+        pressed = await group.presses(under, f"rv:{reference}:{action}", force=True)
+        assert pressed["text"] == label("staff.gone")
     asked = await group.presses(under, f"rv:{reference}:ask", force=True)
-    assert "private chat" in asked["text"]
-    asking = await town.rina.sees(f"{reference}(.|\n)*Why do you need the full recipient")
-    await town.rina.taps("The number may be wrong", message=asking)
-    await town.rina.sees(f"🔓(.|\n)*{NUMBER}")
+    assert asked["text"] == label("reveal.look_in_private")
+    asking = await town.rina.sees(asked_for(reference))
+    await town.rina.taps(label("reveal.reason_wrong"), message=asking)
+    await town.rina.sees(like("reveal.shown", number=NUMBER))
     assert await is_nowhere(group)
     await a_minute_passes(town)
     await until(partial(is_nowhere, town.rina), what="the mask")
@@ -143,7 +148,7 @@ async def test_nobody_else_is_shown_it_by_any_button(town: World) -> None:
         before = len(await person.messages())
         for action in ("ask", "for:trace", "type", "hide:0123456789abcdef"):
             refused = await person.presses(under, f"rv:{reference}:{action}", force=True)
-            assert "Only Kirim's support can press this" in refused["text"]
+            assert refused["text"] == label("staff.not_yours")
         assert len(await person.messages()) == before
     assert await is_nowhere(town.oscar)
     assert trail(town, reference) == []
@@ -154,7 +159,7 @@ async def test_whoever_has_yet_to_press_start_is_told_how(kirim: World) -> None:
     await kirim.rina.blocks()
     group = Chatter(kirim.telegram, kirim.rina.id, SUPPORT_GROUP_ID)
     await group.presses(await group.says("look"), f"rv:{reference}:ask", force=True)
-    told = await group.sees("belum bisa menulis ke chat pribadi")
+    told = await group.sees(like("reveal.unreachable", "id"))
     assert "start=staff" in str(told["reply_markup"])
     await kirim.rina.blocks(blocked=False)
     await asks_for(kirim.rina, reference)
@@ -164,9 +169,9 @@ async def test_killed_while_it_is_shown_and_while_it_is_about_to_be_it_is_masked
     _, reference = await an_order(kirim)
     for fault in ("delay", "delay_after"):
         await kirim.rina.presses(await meets(kirim.rina), f"rv:{reference}:ask", force=True)
-        await kirim.rina.sees("Why do you need the full recipient")
+        await kirim.rina.sees(like("reveal.ask"))
         async with held(calls_of(kirim, "editMessageText"), kirim.rina, fault):
-            await kirim.rina.taps("The bank or the service asks", wait=0)
+            await kirim.rina.taps(label("reveal.reason_trace"), wait=0)
         await kirim.kill_bot()
         assert await is_nowhere(kirim.rina) is (fault == "delay")
         await kirim.telegram_heals()
@@ -180,12 +185,12 @@ async def test_a_former_supporter_is_shown_nothing_and_loses_what_they_see(kirim
     _, reference = await an_order(kirim)
     shown = await asks_for(kirim.rina, reference)
     await kirim.rina.presses(shown, f"rv:{reference}:type", force=True)
-    await kirim.rina.sees("Write the reason")
+    await kirim.rina.sees(like("reveal.type"))
     await kirim.kill_bot()
     await kirim.start_bot(SUPPORT_IDS="3999")
     await until(partial(is_nowhere, kirim.rina), what="the mask")
     await kirim.rina.says("the bank asks for it")
-    await kirim.rina.sees("Kirim sends rupiah from this chat")
+    await kirim.rina.sees(like("start.text"))
     for message in await kirim.rina.messages():
         for action in ("ask", "for:trace", "type"):
             await kirim.rina.presses(message, f"rv:{reference}:{action}", force=True)

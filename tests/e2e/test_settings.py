@@ -9,16 +9,21 @@ import pytest
 from bot.domain.phrase import suggested
 from tests.e2e.people import Newcomer, completes, newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of
+from tests.texts import label, like, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-def phrase_in(text: str) -> str:
-    found = re.search(
-        r"(?:bear a phrase.*: |How about |Your phrase: |🔐 )([a-z]+ [a-z]+ [a-z]+)(?:\?| is your|\n|$)", text
-    )
-    assert found, text
-    return found[1]
+SHOWN_IN = ("start.phrase", "phrase.offer", "pay.phrase", "phrase.above_the_first")
+IN_TOKYO = re.compile(r"\d\d:\d\d UTC\+9 · Tokyo")
+SUGGESTED = re.compile("(?P<phrase>[a-z]+ [a-z]+ [a-z]+)")
+
+
+def phrase_in(shown: str) -> str:
+    found = [re.search(like(key, phrase=SUGGESTED), shown) for key in SHOWN_IN]
+    phrases = [match["phrase"] for match in found if match]
+    assert phrases, shown
+    return phrases[0]
 
 
 def is_silent(message: Json) -> bool:
@@ -26,9 +31,9 @@ def is_silent(message: Json) -> bool:
 
 
 async def where_it_stands(person: Newcomer, phrase: str) -> list[str]:
-    """The first words of each message that holds the phrase, besides invoices and receipts."""
+    """Return the messages that hold the phrase, besides invoices and receipts."""
     texts = [each["text"] for each in await person.messages() if "text" in each]
-    return [text.split("\n")[0] for text in texts if phrase in text]
+    return [words for words in texts if phrase in words]
 
 
 async def test_a_phrase_is_chosen_in_one_tap_or_in_ones_own_words_and_stands_on_every_invoice(town: World) -> None:
@@ -55,29 +60,30 @@ async def test_news_and_times_come_as_a_person_likes_them(town: World) -> None:
 async def had_in_one_tap_and_on_the_invoice_alone(town: World) -> None:
     emma = await newcomer(town)
     await emma.says("/start")
-    welcome = words_of(await emma.sees("Kirim sends rupiah"))
+    welcome = words_of(await emma.sees(like("start.text")))
     phrase = phrase_in(welcome)
     assert await emma.buttons() == [
-        "Send rupiah",
-        "Use this one",
-        "Another",
-        "My own words",
-        "🌐 Bahasa Indonesia",
-        "⚙️ Settings",
+        label("button.send"),
+        label("phrase.use"),
+        label("phrase.another"),
+        label("phrase.own"),
+        label("language.other"),
+        label("button.settings"),
     ]
-    await emma.taps("Use this one")
-    await emma.sees(f"{phrase} is your phrase now")
+    await emma.taps(label("phrase.use"))
+    await emma.sees(like("phrase.kept", phrase=phrase))
     await emma.says("/start")
-    await emma.sees("Kirim sends rupiah")
-    assert "Use this one" not in await emma.buttons()
+    await emma.sees(like("start.text"))
+    assert label("phrase.use") not in await emma.buttons()
     _, order = await taps_to_invoice(town, emma)
     invoice = await emma.sees("lnbcrt", anywhere=True)
-    assert f"Your phrase: {phrase}" in words_of(invoice)
+    assert says(words_of(invoice), "pay.phrase", phrase=phrase)
     await town.service.pays(order)
     await completes(town, order)
-    await emma.sees("some banks take longer")
+    await emma.sees(like("news.sent_bank"))
     stands = await where_it_stands(emma, phrase)
-    assert [begins[0] for begins in stands] == ["🔐", "A", "✅"]  # as chosen, above the first invoice, as sent
+    where = ("phrase.kept", "review.figures", "news.sent_bank")  # as chosen, above the first invoice, as sent
+    assert [says(words, key) for words, key in zip(stands, where, strict=True)] == [True] * 3
     assert phrase not in town.log.read_text()
 
 
@@ -86,14 +92,14 @@ async def given_with_the_first_order_and_explained(town: World) -> None:
     await taps_to_invoice(town, emma)
     invoice = words_of(await emma.sees("lnbcrt", anywhere=True))
     phrase = phrase_in(invoice)
-    confirmed = await emma.sees("Confirmed", anywhere=True)
-    assert f"{phrase} is your phrase. It stands on every real invoice" in words_of(confirmed)
+    confirmed = await emma.sees(like("review.confirmed"), anywhere=True)
+    assert says(words_of(confirmed), "phrase.above_the_first", phrase=phrase)
     await emma.says("/send")
     await emma.taps("••••7890")
     await emma.taps("Rp500,000")
-    await emma.taps("Confirm")
-    await emma.sees_times(2, f"Your phrase: {phrase}")
-    await emma.sees_times(1, f"{phrase} is your phrase")  # it is explained once
+    await emma.taps(label("review.confirm"))
+    await emma.sees_times(2, like("pay.phrase", phrase=phrase))
+    await emma.sees_times(1, like("phrase.above_the_first", phrase=phrase))  # it is explained once
 
 
 async def suggested_at_the_start_and_given_without_a_press(town: World) -> None:
@@ -121,179 +127,182 @@ async def _suggested_code(person: Newcomer) -> str:
 async def explained_still_after_a_second_tap(town: World) -> None:
     emma = await newcomer(town)
     await taps_to_review(emma)
-    review, confirm = await emma.button("Confirm")
+    review, confirm = await emma.button(label("review.confirm"))
     await asyncio.gather(emma.presses(review, confirm, force=True), emma.presses(review, confirm, force=True))
     await emma.sees("lnbcrt")
     shown = await emma.finds(review)
     assert shown is not None
-    assert "is your phrase. It stands on every real invoice" in words_of(shown)
-    assert await emma.count("Your phrase: ") == 1
+    assert says(words_of(shown), "phrase.above_the_first")
+    assert await emma.count(like("pay.phrase")) == 1
 
 
 async def of_ones_own_words_beside_a_draft(town: World) -> None:
     emma = await newcomer(town)
     await emma.says("/send")
-    await emma.sees("Where should it go")
+    await emma.sees(like("destination.ask"))
     await emma.says("bca")
-    await emma.sees("Which account number")
+    await emma.sees(like("number.ask_bank"))
     await emma.says("/phrase")
-    await emma.sees("How about")
-    await emma.taps("My own words")
-    await emma.sees("Which words")
+    await emma.sees(like("phrase.offer"))
+    await emma.taps(label("phrase.own"))
+    await emma.sees(like("phrase.ask"))
     refusals = {
-        "see kirim.example": "Links and @names",
-        "kopi tubruk ungu": "Others would guess",
-        "🙈" * 4000: "4,000 characters, and 40",
+        "see kirim.example": like("phrase.link"),
+        "kopi tubruk ungu": like("phrase.obvious"),
+        "🙈" * 4000: like("phrase.too_long", actual=4000, longest=40),
     }
     for typed, reason in refusals.items():
         await emma.says(typed)
-        await emma.sees(f"{reason}(.|\n)*Which words")
+        await emma.sees(f"{reason}\n\n{like('phrase.ask')}")
     await emma.sends_a_sticker()
-    await emma.sees("I can only read text")
+    await emma.sees(like("talk.only_text"))
     await emma.says("  Nasi goreng &  teh   manis ")
-    await emma.sees("Nasi goreng & teh manis is your phrase now")
-    await emma.taps("Continue")
-    await emma.sees("Which account number")
+    await emma.sees(like("phrase.kept", phrase="Nasi goreng & teh manis"))
+    await emma.taps(label("draft.continue"))
+    await emma.sees(like("number.ask_bank"))
     await emma.says("1234567890")
-    await emma.sees("Whose account")
-    await emma.taps("Skip")
-    await emma.sees("How much")
+    await emma.sees(like("holder.ask"))
+    await emma.taps(label("holder.skip"))
+    await emma.sees(like("amount.ask"))
     await emma.says("500rb")
-    await emma.sees("Please check")
-    await emma.taps("Confirm")
-    assert "Your phrase: Nasi goreng & teh manis" in words_of(await emma.sees("lnbcrt"))
+    await emma.sees(like("review.title"))
+    await emma.taps(label("review.confirm"))
+    assert says(words_of(await emma.sees("lnbcrt")), "pay.phrase", phrase="Nasi goreng & teh manis")
 
 
 async def not_taken_from_what_is_typed_after_a_command(town: World) -> None:
     emma = await newcomer(town)
     await emma.says("/phrase")
-    await emma.taps("My own words")
-    await emma.sees("Which words")
+    await emma.taps(label("phrase.own"))
+    await emma.sees(like("phrase.ask"))
     await emma.says("/rate")
-    await emma.sees("1 BTC =")
+    await emma.sees(like("rate.btc", rate="Rp"))
     await emma.says("hujan di bulan juni")
-    await emma.sees("Kirim sends rupiah")
+    await emma.sees(like("start.text"))
     await emma.says("/phrase")
-    assert "hujan" not in words_of(await emma.sees("How about"))
+    assert "hujan" not in words_of(await emma.sees(like("phrase.offer")))
 
 
 async def changed_and_on_the_next_invoice(town: World) -> None:
     sari = await newcomer(town, "id")
     await sari.says("/start")
-    await sari.taps("Yang lain")
-    await sari.sees("Bagaimana kalau")
-    await sari.taps("Pakai yang ini")
-    first = re.search(r"sekarang: (.*)\n", words_of(await sari.sees("Frasa pribadi sekarang")))
-    await sari.taps("Pengaturan")
-    await sari.sees("⚙️ Pengaturan")
-    await sari.taps("Frasa pribadi")
+    await sari.taps(label("phrase.another", "id"))
+    await sari.sees(like("phrase.offer", "id"))
+    await sari.taps(label("phrase.use", "id"))
+    kept = like("phrase.kept", "id", phrase=SUGGESTED)
+    first = re.search(kept, words_of(await sari.sees(kept)))
+    await sari.taps(label("button.settings", "id"))
+    await sari.sees(like("settings.text", "id"))
+    await sari.taps(label("settings.phrase", "id"))
     assert first
-    await sari.sees(f"Frasa pribadi: {first[1]}")
-    await sari.taps("Kata sendiri")
+    await sari.sees(like("phrase.mine", "id", phrase=first["phrase"]))
+    await sari.taps(label("phrase.own", "id"))
     await sari.says("kucing tetangga gendut")
-    await sari.sees("sekarang: kucing tetangga gendut")
+    await sari.sees(like("phrase.kept", "id", phrase="kucing tetangga gendut"))
     await sari.says("/language")
     await sari.taps("English")
-    await sari.sees("Kirim sends rupiah")
+    await sari.sees(like("start.text"))
     await taps_to_invoice(town, sari)
     invoice = words_of(await sari.sees("lnbcrt", anywhere=True))
-    assert "Your phrase: kucing tetangga gendut" in invoice
-    assert first[1] not in invoice
+    assert says(invoice, "pay.phrase", phrase="kucing tetangga gendut")
+    assert first["phrase"] not in invoice
 
 
 async def choose(person: Newcomer, *taps: tuple[str, int]) -> None:
     """Open the notices, and tap these lines so many times."""
     await person.says("/settings")
-    await person.sees("⚙️ Settings")
-    await person.taps("Notices")
-    await person.sees("How would you like to hear")
-    for label, times in taps:
+    await person.sees(like("settings.text"))
+    await person.taps(label("settings.notices"))
+    await person.sees(like("notices.text"))
+    for name, times in taps:
+        line = label(f"notices.{name}")
         for _ in range(times):
-            message, _ = await person.button(label)
+            message, _ = await person.button(line)
             before = await person.labels_of(message)
-            await person.taps(label)
+            await person.taps(line)
             deadline = time.monotonic() + PATIENCE
             while await person.labels_of(message) == before:
-                assert time.monotonic() < deadline, label
+                assert time.monotonic() < deadline, line
                 await asyncio.sleep(LOOK_EVERY)
 
 
 async def told_as_chosen(town: World) -> None:
     emma, rina = await newcomer(town), await newcomer(town)
-    await choose(emma, ("Payment received", 2), ("Steps in between", 1), ("Rupiah sent", 1))
-    assert {"📄 Payment received", "🔔 Steps in between", "🔕 Rupiah sent"} <= set(await emma.buttons())
-    assert "As usual again" in await emma.buttons()
+    await choose(emma, ("paid", 2), ("steps", 1), ("sent", 1))
+    changed = {f"📄 {label('notices.paid')}", f"🔔 {label('notices.steps')}", f"🔕 {label('notices.sent')}"}
+    assert changed | {label("notices.usual")} <= set(await emma.buttons())
     placed = []
     for person in (emma, rina):
         card, order = await taps_to_invoice(town, person)
         placed.append(order)
         await town.service.pays(order)
-        await person.waits_for(lambda message: "Your payment is in" in words_of(message), anywhere=True)
+        await person.waits_for(lambda message: says(words_of(message), "card.paid"), anywhere=True)
         assert (await person.finds(card)) is not None
-    assert not is_silent(await rina.sees("⚡(.|\n)*Payment received", anywhere=True))
+    assert not is_silent(await rina.sees(like("news.paid"), anywhere=True))
     for order in placed:
         await town.service.does("advance", orderId=order["id"])
-    assert not is_silent(await emma.sees("Your payment is being converted", anywhere=True))
+    assert not is_silent(await emma.sees(like("news.converting"), anywhere=True))
     for order in placed:
         await completes(town, order)
-    assert is_silent(await emma.sees("some banks take longer", anywhere=True))
-    assert not is_silent(await rina.sees("some banks take longer", anywhere=True))
-    assert await emma.count("⚡") == 0
-    assert await rina.count("being converted") == 0
+    assert is_silent(await emma.sees(like("news.sent_bank"), anywhere=True))
+    assert not is_silent(await rina.sees(like("news.sent_bank"), anywhere=True))
+    assert await emma.count(like("news.paid")) == 0
+    assert await rina.count(like("news.converting")) == 0
 
 
 async def trouble_is_told_and_a_double_tap_is_one_change(town: World) -> None:
     emma = await newcomer(town)
     await choose(emma)
-    message, silently = await emma.button("Trouble with an order")
+    message, silently = await emma.button(label("notices.failed"))
     assert silently == "s:notice:failed:silent"
     for _ in range(2):
         await emma.presses(message, silently, force=True)
-    await emma.waits_for(lambda shown: "🔕 Trouble with an order" in str(shown.get("reply_markup")), anywhere=True)
-    assert "always come as a message" in words_of(await emma.finds(message) or {})
+    await emma.waits_for(lambda shown: f"🔕 {label('notices.failed')}" in str(shown.get("reply_markup")), anywhere=True)
+    assert says(words_of(await emma.finds(message) or {}), "notices.text")
     await emma.presses(message, "s:notice:failed:card", force=True)
-    await emma.sees("That button belongs to an older message")
+    await emma.sees(like("stale.button"))
     _, order = await taps_to_invoice(town, emma)
     await town.service.pays(order)
-    await emma.sees("⚡")
+    await emma.sees(like("news.paid"))
     await town.service.does("fail", orderId=order["id"])
-    assert is_silent(await emma.sees("❌(.|\n)*The transfer failed after your payment came in", anywhere=True))
+    assert is_silent(await emma.sees(like("news.failed_paid"), anywhere=True))
     await choose(emma)
-    await emma.taps("As usual again")
-    await emma.waits_for(lambda shown: "🔔 Trouble with an order" in str(shown), anywhere=True)
+    await emma.taps(label("notices.usual"))
+    await emma.waits_for(lambda shown: f"🔔 {label('notices.failed')}" in str(shown), anywhere=True)
 
 
 async def times_follow_the_zone_that_was_typed(town: World) -> None:
     emma = await newcomer(town)
     await emma.says("/settings")
-    assert "WIB" in words_of(await emma.sees("⚙️ Settings"))
-    await emma.taps("Time zone")
-    await emma.sees("Which time do you live by")
-    await emma.taps("Another place")
-    await emma.sees("Where are you")
+    assert "WIB" in words_of(await emma.sees(like("settings.text")))
+    await emma.taps(label("settings.zone"))
+    await emma.sees(like("zone.ask"))
+    await emma.taps(label("zone.other"))
+    await emma.sees(like("zone.ask_place"))
     await emma.says("atlantis under sea")
-    await emma.sees("I don't know that place")
+    await emma.sees(like("zone.unknown"))
     await emma.says("usa")
-    await emma.sees("Which one do you mean by “usa”")
+    await emma.sees(like("zone.which", query="usa"))
     await emma.says("tokyo")
-    await emma.sees(r"It is now \d\d:\d\d UTC\+9 · Tokyo there")
-    assert "UTC+9" in (await emma.taps("Yes, use this time"))["text"]
-    await emma.sees(r"Time: \d\d:\d\d UTC\+9 · Tokyo")
+    await emma.sees(like("zone.is_it", time=IN_TOKYO))
+    assert "UTC+9" in (await emma.taps(label("zone.use")))["text"]
+    await emma.sees(like("settings.text", time=IN_TOKYO))
     card, _ = await taps_to_invoice(town, emma)
-    assert re.search(r"until \d\d:\d\d UTC\+9", words_of(card))
+    until = re.compile(r"\d\d:\d\d UTC\+9")
+    assert says(words_of(card), "card.pay_before", at=until)
     assert not any(entity["type"] == "date_time" for entity in card.get("entities", []))
-    assert re.search(r"until \d\d:\d\d UTC\+9", words_of(await emma.sees("lnbcrt", anywhere=True)))
-    assert "UTC+9" in words_of(await emma.sees("Confirmed", anywhere=True))
+    assert says(words_of(await emma.sees("lnbcrt", anywhere=True)), "pay.lightning", at=until)
+    assert "UTC+9" in words_of(await emma.sees(like("review.confirmed"), anywhere=True))
     await emma.says("/settings")
-    await emma.taps("Time zone")
+    await emma.taps(label("settings.zone"))
     await emma.taps("WITA")
-    await emma.sees(r"Time: \d\d:\d\d WITA\n")
+    await emma.sees(like("settings.text", time=re.compile(r"\d\d:\d\d WITA")))
 
 
 async def forged_buttons_change_nothing(town: World) -> None:
     emma = await newcomer(town)
     await emma.says("/settings")
-    shown = await emma.sees("⚙️ Settings")
+    shown = await emma.sees(like("settings.text"))
     forged = (
         "s:zone:Mars/Base",
         "s:zone:Etc/GMT-99",
@@ -304,6 +313,6 @@ async def forged_buttons_change_nothing(town: World) -> None:
     )
     for data in forged:
         await emma.presses(shown, data, force=True)
-        await emma.sees("That button belongs to an older message")
+        await emma.sees(like("stale.button"))
     await emma.says("/settings")
-    assert "Notices: as usual" in words_of(await emma.sees("WIB"))
+    assert says(words_of(await emma.sees("WIB")), "settings.text", notices=text("settings.notices_usual"))

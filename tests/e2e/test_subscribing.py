@@ -1,6 +1,7 @@
 """News of the rate: asked for by taps and by words, told at its hour and at its price, and ended in one tap."""
 
 import asyncio
+import re
 import sqlite3
 import time
 from contextlib import closing
@@ -12,8 +13,27 @@ import pytest
 from tests.e2e.people import Newcomer, newcomer
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of, world
+from tests.texts import label, like, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def wish(side: str, locale: str = "en") -> re.Pattern[str]:
+    """Above or below which price somebody wants to hear."""
+    return re.compile(like(f"subscription.{side}", locale, threshold=re.compile(r"Rp[\d,.]+")))
+
+
+ABOVE = wish("above")
+RINGS = like("subscription.rings", wish=ABOVE)
+DAILY = like("subscription.daily_text")
+RATE = "|".join(
+    like(f"subscription.{key}", rate=re.compile(r"Rp[\d,.]+")) for key in ("daily_rate", "daily_rate_moved")
+)
+
+
+def daily_at(time_of_day: str, locale: str = "en") -> str:
+    """The page of rate news, with a daily quote at this time."""
+    return like("subscription.text", locale, daily=text("subscription.each_day", locale, time=time_of_day))
 
 
 def executed(town: World, statement: str, *values: object) -> list[tuple[object, ...]]:
@@ -43,18 +63,18 @@ def wishes_of(town: World, person: Newcomer) -> tuple[int, int]:
     return int(str(subscribed)), int(str(alerts))
 
 
-async def opens(person: Newcomer, settings: str, rate_news: str) -> Json:
+async def opens(person: Newcomer, locale: str = "en") -> Json:
     await person.says("/settings")
-    await person.sees(settings)
-    await person.taps(rate_news)
-    return await person.sees("🗂")
+    await person.sees(like("settings.text", locale))
+    await person.taps(label("settings.rate_news", locale))
+    return await person.sees(f"{like('subscription.off', locale)}|{like('subscription.text', locale)}")
 
 
 async def test_people_hear_of_the_rate_as_they_wish(town: World) -> None:
     await asyncio.gather(
         daily_by_a_tap_and_by_words(town),
         asked_for_under_the_rate(town),
-        alert_set_once_however_often_tapped_and_rung(town),
+        alert_set_only_oncehowever_often_tapped_and_rung(town),
         stopped_in_one_tap_from_the_news_itself(town),
         unsubscribed_by_blocking(town),
         forged_buttons_do_nothing(town),
@@ -66,22 +86,22 @@ async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path
     async with world(tmp_path) as kirim:
         emma, sari = await newcomer(kirim), await newcomer(kirim)
         for person in (emma, sari):
-            await opens(person, "Settings", "Rate news")
-        await emma.taps("Daily quote")
+            await opens(person)
+        await emma.taps(label("subscription.daily"))
         await emma.taps("08:00")
-        await emma.sees("each day at 08:00")
-        await sari.taps("Price alert")
+        await emma.sees(daily_at("08:00 WIB"))
+        await sari.taps(label("subscription.alert"))
         await sari.taps("+5%")
-        await sari.taps("Once · 30 days")
-        await sari.sees("You will hear when 1 BTC is above")
+        await sari.taps(label("subscription.for_days", how=label("subscription.once"), days="30"))
+        await sari.sees(like("subscription.alert_set", wish=ABOVE))
         calls = calls_of(kirim, "sendMessage")
         async with held(calls, emma, "delay_after"):
             daily_falls_due(kirim, emma)
         async with held(calls, sari, "delay_after"):
             price_comes(kirim, sari)
         await killed_and_restarted(kirim)
-        await sari.sees("1 BTC is above(.|\n)*Repeated, since we can't be sure", anywhere=True)
-        assert [await emma.count("Today's rate"), await sari.count("🔔 1 BTC is above")] == [1, 2]
+        await sari.sees(f"{RINGS}(.|\n)*{like('news.again')}", anywhere=True)
+        assert [await emma.count(DAILY), await sari.count(RINGS)] == [1, 2]
         assert wishes_of(kirim, sari) == (1, 0)
         ((due,),) = executed(kirim, "SELECT next_daily_at FROM subscriptions WHERE person_id = ?", emma.id)
         assert str(due) > datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
@@ -89,104 +109,111 @@ async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path
 
 async def daily_by_a_tap_and_by_words(town: World) -> None:
     emma = await newcomer(town)
-    await opens(emma, "Settings", "Rate news")
-    await emma.sees("All of it is off", anywhere=True)
-    await emma.taps("Daily quote")
-    await emma.sees("When shall the daily quote come")
+    await opens(emma)
+    await emma.sees(like("subscription.off"), anywhere=True)
+    await emma.taps(label("subscription.daily"))
+    await emma.sees(like("subscription.ask_daily"))
     await emma.says("tomorrow")
-    await emma.sees("I can't read a time there(.|\n)*When shall")
+    await emma.sees(f"{like('subscription.time_unreadable')}\n\n{like('subscription.ask_daily')}")
     await emma.says("7 pm")
-    await emma.sees("Daily quote: each day at 19:00 WIB")
-    await emma.taps("Daily quote")
+    await emma.sees(daily_at("19:00 WIB"))
+    await emma.taps(label("subscription.daily"))
     await emma.taps("06:00")
-    await emma.sees("Daily quote: each day at 06:00 WIB")
-    await emma.taps("Quiet hours")
-    await emma.sees("When shall it be quiet")
+    await emma.sees(daily_at("06:00 WIB"))
+    await emma.taps(label("subscription.quiet"))
+    await emma.sees(like("subscription.ask_quiet"))
     await emma.says("0:00-23:59")
-    await emma.sees("Quiet hours: 00:00–23:59")  # noqa: RUF001  a dash
+    await emma.sees(like("subscription.text", quiet=re.compile("00:00–23:59.*")))  # noqa: RUF001  a dash
     daily_falls_due(town, emma)
-    told = await emma.sees("Today's rate(.|\n)*1 BTC = Rp(.|\n)*Rp1,000,000 ≈")
+    told = await emma.sees(DAILY)
+    assert re.search(RATE, words_of(told))
+    assert "Rp1,000,000 ≈" in words_of(told)
     assert told["sandbox"]["silent"]
-    assert await emma.count("Today's rate") == 1
-    await emma.taps("My rate news", message=told)
-    await emma.sees("Daily quote: each day at 06:00 WIB")
-    assert await emma.count("Today's rate") == 1
-    await emma.taps("Daily quote")
-    await emma.taps("No daily quote")
-    await emma.sees("Daily quote: none")
+    assert await emma.count(DAILY) == 1
+    await emma.taps(label("subscription.mine"), message=told)
+    await emma.sees(daily_at("06:00 WIB"))
+    assert await emma.count(DAILY) == 1
+    await emma.taps(label("subscription.daily"))
+    await emma.taps(label("subscription.no_daily"))
+    await emma.sees(like("subscription.text", daily=text("subscription.none")))
 
 
 async def asked_for_under_the_rate(town: World) -> None:
     sari = await newcomer(town, "id")
     await sari.says("/rate")
-    picture = await sari.sees("1 BTC = Rp")
-    _, stop = await sari.button("Hentikan semua")
-    await sari.taps("Kurs harian")
-    await sari.sees("Kurs harian dikirim pukul berapa")
+    picture = await sari.sees(like("rate.btc", "id", rate="Rp"))
+    _, stop = await sari.button(label("subscription.stop", "id"))
+    await sari.taps(label("subscription.daily", "id"))
+    await sari.sees(like("subscription.ask_daily", "id"))
     await sari.says("jam 8 malam")
-    await sari.sees("Kurs harian: setiap hari pukul 20.00 WIB")
+    await sari.sees(daily_at("20.00 WIB", "id"))
     still = await sari.finds(picture)
     assert still is not None
-    assert "1 BTC = Rp" in words_of(still)
+    assert says(words_of(still), "rate.btc", "id", rate="Rp")
     assert wishes_of(town, sari) == (1, 0)
     await asyncio.gather(*(sari.presses(picture, stop, force=True) for _ in range(2)))
-    await sari.sees("Tidak ada lagi kabar kurs", anywhere=True)
-    assert await sari.count("Tidak ada lagi kabar kurs") == 1
+    await sari.sees(like("subscription.stopped", "id"), anywhere=True)
+    assert await sari.count(like("subscription.stopped", "id")) == 1
     assert wishes_of(town, sari) == (0, 0)
 
 
-async def alert_set_once_however_often_tapped_and_rung(town: World) -> None:
+async def alert_set_only_oncehowever_often_tapped_and_rung(town: World) -> None:
     sari = await newcomer(town, "id")
-    await opens(sari, "Pengaturan", "Kabar kurs")
-    await sari.taps("Alarm harga")
-    await sari.sees("mencapai harga berapa")
+    only_once, every = label("subscription.once", "id"), label("subscription.again", "id", hours="6")
+    await opens(sari, "id")
+    await sari.taps(label("subscription.alert", "id"))
+    await sari.sees(like("subscription.ask_alert", "id"))
     await sari.says("dua sapi")
-    await sari.sees("tidak terbaca(.|\n)*mencapai harga berapa")
+    await sari.sees(f"{like('subscription.alert_unreadable', 'id')}\n\n{like('subscription.ask_alert', 'id')}")
     await sari.says("+40%")
-    shown = await sari.sees("Kabari saat 1 BTC di atas Rp")
-    _, once = await sari.button("Sekali · 30 hari")
+    shown = await sari.sees(like("subscription.ask_how_often", "id", wish=wish("above", "id")))
+    _, once = await sari.button(label("subscription.for_days", "id", how=only_once, days="30"))
     await asyncio.gather(*(sari.presses(shown, once, force=True) for _ in range(2)))
-    await sari.sees(r"• ▲ Rp[\d.]+ · Sekali · sampai", anywhere=True)
-    await sari.taps("Alarm harga")
+    await sari.sees(
+        "• " + like("subscription.alert_line", "id", price=re.compile(r"▲ Rp[\d.]+"), how=only_once), anywhere=True
+    )
+    await sari.taps(label("subscription.alert", "id"))
     await sari.taps("−2%")  # noqa: RUF001  a minus
-    await sari.sees("di bawah Rp")
-    await sari.taps("Tiap 6 jam · 90 hari")
-    await sari.sees(r"• ▼ Rp[\d.]+ · Tiap 6 jam")
+    await sari.sees(like("subscription.ask_how_often", "id", wish=wish("below", "id")))
+    await sari.taps(label("subscription.for_days", "id", how=every, days="90"))
+    await sari.sees("• " + like("subscription.alert_line", "id", price=re.compile(r"▼ Rp[\d.]+"), how=every))
     assert wishes_of(town, sari) == (1, 2)
     price_comes(town, sari)
-    rung = await sari.sees("🔔 1 BTC di atas Rp(.|\n)*Alarm ini sudah selesai")
+    rung = await sari.sees(
+        f"{like('subscription.rings', 'id', wish=wish('above', 'id'))}(.|\n)*{like('subscription.rang_once', 'id')}"
+    )
     executed(town, "DELETE FROM quotes WHERE source = 'test'")
     assert wishes_of(town, sari) == (1, 1)
-    await sari.taps("Kabar kursku", message=rung)
-    await sari.sees("Alarm:")
+    await sari.taps(label("subscription.mine", "id"), message=rung)
+    await sari.sees(like("subscription.text", "id"))
     await sari.taps("🗑")
-    await sari.sees("Alarm: tidak ada")
+    await sari.sees(like("subscription.text", "id", alerts=text("subscription.none", "id")))
     assert wishes_of(town, sari) == (1, 0)
 
 
 async def stopped_in_one_tap_from_the_news_itself(town: World) -> None:
     emma = await newcomer(town)
-    await opens(emma, "Settings", "Rate news")
-    await emma.taps("Daily quote")
+    await opens(emma)
+    await emma.taps(label("subscription.daily"))
     await emma.taps("08:00")
-    await emma.sees("each day at 08:00")
+    await emma.sees(daily_at("08:00 WIB"))
     daily_falls_due(town, emma)
-    told = await emma.sees("Today's rate")
-    _, end = await emma.button("Stop everything")
+    told = await emma.sees(DAILY)
+    _, end = await emma.button(label("subscription.stop"))
     for _ in range(2):
         await emma.presses(told, end, force=True)
-    await emma.sees("Stopped. No more news of the rate", anywhere=True)
-    assert await emma.count("Stopped. No more news") == 1
-    assert await emma.count("Today's rate") == 1
+    await emma.sees(like("subscription.stopped"), anywhere=True)
+    assert await emma.count(like("subscription.stopped")) == 1
+    assert await emma.count(DAILY) == 1
     assert wishes_of(town, emma) == (0, 0)
 
 
 async def unsubscribed_by_blocking(town: World) -> None:
     emma = await newcomer(town)
-    await opens(emma, "Settings", "Rate news")
-    await emma.taps("Daily quote")
+    await opens(emma)
+    await emma.taps(label("subscription.daily"))
     await emma.taps("08:00")
-    await emma.sees("each day at 08:00")
+    await emma.sees(daily_at("08:00 WIB"))
     await emma.blocks()
     await _until_gone(town, emma)
     await emma.blocks(blocked=False)
@@ -194,28 +221,28 @@ async def unsubscribed_by_blocking(town: World) -> None:
 
 async def forged_buttons_do_nothing(town: World) -> None:
     emma = await newcomer(town)
-    shown = await opens(emma, "Settings", "Rate news")
+    shown = await opens(emma)
     forged = ("sub:time:1440", "sub:hush:5-5", "sub:set:a:1:0", "sub:at:1", "sub:at:x", "sub:nothing")
     for data in forged:
         await emma.presses(shown, data, force=True)
-        await emma.sees("That button belongs to an older message")
+        await emma.sees(like("stale.button"))
     assert wishes_of(town, emma) == (0, 0)
 
 
 async def all_of_it_seen_and_deleted(town: World) -> None:
     emma = await newcomer(town)
-    await opens(emma, "Settings", "Rate news")
-    await emma.taps("Daily quote")
+    await opens(emma)
+    await emma.taps(label("subscription.daily"))
     await emma.taps("21:00")
-    await emma.sees("each day at 21:00")
+    await emma.sees(daily_at("21:00 WIB"))
     await emma.says("/privacy")
-    await emma.taps("See")
-    await emma.sees("News of the rate: daily quote 21:00, alerts: 0")
+    await emma.taps(label("privacy.see"))
+    await emma.sees(like("privacy.rate_news", daily=re.compile("21:00.*"), alerts=0))
     await emma.says("/privacy")
-    await emma.taps("Delete everything")
-    await emma.sees("Delete everything\\?")
-    await emma.taps("Yes")
-    await emma.sees("eleted")
+    await emma.taps(label("privacy.delete"))
+    await emma.sees(like("privacy.confirm"))
+    await emma.taps(label("privacy.yes"))
+    await emma.sees(like("privacy.deleted"))
     await _until_gone(town, emma)
 
 

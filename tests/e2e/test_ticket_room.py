@@ -5,8 +5,10 @@ from pathlib import Path
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.people import Newcomer, newcomer, row_of, taps_to_invoice
+from tests.e2e.talks import CARD
 from tests.e2e.trouble import calls_of, held, killed_and_restarted, until
 from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.texts import in_any_language, label, like, says, text
 
 
 def room_of(world: World, chat_id: int = SUPPORT_GROUP_ID) -> Chatter:
@@ -19,9 +21,9 @@ async def fails_after_payment(world: World) -> tuple[Newcomer, Json]:
     person = await newcomer(world)
     _, order = await taps_to_invoice(world, person)
     await world.service.pays(order)
-    await person.sees("Payment received at")
+    await person.sees(like("news.paid"))
     await world.service.does("fail", orderId=order["id"])
-    await person.sees("failed after your payment came in")
+    await person.sees(like("news.failed_paid"))
     return person, order
 
 
@@ -29,15 +31,25 @@ async def asks_about(world: World, person: Newcomer, order: Json) -> None:
     """From the page of an order to support."""
     await person.says("/orders")
     await person.taps(str(row_of(world, order)["reference"]))
-    await person.taps("Talk to a person")
-    await person.sees("What is wrong")
+    await person.taps(label("button.help"))
+    await person.sees(like("ticket.what_is_wrong"))
     await person.says("Did it go through?")
-    await person.sees("Support has your message")
+    await person.sees(like("ticket.is_open"))
 
 
 async def head_of(room: Chatter, person: Chatter) -> Json:
     """The card of somebody's ticket, in whichever language."""
-    return await room.waits_for(lambda m: f": {person.id} · " in words_of(m) and "🎫" in words_of(m), anywhere=True)
+    about = in_any_language("case.person", id=str(person.id))
+    return await room.waits_for(lambda m: is_card(m) and re.search(about, words_of(m)) is not None, anywhere=True)
+
+
+def is_card(message: Json) -> bool:
+    return re.search(CARD, words_of(message)) is not None
+
+
+def is_rinas(message: Json) -> bool:
+    """Whether a card says that Rina has claimed its ticket."""
+    return says(words_of(message), "staff_ticket.claimed", "id", by="3001")
 
 
 async def topics(world: World, chat_id: int = SUPPORT_GROUP_ID) -> dict[int, Json]:
@@ -64,16 +76,19 @@ async def puts_bot(world: World, status: str) -> None:
 async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: World) -> None:
     person, order = await fails_after_payment(kirim)
     head = await head_of(room_of(kirim), person)
-    text = words_of(head)
-    (reference,) = re.findall("T-[0-9A-Z]{5}", text)
+    shown = words_of(head)
+    (reference,) = re.findall("T-[0-9A-Z]{5}", shown)
     assert (await topics(kirim))[head["message_thread_id"]]["name"] == f"{reference} · BCA Rp500.000"
-    assert "BCA ••••7890" in text
-    assert "1234567890" not in text
-    assert order["id"] in text
-    assert "tulis dalam bahasa Inggris" in text
-    assert "Gagal setelah pembayaran masuk." in text
-    assert re.search(r"Pembayaran diterima \(LN_INVOICE_PAID\), [0-9.]+ menurut jamnya", text)
-    assert re.search(r"💬 Kabar pembayaran masuk: terkirim", text)
+    assert "BCA ••••7890" in shown
+    assert "1234567890" not in shown
+    assert order["id"] in shown
+    language = label("broadcast.language.en", "id")
+    assert says(shown, "case.person", "id", id=str(person.id), language=language)
+    assert says(shown, "case.unusual.failed_paid", "id")
+    paid = like("case.state", "id", what=text("step.paid", "id"), state="LN_INVOICE_PAID")
+    assert re.search(paid + like("case.service_at", "id", at=re.compile("[0-9.]+")), shown)
+    told, sent = text("case.told.paid", "id"), text("case.reach.sent", "id")
+    assert says(shown, "case.told", "id", what=told, reach=sent)
 
 
 async def test_the_card_and_the_topic_follow_the_ticket(kirim: World) -> None:
@@ -81,18 +96,18 @@ async def test_the_card_and_the_topic_follow_the_ticket(kirim: World) -> None:
     room = room_of(kirim)
     head = await head_of(room, person)
     topic_id = head["message_thread_id"]
-    await room.taps("Pegang", message=head)
-    await room.waits_for(lambda m: m["message_id"] == head["message_id"] and "dipegang 3001" in words_of(m))
-    await room.taps("Tutup", message=await room.finds(head))
-    await room.sees("Mengapa|mengapa|Alasan|alasan")
-    await room.taps("elesai")
+    await room.taps(label("staff_ticket.claim", "id"), message=head)
+    await room.waits_for(lambda m: m["message_id"] == head["message_id"] and is_rinas(m))
+    await room.taps(label("staff_ticket.close", "id"), message=await room.finds(head))
+    await room.sees(like("staff.closing", "id"))
+    await room.taps(label("staff.close.solved", "id"))
 
     async def is_closed() -> bool:
         topic = (await topics(kirim))[topic_id]
         return bool(topic["closed"]) and topic["name"].startswith("✅ T-")
 
     await until(is_closed, what="the closed topic")
-    await room.taps("Buka lagi", message=await room.finds(head))
+    await room.taps(label("staff_ticket.reopen", "id"), message=await room.finds(head))
 
     async def is_open() -> bool:
         topic = (await topics(kirim))[topic_id]
@@ -105,16 +120,16 @@ async def test_the_order_is_read_afresh_by_a_button_that_says_what_it_has_change
     person, order = await fails_after_payment(kirim)
     room = room_of(kirim)
     head = await head_of(room, person)
-    pressed = await room.taps("Baca ulang pesanan", message=head)
-    assert "Menanyakan ke layanan" in str(pressed)
-    await room.sees("Dibaca ulang pukul [0-9.]+: tidak ada yang berubah")
+    pressed = await room.taps(label("staff_ticket.fresh", "id"), message=head)
+    assert pressed["text"] == label("staff_ticket.reading", "id")
+    await room.sees(like("staff_ticket.unchanged", "id", at=re.compile("[0-9.]+")))
     await kirim.service.does("advance", orderId=order["id"], state="COMPLETED")
-    await room.taps("Baca ulang pesanan", message=head)
-    said = await room.sees("Layanan menyebut COMPLETED. Bagi kita tetap FAILED")
+    await room.taps(label("staff_ticket.fresh", "id"), message=head)
+    said = await room.sees(like("staff_ticket.state_not_taken", "id", after="COMPLETED", before="FAILED"))
     assert said["message_thread_id"] == head["message_thread_id"]
     await kirim.service.fails_with("503", method="GET", path=f"/v1/offramp/orders/{order['id']}")
-    await room.taps("Baca ulang pesanan", message=head)
-    await room.sees("Layanan tidak bisa dibaca")
+    await room.taps(label("staff_ticket.fresh", "id"), message=head)
+    await room.sees(like("staff_ticket.unreadable", "id"))
 
 
 async def test_a_living_order_read_afresh_is_taken_in_and_every_card_follows_it(tmp_path: Path) -> None:
@@ -125,12 +140,14 @@ async def test_a_living_order_read_afresh_is_taken_in_and_every_card_follows_it(
         head = await head_of(room, person)
         await room.sees("Did it go through", anywhere=True)
         await kirim.service.pays(order)
-        await room.taps("Baca ulang pesanan", message=head)
-        said = words_of(await room.sees("Yang berubah:"))
-        assert said.split("\n")[1:] == ["Status: - → LN_INVOICE_PAID", "Pembayaran masuk."]
-        await person.sees("Payment received at", anywhere=True)
+        await room.taps(label("staff_ticket.fresh", "id"), message=head)
+        said = words_of(await room.sees(like("staff_ticket.has_changed", "id")))
+        state = text("staff_ticket.state", "id", before="-", after="LN_INVOICE_PAID")
+        assert said.split("\n")[1:] == [state, text("staff_ticket.now_paid", "id")]
+        await person.sees(like("news.paid"), anywhere=True)
         await room.waits_for(
-            lambda m: m["message_id"] == head["message_id"] and "menurut jamnya" in words_of(m), anywhere=True
+            lambda m: m["message_id"] == head["message_id"] and says(words_of(m), "case.service_at", "id"),
+            anywhere=True,
         )
 
 
@@ -138,7 +155,7 @@ async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_corre
     person, _ = await fails_after_payment(kirim)
     room = room_of(kirim)
     head = await head_of(room, person)
-    opened = await person.sees("Opened by itself", anywhere=True)
+    opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
     long = "rupiah " * 580 + "the end"
     written = await person.says(long, reply_to=opened)
     rest = await room.sees("the end$")
@@ -146,7 +163,7 @@ async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_corre
     assert rest["message_thread_id"] == head["message_thread_id"]
     await person.edits(written, "In short: where is it?")
     corrected = await room.sees("In short: where is it")
-    assert "meralat" in words_of(corrected)
+    assert says(words_of(corrected), "staff_ticket.changed", "id")
     assert corrected["reply_to_message"]["message_id"] == rest["message_id"]
     await room.says("On its way", reply_to=rest)
     await person.sees("On its way")
@@ -159,7 +176,7 @@ async def test_a_topic_that_somebody_deletes_is_made_anew(kirim: World) -> None:
     token = kirim.environment["TELEGRAM_BOT_TOKEN"]
     gone = {"chat_id": SUPPORT_GROUP_ID, "message_thread_id": head["message_thread_id"]}
     (await kirim.telegram.post(f"/bot{token}/deleteForumTopic", json=gone)).raise_for_status()
-    opened = await person.sees("Opened by itself", anywhere=True)
+    opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
     await person.says("Where is my money?", reply_to=opened)
     words = await room.sees("Where is my money")
     assert words["message_thread_id"] != head["message_thread_id"]
@@ -173,21 +190,19 @@ async def test_kill_9_between_a_topic_and_its_card_opens_no_second_topic(kirim: 
     await killed_and_restarted(kirim)
     await head_of(room, person)
     assert len(await topics(kirim)) == 1
-    assert await room.count("🎫") == 1
+    assert await room.count(CARD) == 1
 
 
 async def test_an_answer_to_a_card_that_a_kill_kept_from_being_known_is_not_silently_lost(kirim: World) -> None:
     room = room_of(kirim)
     async with held(calls_of(kirim, "sendMessage"), room, "delay_after"):
         person, _ = await fails_after_payment(kirim)
-    first = await room.waits_for(lambda m: "🎫" in words_of(m), anywhere=True)
+    first = await room.waits_for(is_card, anywhere=True)
     await killed_and_restarted(kirim)
-    again = await room.waits_for(
-        lambda m: "🎫" in words_of(m) and m["message_id"] != first["message_id"], anywhere=True
-    )
+    again = await room.waits_for(lambda m: is_card(m) and m["message_id"] != first["message_id"], anywhere=True)
     assert again["message_thread_id"] == first["message_thread_id"]
     await room.says("On its way", reply_to=first)
-    await room.sees("Tidak diteruskan")
+    await room.sees(like("staff.not_passed_on", "id"))
     await room.says("It arrives today", reply_to=again)
     await person.sees("It arrives today", anywhere=True)
     assert await person.count("On its way") == 0
@@ -198,7 +213,7 @@ async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_
     person, _ = await fails_after_payment(kirim)
     head = await head_of(group, person)
     assert "message_thread_id" not in head
-    opened = await person.sees("Opened by itself", anywhere=True)
+    opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
     await person.says("Where is my money?", reply_to=opened)
     words = await group.sees("Where is my money")
     assert words["reply_to_message"]["message_id"] == head["message_id"]
@@ -209,8 +224,8 @@ async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_
     words = await supergroup.sees("Hello")
     head = await head_of(supergroup, person)
     assert words["reply_to_message"]["message_id"] == head["message_id"]
-    await supergroup.taps("Pegang", message=head)
-    await supergroup.waits_for(lambda m: "dipegang 3001" in words_of(m))
+    await supergroup.taps(label("staff_ticket.claim", "id"), message=head)
+    await supergroup.waits_for(is_rinas)
 
 
 async def test_where_the_bot_may_open_no_topics_everything_answers_the_card(kirim: World) -> None:
@@ -220,7 +235,7 @@ async def test_where_the_bot_may_open_no_topics_everything_answers_the_card(kiri
     head = await head_of(room, person)
     assert "message_thread_id" not in head
     assert await topics(kirim) == {}
-    opened = await person.sees("Opened by itself", anywhere=True)
+    opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
     await person.says("Where is my money?", reply_to=opened)
     words = await room.sees("Where is my money")
     assert words["reply_to_message"]["message_id"] == head["message_id"]
@@ -234,9 +249,9 @@ async def test_without_a_group_each_supporter_has_the_ticket_in_private_and_in_t
         await kirim.oscar.says("/start")
         person, _ = await fails_after_payment(kirim)
         heads = [await head_of(each, person) for each in (kirim.rina, kirim.oscar)]
-        languages = ["Kronologi" in words_of(head) for head in heads]
-        assert all("Timeline" in words_of(head) or known for head, known in zip(heads, languages, strict=True))
-        opened = await person.sees("Opened by itself", anywhere=True)
+        for head, locale in zip(heads, ("id", "en"), strict=True):
+            assert says(words_of(head), "case.timeline", locale)
+        opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
         await person.says("Where is my money?", reply_to=opened)
         for supporter, head in zip((kirim.rina, kirim.oscar), heads, strict=True):
             words = await supporter.sees("Where is my money", anywhere=True)
@@ -247,15 +262,15 @@ async def test_a_group_that_is_lost_loses_nothing_and_operators_hear_of_it(kirim
     for each in (kirim.rina, kirim.oscar):
         await each.speaks("en")
         await each.says("/start")
-        await each.sees("Kirim")
+        await each.sees(like("start.text"))
     await puts_bot(kirim, "kicked")
     person, _ = await fails_after_payment(kirim)
     await head_of(kirim.rina, person)
-    await kirim.oscar.sees("Support's group can't be written to", anywhere=True)
-    opened = await person.sees("Opened by itself", anywhere=True)
+    await kirim.oscar.sees(like("alarm.room_lost"), anywhere=True)
+    opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
     await person.says("Where is my money?", reply_to=opened)
     await kirim.rina.sees("Where is my money", anywhere=True)
     await puts_bot(kirim, "administrator")
     other, _ = await fails_after_payment(kirim)
     await head_of(room_of(kirim), other)
-    await kirim.oscar.sees("support's group can be written to again", anywhere=True)
+    await kirim.oscar.sees(like("alarm.over", line=text("alarm.room_lost_over")), anywhere=True)

@@ -1,5 +1,6 @@
 """Support and a person talk through the bot: claimed by one, relayed in both directions, true about what arrived."""
 
+import re
 from collections.abc import AsyncIterator
 
 import pytest
@@ -9,10 +10,16 @@ from tests.contract.telegram_pictures import png
 from tests.e2e.people import newcomer
 from tests.e2e.talks import GROUP, Case, a_case
 from tests.e2e.world import Chatter, World, words_of, world
+from tests.texts import label, like, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PICTURE = png(60, 40)
+
+
+def refused(why: str) -> str:
+    """That what support wrote isn't passed on, and why."""
+    return like("staff.not_passed_on", why=text(why))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -49,7 +56,7 @@ async def test_an_answer_is_a_reply_in_the_topic_and_is_known_to_have_arrived(ca
         html="It is <b>on its way</b>.",
         reply_to=case.head["message_id"],
     )
-    got = await case.person.sees(f"Kirim support · {case.reference}")
+    got = await case.person.sees(like("ticket.from_support", ticket=case.reference))
     assert words_of(got).endswith("\nIt is on its way.")
     assert "blockquote" in {entity["type"] for entity in got["entities"]}
     assert "BCA ••••7890" in words_of(got)
@@ -72,29 +79,29 @@ async def test_what_is_no_reply_stays_among_staff_and_so_does_a_note(in_group: C
     topic = in_group.head["message_thread_id"]
     await in_group.rina.says("What do you think, Oscar?", topic=topic)
     await in_group.rina.says("/note Called the bank, they look into it", topic=topic)
-    kept = await in_group.in_topic("Kept as a note")
+    kept = await in_group.in_topic(like("staff.noted"))
     await in_group.oscar.says("They said the same to me", reply_to=kept)
-    await in_group.oscar.sees("Kept as a note")
+    await in_group.oscar.sees(like("staff.noted"))
     await in_group.rina.says("/note Again", reply_to=in_group.head)
     await in_group.rina.sends_photo(PICTURE, "/note a screenshot of theirs", reply_to=in_group.head)
     await in_group.rina.sends_photo(PICTURE, "/nto a slip", reply_to=in_group.head)
-    await in_group.in_topic("begins with / isn't passed on")
+    await in_group.in_topic(refused("staff.refusal.command"))
     await in_group.rina.says("/note", topic=topic)
-    await in_group.in_topic("Write /note and the words")
+    await in_group.in_topic(like("staff.how_to_note"))
     await in_group.answers("That's for you")
     await in_group.person.sees("That's for you")
     assert len(await in_group.got()) == 1
 
 
 async def test_one_holds_a_ticket_and_another_takes_it_over_with_a_word(in_group: Case) -> None:
-    assert "yours" in (await in_group.presses("Claim"))["text"]
+    assert (await in_group.presses(label("staff_ticket.claim")))["text"] == label("staff.claimed")
     await in_group.is_claimed_by(in_group.rina)
     await in_group.answers("I know better", by=in_group.oscar)
-    await in_group.in_topic("Not passed on.*Somebody else has claimed this ticket")
-    await in_group.presses("Take over", by=in_group.oscar)
-    question = await in_group.in_topic("3001 holds")
+    await in_group.in_topic(refused("ticket.held_by_another"))
+    await in_group.presses(label("staff_ticket.take"), by=in_group.oscar)
+    question = await in_group.in_topic(like("staff.take_over", who="3001", ticket=in_group.reference))
     await in_group.oscar.says("You are off today", reply_to=question)
-    await in_group.in_topic("2001 has taken over from 3001:\nYou are off today")
+    await in_group.in_topic(like("staff.remark.taken_over", by="2001", before="3001") + "\nYou are off today")
     await in_group.is_claimed_by(in_group.oscar)
     await in_group.answers("Oscar here", by=in_group.oscar)
     await in_group.person.sees("Oscar here")
@@ -106,18 +113,18 @@ async def test_two_who_claim_at_once_are_told_who_was_first_and_a_second_tap_cha
     first = await case.rina.presses(case.head, data, force=True)
     second = await case.oscar.presses(case.head, data, force=True)
     again = await case.rina.presses(case.head, data, force=True)
-    assert ("yours" in first["text"], "yours" in again["text"]) == (True, True)
-    assert (second["show_alert"], "Somebody else has claimed" in second["text"]) == (True, True)
+    assert first["text"] == again["text"] == label("staff.claimed")
+    assert (second["show_alert"], second["text"]) == (True, label("ticket.held_by_another"))
 
 
 async def test_who_has_blocked_the_bot_is_said_not_to_have_got_it_and_gets_it_later(case: Case) -> None:
     await case.person.blocks()
     said = await case.answers("Are you there?")
-    line = await case.in_topic("Not delivered. They have blocked the bot")
+    line = await case.in_topic(like("staff.remark.failed", why=text("staff.why.blocked")))
     assert await case.rina.reaction(said) == ""
     assert await case.got() == []
     await case.person.blocks(blocked=False)
-    await case.rina.taps("Send again", message=line)
+    await case.rina.taps(label("staff.button.again"), message=line)
     await case.person.sees("Are you there?")
     await case.rina.sees_reaction(said, "👌")
     second = await case.rina.presses(line, f"tk:{case.reference}:again:1", force=True)
@@ -130,11 +137,11 @@ async def test_a_corrected_answer_is_corrected_where_it_stands(case: Case) -> No
     got = await case.person.sees("It arives today")
     await case.rina.sees_reaction(said, "👌")
     await case.rina.edits(said, "It arrives today")
-    corrected = await case.person.sees("Corrected:\nIt arrives today")
+    corrected = await case.person.sees(like("ticket.corrected") + "\nIt arrives today")
     assert corrected["message_id"] == got["message_id"]
     await case.rina.sees_reaction(said, "✍")
     await case.rina.edits(said, "/note not for them")
-    await case.in_topic("Not corrected. They still have it as it was")
+    await case.in_topic(like("staff.not_corrected"))
     assert (await case.got())[-1].endswith("It arrives today")
 
 
@@ -142,17 +149,19 @@ async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_
     said = await case.answers("This is for somebody else")
     await case.person.sees("This is for somebody else")
     await case.rina.sees_reaction(said, "👌")
-    elsewhere = await case.oscar.sees("3001 has answered:\nThis is for somebody else", anywhere=True)
+    elsewhere = await case.oscar.sees(
+        like("staff.remark.answered", by="3001") + "\nThis is for somebody else", anywhere=True
+    )
     await case.oscar.says("/unsend", reply_to=elsewhere)
-    await case.oscar.sees("Only whoever wrote an answer can take it back")
+    await case.oscar.sees(like("ticket.answer_of_another"))
     await case.rina.says("/unsend", reply_to=said)
-    await case.person.sees("has been taken back")
-    await case.in_topic("Taken back. It is deleted in their chat")
+    await case.person.sees(like("ticket.taken_back"))
+    await case.in_topic(like("staff.remark.taken_back"))
     assert not any("somebody else" in text for text in await case.got())
     await case.rina.says("/unsend", reply_to=said)
-    await case.in_topic("has been taken back already")
+    await case.in_topic(like("ticket.taken_back_already"))
     await case.rina.says("/unsend")
-    await case.in_topic("no answer that could be taken back")
+    await case.in_topic(like("ticket.no_answer"))
 
 
 async def test_a_message_that_staff_delete_was_passed_on_nevertheless(case: Case) -> None:
@@ -164,9 +173,11 @@ async def test_a_message_that_staff_delete_was_passed_on_nevertheless(case: Case
 
 async def test_what_can_not_be_passed_on_whole_is_not_passed_on(case: Case) -> None:
     await case.answers("x" * 4000)
-    await case.in_topic("Not passed on. It is too long by 204 characters")
+    await case.in_topic(
+        like("staff.not_passed_on", why=re.compile(like("staff.refusal.too_long", over=re.compile("[1-9][0-9]*"))))
+    )
     await case.rina.sends(sticker=True, reply_to=case.head["message_id"])
-    await case.in_topic("Only text, pictures and files can be")
+    await case.in_topic(refused("staff.refusal.kind"))
     assert await case.got() == []
 
 
@@ -176,21 +187,21 @@ async def test_a_member_of_the_group_who_is_no_supporter_answers_nobody(in_group
     place = {"from": 2001, "person": guest.id, "status": "member"}
     (await in_group.world.telegram.post(path, json=place)).raise_for_status()
     await in_group.answers("Hello from the guest", by=Chatter(in_group.world.telegram, guest.id, GROUP))
-    await in_group.in_topic("Only Kirim's support can answer here")
+    await in_group.in_topic(refused("staff.refusal.stranger"))
     assert await in_group.got() == []
 
 
 async def test_a_closed_ticket_is_closed_with_a_reason_and_takes_no_answer_until_it_is_open_again(case: Case) -> None:
-    await case.presses("Close")
-    question = await case.in_topic("Why is .* to be closed")
+    await case.presses(label("staff_ticket.close"))
+    question = await case.in_topic(like("staff.closing", ticket=case.reference))
     await case.rina.says("Because it is done", reply_to=question)
-    question = await case.rina.sees("Why is .* to be closed")
-    await case.rina.taps("Solved", message=question)
-    await case.in_topic(f"{case.reference} is closed: solved")
+    question = await case.rina.sees(like("staff.closing", ticket=case.reference))
+    await case.rina.taps(label("staff.close.solved"), message=question)
+    await case.in_topic(like("staff.closed", ticket=case.reference, reason=text("staff_ticket.reason.solved")))
     await case.answers("One more thing")
-    refusal = await case.in_topic("Not passed on. This ticket is closed")
+    refusal = await case.in_topic(refused("ticket.closed"))
     assert await case.got() == []
-    await case.rina.taps("Reopen", message=refusal)
+    await case.rina.taps(label("staff_ticket.reopen"), message=refusal)
     await case.answers("One more thing")
     await case.person.sees("One more thing")
 
@@ -202,7 +213,7 @@ async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_wh
     told = await in_group.in_topic("Nothing at al")
     assert [entity["user"]["id"] for entity in told["entities"] if entity["type"] == "text_mention"] == [3001]
     await in_group.person.edits(said, "Nothing at all")
-    await in_group.in_topic("has corrected this(.|\n)*Nothing at all")
+    await in_group.in_topic(f"{like('staff_ticket.changed')}(.|\n)*Nothing at all")
     await in_group.person.sends_photo(PICTURE, "See here", reply_to=got)
     assert "photo" in await in_group.in_topic("See here")
     await in_group.answers("Thank you, we ask them", to=told)
@@ -211,15 +222,16 @@ async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_wh
 
 async def test_each_side_reads_its_own_language(quiet: World) -> None:
     case = await a_case(quiet, "id", group=None)
-    assert "write to them in Indonesian" in words_of(case.head)
+    indonesian = label("broadcast.language.id")
+    assert says(words_of(case.head), "case.person", id=str(case.person.id), language=indonesian)
     said = await case.answers("Uangnya sedang dikirim.")
-    got = await case.person.sees("Tim bantuan Kirim")
+    got = await case.person.sees(like("ticket.from_support", "id", ticket=case.reference))
     assert "Uangnya sedang dikirim." in words_of(got)
     await case.rina.sees_reaction(said, "👌")
     await case.rina.edits(said, "Uangnya sudah dikirim.")
-    await case.person.sees("Diperbaiki:\nUangnya sudah dikirim.")
+    await case.person.sees(like("ticket.corrected", "id") + "\nUangnya sudah dikirim.")
     await case.rina.says("/unsend", reply_to=said)
-    await case.person.sees("salah kirim di sini dan sudah ditarik")
-    await case.in_topic("Taken back. It is deleted in their chat")
-    await case.person.taps("Jawab")
+    await case.person.sees(like("ticket.taken_back", "id"))
+    await case.in_topic(like("staff.remark.taken_back"))
+    await case.person.taps(label("ticket.button.answer", "id"))
     await case.person.sees(case.reference)

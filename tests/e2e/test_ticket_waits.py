@@ -10,9 +10,11 @@ from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.people import all_is_told, taps_to_invoice
 from tests.e2e.trouble import killed_and_restarted, until
 from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.texts import like, says
 
-WAITED = r"T-[0-9A-Z]{5} sudah menunggu jawaban"
-LONG = r"T-[0-9A-Z]{5} has waited (.|\n)*Support was reminded"
+TICKET = re.compile("T-[0-9A-Z]{5}")
+WAITED = like("waits.head", "id", ticket=TICKET)
+LONG = like("waits.long", ticket=TICKET)
 OSCAR, RINA = 2001, 3001
 
 
@@ -28,7 +30,7 @@ async def hasty(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator
 async def fails_after_payment(world: World) -> None:
     _, order = await taps_to_invoice(world, world.emma)
     await world.service.pays(order)
-    await world.emma.sees("Payment received at")
+    await world.emma.sees(like("news.paid"))
     await world.service.does("fail", orderId=order["id"])
 
 
@@ -42,7 +44,7 @@ async def test_the_room_is_reminded_in_the_ticket_then_the_operators_and_each_on
     await fails_after_payment(hasty)
     reminder = await room.sees(WAITED, anywhere=True)
     card = reminder["reply_to_message"]
-    assert "Gagal setelah pembayaran masuk" in words_of(card)
+    assert says(words_of(card), "case.unusual.failed_paid", "id")
     assert reminder["message_thread_id"] == card["message_thread_id"]
     told = await hasty.oscar.sees(LONG, anywhere=True)
     (button,) = [button for row in told["reply_markup"]["inline_keyboard"] for button in row]
@@ -51,9 +53,9 @@ async def test_the_room_is_reminded_in_the_ticket_then_the_operators_and_each_on
         await all_is_told(hasty, chat)
     await killed_and_restarted(hasty)
     await hasty.oscar.says("/rate")
-    await hasty.oscar.sees("BTC")
+    await hasty.oscar.sees(like("rate.btc", rate="Rp"))
     assert (await room.count(WAITED), await hasty.oscar.count(LONG)) == (1, 1)
-    assert await hasty.rina.count("menunggu jawaban") == 0
+    assert await hasty.rina.count(f"{WAITED}|{like('waits.long', 'id')}") == 0
 
 
 @pytest.mark.parametrize("hasty", ["6"], indirect=True)  # long enough to be answered in

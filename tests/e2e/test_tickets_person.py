@@ -8,6 +8,7 @@ import pytest_asyncio
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.people import Newcomer, bot_knows, newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.texts import label, like, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -35,10 +36,10 @@ def ticket_in(message: Json) -> str:
 async def opens(person: Newcomer, text: str = "I can't find my receipt") -> tuple[Json, str]:
     """Write to support about no order; the answer, and the ticket."""
     await person.says("/help")
-    await person.taps("Write to us")
-    await person.sees("What is wrong")
+    await person.taps(label("button.write_to_us"))
+    await person.sees(like("ticket.what_is_wrong"))
     await person.says(text)
-    taken = await person.sees("Support has your message")
+    taken = await person.sees(like("ticket.is_open"))
     return taken, ticket_in(taken)
 
 
@@ -57,7 +58,9 @@ async def test_who_writes_to_support_has_a_ticket_and_adds_to_it_by_replies(kiri
     await emma.sees_reaction(photo, "👌")
     await emma.says("/help")
     await emma.taps(f"🎫 {ticket}")
-    await emma.sees(f"Ticket {ticket}\n\nOpened by you: .*\n⏳ Waiting for an answer since")
+    await emma.sees(
+        f"{like('ticket.heading', ticket=ticket)}\n\n{like('ticket.opened_asked')}.*\n{like('ticket.waits')}"
+    )
 
 
 async def test_help_on_an_order_knows_the_ticket_that_is_open_about_it(kirim: World) -> None:
@@ -65,32 +68,26 @@ async def test_help_on_an_order_knows_the_ticket_that_is_open_about_it(kirim: Wo
     _, order = await taps_to_invoice(kirim, sari)
     await sari.says("/orders")
     await sari.taps(reference := await _reference_of(sari))
-    await sari.taps("Talk to a person")
-    question = await sari.sees("What is wrong")
+    await sari.taps(label("button.help"))
+    question = await sari.sees(like("ticket.what_is_wrong"))
     assert reference in words_of(question)
     await sari.sends_document("proof.pdf", b"%PDF-1.4", "My proof")
-    taken = await sari.sees("Support has your message")
+    taken = await sari.sees(like("ticket.is_open"))
     assert reference in words_of(taken)
-    await sari.taps("Write more", message=taken)
-    await sari.sees(f"Your ticket {ticket_in(taken)} is open")
+    await sari.taps(label("button.write_more"), message=taken)
+    await sari.sees(like("ticket.write_more", ticket=ticket_in(taken)))
     await sari.says("And more")
-    await sari.sees(f"Added to ticket {ticket_in(taken)}")
+    await sari.sees(like("ticket.added", ticket=ticket_in(taken)))
     await kirim.service.pays(order)
     await bot_knows(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
-    await sari.sees("The transfer failed after your payment came in", anywhere=True)
-    assert await sari.count("Opened by itself") == 0, "it has been open before"
+    await sari.sees(like("news.failed_paid"), anywhere=True)
+    assert await sari.count(like("ticket.by_itself_failed")) == 0, "it has been open before"
 
 
-@pytest.mark.parametrize(
-    ("language", "failed", "itself"),
-    [
-        ("en", "that is recorded with this order", "Opened by itself, because the transfer failed"),
-        ("id", "itu tercatat pada pesanan ini", "Dibuka otomatis, karena transfer gagal"),
-    ],
-)
+@pytest.mark.parametrize("language", ["en", "id"])
 async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_news_is_taken_in(
-    kirim: World, language: str, failed: str, itself: str
+    kirim: World, language: str
 ) -> None:
     nina = await newcomer(kirim)
     _, order = await taps_to_invoice(kirim, nina)
@@ -99,8 +96,8 @@ async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_news_is_t
     await kirim.service.pays(order)
     await bot_knows(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
-    for what in (failed, itself):
-        news = await nina.sees(what, anywhere=True)
+    for what in ("news.failed_paid", "ticket.by_itself_failed"):
+        news = await nina.sees(like(what, language), anywhere=True)
         written = await nina.says("?", reply_to=news)
         await nina.sees_reaction(written, "👌")
 
@@ -109,153 +106,155 @@ async def test_a_reply_is_no_answer_to_the_question_of_a_draft(kirim: World) -> 
     emma = await newcomer(kirim)
     taken, _ = await opens(emma)
     await emma.says("/send")
-    await emma.sees("Where should it go")
+    await emma.sees(like("destination.ask"))
     reply = await emma.says("BCA", reply_to=taken)
     await emma.sees_reaction(reply, "👌")
     await emma.says("BCA")
-    await emma.sees("Which account number")
+    await emma.sees(like("number.ask_bank"))
 
 
 async def test_in_the_middle_of_a_draft_one_writes_to_support_and_goes_on(kirim: World) -> None:
     emma = await newcomer(kirim)
     await taps_to_review(emma)
     await emma.says("/help")
-    await emma.taps("Write to us")
-    await emma.sees("What is wrong")
+    await emma.taps(label("button.write_to_us"))
+    await emma.sees(like("ticket.what_is_wrong"))
     await emma.says("Is this safe?")
-    taken = await emma.sees("Support has your message")
-    assert await emma.labels_of(taken) == ["Continue", "Write more"]
-    await emma.taps("Continue", message=taken)
-    await emma.sees("Please check")
+    taken = await emma.sees(like("ticket.is_open"))
+    assert await emma.labels_of(taken) == [label("draft.continue"), label("button.write_more")]
+    await emma.taps(label("draft.continue"), message=taken)
+    await emma.sees(like("review.title"))
 
 
 async def test_an_album_is_taken_in_whole(kirim: World) -> None:
     emma = await newcomer(kirim)
     await emma.says("/help")
-    await emma.taps("Write to us")
-    await emma.sees("What is wrong")
+    await emma.taps(label("button.write_to_us"))
+    await emma.sees(like("ticket.what_is_wrong"))
     await emma.sends_photo(PICTURE, "one", album="77")
     second = await emma.sends_photo(PICTURE, "two", album="77")
-    await emma.sees("Support has your message", anywhere=True)
+    await emma.sees(like("ticket.is_open"), anywhere=True)
     await emma.sees_reaction(second, "👌")
     await emma.sends_photo(PICTURE, "something else", album="78")
-    await emma.sees("Is this for our support")
+    await emma.sees(like("ticket.for_support"))
 
 
 async def test_what_answers_nothing_goes_to_support_only_by_a_tap(kirim: World) -> None:
     emma = await newcomer(kirim)
     _, ticket = await opens(emma)
     await emma.says("By the way, it was a mango")
-    asked = await emma.sees("Is this for our support")
+    asked = await emma.sees(like("ticket.for_support"))
     assert await kirim.rina.count("mango") == 0
-    await emma.taps(f"Pass it on: {ticket}", message=asked)
-    await emma.sees(f"Added to ticket {ticket}")
+    await emma.taps(label("button.pass_on", ticket=ticket), message=asked)
+    await emma.sees(like("ticket.added", ticket=ticket))
     await kirim.rina.sees("By the way, it was a mango", anywhere=True)
     await emma.presses(asked, f"t:{ticket}:pass", force=True)
     await emma.says("500rb bca 1234567890 Budi")
-    await emma.sees("Please check")
+    await emma.sees(like("review.title"))
     assert await kirim.rina.count("By the way, it was a mango") == 1
-    toast = await emma.presses(await emma.sees("Please check"), f"t:{ticket}:pass", force=True)
-    assert "no message" in toast["text"]
+    toast = await emma.presses(await emma.sees(like("review.title")), f"t:{ticket}:pass", force=True)
+    assert toast["text"] == label("ticket.nothing_to_pass_on")
 
 
 async def test_what_cannot_be_passed_on_is_said_and_the_question_stays(kirim: World) -> None:
     emma = await newcomer(kirim)
     await emma.says("/help")
-    await emma.taps("Write to us")
-    await emma.sees("What is wrong")
+    await emma.taps(label("button.write_to_us"))
+    await emma.sees(like("ticket.what_is_wrong"))
     await emma.sends_a_sticker()
-    await emma.sees("I can pass on text, photos and documents")
+    await emma.sees(like("ticket.unreadable"))
     await emma.says("Then so")
-    await emma.sees("Support has your message")
+    await emma.sees(like("ticket.is_open"))
 
 
 async def test_a_question_that_was_left_passes_nothing_on(kirim: World) -> None:
     emma = await newcomer(kirim)
     await emma.says("/help")
-    await emma.taps("Write to us")
-    await emma.sees("What is wrong")
-    await emma.taps("Cancel")
-    await emma.sees("isn't passed on to support")
+    await emma.taps(label("button.write_to_us"))
+    await emma.sees(like("ticket.what_is_wrong"))
+    await emma.taps(label("button.cancel"))
+    await emma.sees(like("ticket.left"))
     await emma.says("just talking")
-    await emma.sees("Kirim sends rupiah")
+    await emma.sees(like("start.text"))
     await emma.says("/help")
-    await emma.sees("Stay safe")
-    assert not any("🎫" in label for label in await emma.buttons())
+    await emma.sees(like("help.text"))
+    assert not any("🎫" in button for button in await emma.buttons())
 
 
 async def test_a_closed_ticket_is_told_rated_and_reopened_by_a_word(kirim: World) -> None:
     emma = await newcomer(kirim)
     _, ticket = await opens(emma)
     await closes(kirim, ticket)
-    told = await emma.sees("Support considers it solved", anywhere=True)
+    told = await emma.sees(like("ticket.closed_solved"), anywhere=True)
     assert ticket in words_of(told)
-    assert (await emma.taps("It helped", message=told))["text"] == "Thank you!"
-    await emma.sees("You said that it helped")
-    await emma.taps("It didn't", message=told)
-    await emma.sees("You said that it didn't help")
+    assert (await emma.taps(label("button.rate_good"), message=told))["text"] == label("ticket.thanks")
+    await emma.sees(like("ticket.rated_good"))
+    await emma.taps(label("button.rate_bad"), message=told)
+    await emma.sees(like("ticket.rated_bad"))
     await emma.says("Still not there", reply_to=told)
-    again = await emma.sees("Support has your message")
+    again = await emma.sees(like("ticket.is_open"))
     assert ticket_in(again) == ticket
-    await emma.taps("It helped", message=told)
+    await emma.taps(label("button.rate_good"), message=told)
     await emma.says("/help")
     await emma.taps(f"🎫 {ticket}")
-    await emma.sees("Waiting for an answer")
+    await emma.sees(like("ticket.waits"))
 
 
 async def test_the_button_reopens_and_asks_what_is_still_wrong(kirim: World) -> None:
     budi = await newcomer(kirim)
     await budi.speaks("id")
     await budi.says("/help")
-    await budi.taps("Tulis ke kami")
-    await budi.sees("Apa masalahnya")
+    await budi.taps(label("button.write_to_us", "id"))
+    await budi.sees(like("ticket.what_is_wrong", "id"))
     await budi.says("Saldo belum masuk")
-    ticket = ticket_in(await budi.sees("Pesan sudah diterima petugas"))
+    ticket = ticket_in(await budi.sees(like("ticket.is_open", "id")))
     await closes(kirim, ticket)
-    told = await budi.sees("Menurut petugas, masalahnya sudah selesai", anywhere=True)
-    await budi.taps("buka lagi", message=told)
-    await budi.sees("Apa yang ingin ditambahkan")
-    await kirim.rina.sees(f"{budi.id} says that it isn't solved, and has reopened {ticket}.\n🔔 3001", anywhere=True)
+    told = await budi.sees(like("ticket.closed_solved", "id"), anywhere=True)
+    await budi.taps(label("button.reopen", "id"), message=told)
+    await budi.sees(like("ticket.write_more", "id", ticket=ticket))
+    await kirim.rina.sees(
+        f"{like('staff_ticket.step_reopened', id=str(budi.id), reference=ticket)}\n🔔 3001", anywhere=True
+    )
     await budi.says("Masih belum")
-    await budi.sees(f"Ditambahkan ke tiket {ticket}")
+    await budi.sees(like("ticket.added", "id", ticket=ticket))
 
 
 async def test_nobody_reaches_anothers_ticket(kirim: World) -> None:
     emma, mallory = await newcomer(kirim), await newcomer(kirim)
     taken, ticket = await opens(emma)
     await closes(kirim, ticket)
-    await emma.sees("Support considers it solved", anywhere=True)
+    await emma.sees(like("ticket.closed_solved"), anywhere=True)
     await mallory.says("/help")
-    helped = await mallory.sees("Stay safe")
+    helped = await mallory.sees(like("help.text"))
     for action in ("show", "say", "reopen", "rate:bad", "rate:x", "nonsense"):
         toast = await mallory.presses(helped, f"t:{ticket}:{action}", force=True)
-        assert toast["text"] == "There is no such ticket of yours."
+        assert toast["text"] == label("ticket.gone")
     await mallory.forwards_of(emma, words_of(taken))
-    await mallory.sees("Kirim sends rupiah")
-    await emma.taps("Write more", message=taken)
-    await emma.sees(f"Ticket {ticket} was closed")
+    await mallory.sees(like("start.text"))
+    await emma.taps(label("button.write_more"), message=taken)
+    await emma.sees(like("ticket.write_to_reopen", ticket=ticket))
 
 
 async def test_what_was_written_survives_a_kill_and_is_taken_in_once(kirim: World) -> None:
     emma = await newcomer(kirim)
     await emma.says("/help")
-    await emma.taps("Write to us")
-    await emma.sees("What is wrong")
+    await emma.taps(label("button.write_to_us"))
+    await emma.sees(like("ticket.what_is_wrong"))
     await kirim.kill_bot()
     await emma.says("While you were away")
     await kirim.start_bot()
-    taken = await emma.sees("Support has your message", anywhere=True)
+    taken = await emma.sees(like("ticket.is_open"), anywhere=True)
     await kirim.kill_bot()
     reply = await emma.says("And again", reply_to=taken)
     await kirim.start_bot()
     await emma.sees_reaction(reply, "👌")
-    assert await emma.count("Support has your message") == 1
+    assert await emma.count(like("ticket.is_open")) == 1
 
 
 async def _reference_of(person: Newcomer) -> str:
-    listed = await person.sees("Your orders|Order")
+    listed = await person.sees(like("history.title"))
     labels = await person.labels_of(listed)
-    return next(label for label in labels if label.isalnum() and label.isupper())
+    return next(each for each in labels if each.isalnum() and each.isupper())
 
 
 @pytest.mark.parametrize("group", [0, SUPPORT_GROUP_ID])
@@ -267,13 +266,13 @@ async def test_who_is_forgotten_leaves_nothing_in_supports_room(kirim: World, gr
     room = Chatter(kirim.telegram, 3001, group or 3001)
     await room.sees(f"{ticket}(?s:.*)durian", anywhere=True)
     await emma.says("/privacy")
-    await emma.taps("Delete everything")
-    question = await emma.sees("with all that was written")
-    assert f"{ticket}: still open" in words_of(question)
-    await emma.taps("Yes, delete everything")
-    await emma.sees("everything is deleted")
+    await emma.taps(label("privacy.delete"))
+    question = await emma.sees(like("privacy.confirm", tickets=text("privacy.tickets", count=1)))
+    assert says(words_of(question), "privacy.tickets_open", references=ticket)
+    await emma.taps(label("privacy.yes"))
+    await emma.sees(like("privacy.deleted"))
     await room.sees_times(0, "durian")
     await room.sees_times(0, ticket)
     await emma.says("/help")
-    await emma.sees("Stay safe")
-    assert not any("🎫" in label for label in await emma.buttons())
+    await emma.sees(like("help.text"))
+    assert not any("🎫" in button for button in await emma.buttons())
