@@ -1,5 +1,6 @@
 """Answers that support keeps: written in private, in both languages, and sent as they were looked at, once."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
@@ -11,7 +12,7 @@ from tests.e2e.people import Newcomer, all_is_told, newcomer
 from tests.e2e.talks import Case, a_case
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import Chatter, Json, World, words_of, world
-from tests.texts import says
+from tests.texts import label, like, says
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -29,21 +30,21 @@ async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 async def writes(rina: Chatter, name: str, *, en: str, id_: str) -> Json:
     """Keep a new answer; the page that shows it."""
     await rina.says("/answers")
-    await rina.taps("New answer")
-    await rina.sees("What is the new answer called")
+    await rina.taps(label("answers.add"))
+    await rina.sees(like("answers.ask_name"))
     await rina.says(name)
     for _ in range(2):
-        asked = await rina.sees("what does it say in")
-        await rina.says(id_ if "Indonesian" in words_of(asked) else en)
+        asked = await rina.sees(f"{like('answers.ask_en', name=name)}|{like('answers.ask_id', name=name)}")
+        await rina.says(id_ if says(words_of(asked), "answers.ask_id", name=name) else en)
     return await rina.sees(f"^{name}\n")
 
 
 async def picks(case: Case, name: str) -> Json:
     """From the card to the preview."""
-    await case.presses("Saved answers")
-    await case.rina.sees(f"{case.reference}: which answer")
+    await case.presses(label("staff_ticket.answers"))
+    await case.rina.sees(like("answers.choose", ticket=case.reference))
     await case.rina.taps(name)
-    return await case.rina.sees("Its person would read")
+    return await case.rina.sees(like("answers.preview"))
 
 
 async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet: World) -> None:
@@ -51,26 +52,26 @@ async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet:
     page = await writes(rina, "late", en="Sorry for {reference}", id_="Maaf soal {reference}")
     assert "Sorry for {reference}" in words_of(page)
     assert "Maaf soal {reference}" in words_of(page)
-    await rina.taps("Change English", message=page)
+    await rina.taps(label("answers.change", language=label("answers.en")), message=page)
     await rina.says("{number} and {holder}")
-    await rina.sees(r"There is no variable \{number\}. The variables are \{reference\}, ")
+    await rina.sees(like("broadcast.unknown_variable", name="{number}", known=re.compile(r"\{reference\}, .*")))
     await rina.sends(sticker=True)
-    await rina.sees("Please send text")
+    await rina.sees(like("answers.only_text"))
     await rina.sends(html="So <b>sorry</b> for {Reference}")
     page = await rina.sees("So sorry for {reference}")
     assert "bold" in {entity["type"] for entity in page["entities"]}
     await rina.says("/answers")
-    await rina.taps("New answer")
+    await rina.taps(label("answers.add"))
     await rina.says("Late")
-    await rina.sees("There is an answer “late” already")
+    await rina.sees(like("answers.exists", name="late"))
     await rina.says("!")
-    await rina.sees("A name has 2 to 20 letters and digits")
+    await rina.sees(like("answers.name"))
     await rina.says("/answers")
     await rina.taps("late")
-    await rina.taps("Delete")
-    await rina.sees("Delete the answer “late”")
-    await rina.taps("Delete")
-    await rina.sees("There are none yet")
+    await rina.taps(label("answers.delete"))
+    await rina.sees(like("answers.sure", name="late"))
+    await rina.taps(label("answers.delete"))
+    await rina.sees(like("answers.none"))
 
 
 async def test_it_is_sent_in_the_persons_language_with_the_recipient_masked_and_only_once(quiet: World) -> None:
@@ -80,29 +81,34 @@ async def test_it_is_sent_in_the_persons_language_with_the_recipient_masked_and_
     preview = await picks(case, "hold-on")
     assert f"Sabar ya: Rp500.000 ke BCA ••••7890, {case.reference}" in words_of(preview)
     assert await case.got() == [], "nothing is sent by looking at it"
-    send = next(b for row in preview["reply_markup"]["inline_keyboard"] for b in row if b["text"] == "Send it")
+    send = next(
+        b for row in preview["reply_markup"]["inline_keyboard"] for b in row if b["text"] == label("answers.send")
+    )
     await case.rina.presses(preview, send["callback_data"])
     await case.person.sees("Sabar ya: Rp500.000 ke BCA ••••7890")
     await case.rina.sees_reaction(preview, "👌")
     again = await case.rina.presses(preview, send["callback_data"], force=True)
-    assert "sent already" in again["text"]
+    assert again["text"] == label("answers.sent_already")
     assert len(await case.got()) == 1
     await case.is_claimed_by(case.rina)
-    refused = await case.oscar.presses(await case.oscar.sees("Kirim", anywhere=True), send["callback_data"], force=True)
-    assert "Somebody else has claimed" in refused["text"]
+    under = await case.oscar.sees(like("start.text"), anywhere=True)
+    refused = await case.oscar.presses(under, send["callback_data"], force=True)
+    assert refused["text"] == label("ticket.held_by_another")
 
 
 async def test_what_has_changed_since_it_was_looked_at_is_looked_at_again(quiet: World) -> None:
     page = await writes(quiet.rina, "soon", en="Soon", id_="Sebentar")
     case = await a_case(quiet, group=None)
     preview = await picks(case, "soon")
-    await case.rina.taps("Change English", message=page)
+    await case.rina.taps(label("answers.change", language=label("answers.en")), message=page)
     await case.rina.says("Tomorrow")
     await case.rina.sees("Tomorrow")
-    toast = await case.rina.taps("Send it", message=preview)
-    assert "reads differently by now" in toast["text"]
+    toast = await case.rina.taps(label("answers.send"), message=preview)
+    assert toast["text"] == label("answers.changed")
     assert await case.got() == []
-    await case.rina.taps("Send it", message=await case.rina.sees("would read(.|\n)*Tomorrow", anywhere=True))
+    await case.rina.taps(
+        label("answers.send"), message=await case.rina.sees(f"{like('answers.preview')}(.|\n)*Tomorrow", anywhere=True)
+    )
     await case.person.sees("Tomorrow")
 
 
@@ -110,13 +116,13 @@ async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(quiet: Wor
     await writes(quiet.rina, "which", en="About {reference}", id_="Soal {reference}")
     person = await newcomer(quiet)
     await person.says("/help")
-    await person.taps("Write to us")
+    await person.taps(label("button.write_to_us"))
     await person.says("How long does it take?")
-    head = await quiet.rina.sees(f"Person: {person.id}", anywhere=True)
-    await quiet.rina.taps("Saved answers", message=head)
-    await quiet.rina.sees("which answer")
+    head = await quiet.rina.sees(like("case.person", id=str(person.id)), anywhere=True)
+    await quiet.rina.taps(label("staff_ticket.answers"), message=head)
+    await quiet.rina.sees(like("answers.choose"))
     toast = await quiet.rina.taps("which")
-    assert "this ticket is about none" in toast["text"]
+    assert toast["text"] == label("answers.needs_order")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +141,7 @@ async def test_killed_behind_the_word_to_send_it_arrives_once_or_says_that_it_is
         if killed.startswith("before"):
             fault = "delay" if killed.endswith("sent") else "delay_after"
             await calls.enter_async_context(held(calls_of(quiet, "sendMessage"), case.person, fault))
-        await case.rina.taps("Send it", message=preview, wait=0)
+        await case.rina.taps(label("answers.send"), message=preview, wait=0)
     if killed.startswith("after"):
         await case.person.sees("Just once", anywhere=True)
         await all_is_told(quiet, case.person)
@@ -148,20 +154,20 @@ async def test_nobody_but_support_reads_or_changes_them(quiet: World) -> None:
     page = await writes(quiet.rina, "secret", en="For staff alone", id_="Untuk staf saja")
     emma = await newcomer(quiet)
     await emma.says("/answers")
-    await emma.sees("I don't know that command")
+    await emma.sees(like("talk.unknown_command"))
     await emma.says("/start")
-    under = await emma.sees("Kirim")
+    under = await emma.sees(like("start.text"))
     for button in ("list", "show:secret", "add", "text:secret:en", "ask:secret", "del:secret", "list:T-22222"):
         refused = await emma.presses(under, f"sa:{button}", force=True)
-        assert "Only Kirim's support" in refused["text"]
-    assert await emma.count("staff alone|Saved answers") == 0
-    await quiet.rina.taps("Change English", message=page)
+        assert refused["text"] == label("staff.not_yours")
+    assert await emma.count(f"staff alone|{like('answers.list')}") == 0
+    await quiet.rina.taps(label("answers.change", language=label("answers.en")), message=page)
     await quiet.kill_bot()
     await quiet.start_bot(SUPPORT_IDS="2001")
     await quiet.rina.says("Now I say what I like")
-    await quiet.rina.sees("Kirim sends rupiah from this chat")
+    await quiet.rina.sees(like("start.text"))
     refused = await quiet.rina.presses(page, "sa:del:secret", force=True)
-    assert "Only Kirim's support" in refused["text"]
+    assert refused["text"] == label("staff.not_yours")
     await quiet.stop_bot()
     await quiet.start_bot(SUPPORT_IDS="3001,2001")
     await quiet.rina.says("/answers")
@@ -174,17 +180,17 @@ async def test_in_the_group_they_are_used_and_not_changed(kirim_with_a_group: tu
     page = await writes(rina, "thanks", en="Thank you", id_="Terima kasih")
     group = Chatter(kirim.telegram, rina.id, SUPPORT_GROUP_ID)
     await group.says("/answers")
-    listed = await group.sees("Saved answers: thanks")
+    listed = await group.sees(like("answers.in_group", names="thanks"))
     assert "Thank you" not in words_of(listed)
     for button in ("list", "show:thanks", "add", "text:thanks:en", "ask:thanks", "del:thanks"):
-        assert "isn't there" in (await group.presses(listed, f"sa:{button}", force=True))["text"]
+        assert (await group.presses(listed, f"sa:{button}", force=True))["text"] == label("staff.gone")
     assert "Thank you" in words_of((await rina.finds(page)) or {})
     case = await a_case(kirim)
-    await case.presses("Saved answers")
-    choosing = await case.in_topic("which answer")
+    await case.presses(label("staff_ticket.answers"))
+    choosing = await case.in_topic(like("answers.choose"))
     await case.rina.taps("thanks", message=choosing)
-    await case.in_topic("Its person would read")
-    await case.rina.taps("Send it")
+    await case.in_topic(like("answers.preview"))
+    await case.rina.taps(label("answers.send"))
     await case.person.sees("Thank you")
 
 
