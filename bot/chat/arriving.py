@@ -7,6 +7,7 @@ from telegram import Chat, Update, User
 
 from bot.actions.person_acts import Did, did
 from bot.actions.ports import Person
+from bot.chat.attempts import TAKEN_BY
 from bot.chat.desk import Desk, Visit
 from bot.chat.standing import show_at_the_end
 from bot.chat.words import translator_for
@@ -35,6 +36,7 @@ async def visit_of(desk: Desk, update: Update) -> Visit | None:
         message_id=message.message_id if message else None,
         query_id=query.id if query else None,
         away_since=away_since if chat.type == Chat.PRIVATE else None,
+        taken_by=TAKEN_BY.get(),
     )
 
 

@@ -27,6 +27,9 @@ Process = Callable[[Update], Awaitable[None]]
 RECEIVED: ContextVar[datetime | None] = ContextVar("received")
 """When the update in hand has come in; None where it is taken up again, after a crash or a failed attempt."""
 
+TAKEN_BY: ContextVar[str | None] = ContextVar("taken_by", default=None)
+"""What took the update in before a crash, a draft or an answer: there it shows and changes nothing."""
+
 
 @dataclass(slots=True)
 class Attempt:
@@ -70,6 +73,10 @@ class Attempts:
         self._finish(attempt.item.update_id)
         return None
 
+    def done(self) -> frozenset[int]:
+        """Return the updates that are dealt with and still unfinished in the inbox."""
+        return frozenset(self._done | self._being_finished)
+
     def is_done(self, update_id: int) -> bool:
         """Whether an update that the inbox still holds as unfinished has been dealt with just now."""
         return update_id in self._done or update_id in self._being_finished
@@ -80,12 +87,13 @@ class Attempts:
             await self._finishing
 
     async def _process_in_time(self, item: InboxItem, *, is_new: bool) -> None:
-        token = RECEIVED.set(item.received_at if is_new else None)
+        token, taken = RECEIVED.set(item.received_at if is_new else None), TAKEN_BY.set(item.taken_by)
         try:
             async with asyncio.timeout(TIME_LIMIT_SECONDS):
                 await self._process(Update.de_json(json.loads(item.body), self._bot))
         finally:
             RECEIVED.reset(token)
+            TAKEN_BY.reset(taken)
 
     async def _note(self, attempt: Attempt, error: BaseException) -> None:
         if not attempt.suspect:

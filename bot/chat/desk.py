@@ -18,7 +18,7 @@ from bot.actions.lookups import LookingUp
 from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders
-from bot.actions.ports import Clock, Person, Settlement, Store
+from bot.actions.ports import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, Clock, Person, Settlement, Store
 from bot.actions.privacy import Privacy
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
@@ -125,6 +125,7 @@ class Visit:
     notice: Html | None = None
     failure: Exception | None = None
     away_since: datetime | None = None
+    taken_by: str | None = None
 
     @property
     def chat_id(self) -> int:
@@ -143,8 +144,17 @@ class Visit:
 
     @property
     def is_replayed(self) -> bool:
-        """Whether the draft has taken this update in already, before a crash."""
-        return self.draft is not None and self.draft.last_update_id >= self.update_id
+        """Whether the draft has taken this update in already, before a crash or in an attempt that failed.
+
+        Ids say nothing by their order: after a week without updates Telegram begins them at random.
+        """
+        took_now = self.draft is not None and self.draft.last_update_id == self.update_id
+        return took_now or self.taken_by == TAKEN_BY_DRAFT
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether this update has answered a question already, before a crash or in an attempt that failed."""
+        return self.person.answered_update_id == self.update_id or self.taken_by == TAKEN_BY_QUESTION
 
     def reason(self, rejection: Rejection) -> Html:
         """Why something can't be accepted, in the person's language and time."""

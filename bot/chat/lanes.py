@@ -40,9 +40,8 @@ class _Errand:
 class _Lane:
     chat_id: int
     jobs: deque[Attempt | _Errand] = field(default_factory=deque)
-    last_id: int = 0
     more: bool = False
-    """Whether the inbox holds updates beyond `last_id`, so that new ones have to wait there too."""
+    """Whether the inbox holds updates that aren't in `jobs`, so that new ones have to wait there too."""
     missed: bool = False
     task: asyncio.Task[None] | None = None
 
@@ -86,7 +85,6 @@ class Lanes:
                 lane.more = lane.missed = True
             else:
                 lane.jobs.append(self._attempts.of(item))
-                lane.last_id = item.update_id
 
     def run_in_lane(self, chat_id: int, work: Work) -> asyncio.Future[bool]:
         """Do `work` after what the chat has in hand; the result is whether it came to its end.
@@ -155,7 +153,6 @@ class Lanes:
             lane.missed = False
             found = await surely("read_inbox", lambda: self._read(lane))
             for item in found:
-                lane.last_id = item.update_id
                 if not self._attempts.is_done(item.update_id):
                     lane.jobs.append(self._attempts.of(item))
             # One that was added since the reading is there, though it wasn't found.
@@ -163,7 +160,7 @@ class Lanes:
 
     async def _read(self, lane: _Lane) -> Sequence[InboxItem]:
         async with self._store.reading() as tx:
-            return await tx.inbox.waiting(lane.chat_id, after=lane.last_id, limit=self._kept)
+            return await tx.inbox.waiting(lane.chat_id, known=self._attempts.done(), limit=self._kept)
 
     async def _work_on(self, lane: _Lane, job: Attempt | _Errand) -> float | None:
         self._working.add(lane)

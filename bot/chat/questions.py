@@ -49,7 +49,7 @@ def answer_handler(answers: Mapping[str, Answer], whole: Mapping[str, WholeAnswe
 
     async def typed(update: Update, _: Context) -> None:
         visit = VISIT.get()
-        if visit.update_id <= (visit.person.answered_update_id or -1):
+        if visit.is_answered:
             # Taken in before a crash; the draft must not take it for an answer to a question of its own.
             await visit.show(Screen(visit.t("question.taken")))
             raise ApplicationHandlerStop

@@ -113,7 +113,7 @@ def _part_of_album(visit: Visit, message: Message) -> str | None:
 
 async def _is_known(visit: Visit, message: Message) -> bool:
     """Whether a crash has only kept its sender from reading that it was taken in: then they read it now."""
-    if visit.update_id > (visit.person.answered_update_id or -1):
+    if not visit.is_answered:
         return False
     async with visit.desk.store.reading() as tx:
         entry = await tx.ticket_entries.of_source(message.chat_id, message.message_id)

@@ -8,8 +8,10 @@ from typing import Any
 from sqlalchemy import bindparam, exists, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from bot.actions.ports import TAKEN_BY_DRAFT
 from bot.domain.draft import Ask, DraftStatus, OrderDraft
 from bot.store import nested, sealing, writing
+from bot.store.inbox import TAKE
 from bot.store.tables import IS_OPEN_DRAFT, drafts, is_open
 from bot.store.vault import Vault
 
@@ -51,6 +53,7 @@ class SqlDrafts:
 
     async def add(self, draft: OrderDraft) -> bool:
         """Keep a new draft; False where the chat has an open one already."""
+        await self._connection.execute(TAKE, {"taken": draft.last_update_id, "by": TAKEN_BY_DRAFT})
         return await writing.add(self._connection, drafts, _row(draft, self._vault))
 
     async def save(self, draft: OrderDraft) -> OrderDraft | None:
@@ -64,7 +67,10 @@ class SqlDrafts:
         if draft.status is DraftStatus.OPEN:
             statement, seen["chat"] = SAVE_OPEN, draft.chat_id
         result = await self._connection.execute(statement, {**_row(after, self._vault), **seen})
-        return after if result.rowcount == 1 else None
+        if result.rowcount != 1:
+            return None
+        await self._connection.execute(TAKE, {"taken": after.last_update_id, "by": TAKEN_BY_DRAFT})
+        return after
 
     async def lapsed(self, now: datetime, limit: int = 100) -> tuple[OrderDraft, ...]:
         """Open drafts past their `expires_at`, the longest past first."""

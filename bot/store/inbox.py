@@ -12,12 +12,17 @@ from bot.store import sealing, writing
 from bot.store.tables import IS_UNFINISHED, inbox
 from bot.store.vault import Vault
 
-ITEM = (inbox.c.update_id, inbox.c.chat_id, inbox.c.body, inbox.c.received_at, inbox.c.attempts)
+ITEM = (inbox.c.update_id, inbox.c.chat_id, inbox.c.body, inbox.c.received_at, inbox.c.attempts, inbox.c.taken_by)
 
+# Those in hand are left out by their ids, not by their order: a late update may have a lower id than all of them.
 WAITING = (
     select(*ITEM)
-    .where(IS_UNFINISHED, inbox.c.chat_id == bindparam("chat"), inbox.c.update_id > bindparam("after"))
-    .order_by(inbox.c.update_id)
+    .where(
+        IS_UNFINISHED,
+        inbox.c.chat_id == bindparam("chat"),
+        inbox.c.update_id.not_in(bindparam("known", expanding=True)),
+    )
+    .order_by(inbox.c.received_at, inbox.c.update_id)
     .limit(bindparam("limit"))
 )
 CHATS = (
@@ -29,6 +34,7 @@ CHATS = (
 THESE = inbox.c.update_id.in_(bindparam("ids", expanding=True))
 COUNT = update(inbox).where(THESE).values(attempts=inbox.c.attempts + 1)
 # What somebody wrote is needed no longer; that the update was dealt with still is.
+TAKE = update(inbox).where(inbox.c.update_id == bindparam("taken")).values(taken_by=bindparam("by"))
 FINISH = update(inbox).where(THESE, IS_UNFINISHED).values(finished_at=bindparam("at"), body="")
 FORGET = delete(inbox).where(inbox.c.finished_at < bindparam("before"))
 
@@ -45,9 +51,9 @@ class SqlInbox:
         rows = [sealing.seal_row(self._vault, inbox.name, {**asdict(item), "finished_at": None}) for item in items]
         return await writing.add_all(self._connection, inbox, rows, inbox.c.update_id)
 
-    async def waiting(self, chat_id: int, *, after: int = 0, limit: int = 50) -> tuple[InboxItem, ...]:
-        """The unfinished updates of a chat with an id above `after`, in order."""
-        found = await self._connection.execute(WAITING, {"chat": chat_id, "after": after, "limit": limit})
+    async def waiting(self, chat_id: int, *, known: Collection[int] = (), limit: int = 50) -> tuple[InboxItem, ...]:
+        """The unfinished updates of a chat but for those that are `known`, in the order in which they came."""
+        found = await self._connection.execute(WAITING, {"chat": chat_id, "known": tuple(known), "limit": limit})
         return tuple(InboxItem(**sealing.open_row(self._vault, inbox.name, dict(row))) for row in found.mappings())
 
     async def chats_waiting(self) -> tuple[int, ...]:

@@ -5,8 +5,9 @@ from dataclasses import asdict
 from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.actions.ports import Person
+from bot.actions.ports import TAKEN_BY_QUESTION, Person
 from bot.store import sealing, writing
+from bot.store.inbox import TAKE
 from bot.store.tables import people
 from bot.store.vault import Vault
 
@@ -27,4 +28,6 @@ class SqlPeople:
 
     async def save(self, person: Person) -> None:
         """Insert or replace."""
+        if person.answered_update_id is not None:
+            await self._connection.execute(TAKE, {"taken": person.answered_update_id, "by": TAKEN_BY_QUESTION})
         await writing.put(self._connection, people, sealing.seal_row(self._vault, people.name, asdict(person)))

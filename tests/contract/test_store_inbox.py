@@ -31,7 +31,7 @@ async def test_updates_wait_in_order_by_chat(store: SqlStore) -> None:
     async with store.transaction() as tx:
         await tx.inbox.add([an_update(n, chat_id=1001 + n % 2) for n in (5, 3, 8, 4, 1)])
         assert [item.update_id for item in await tx.inbox.waiting(1002)] == [1, 3, 5]
-        assert [item.update_id for item in await tx.inbox.waiting(1002, after=1)] == [3, 5]
+        assert [item.update_id for item in await tx.inbox.waiting(1002, known=[1])] == [3, 5]
         assert [item.update_id for item in await tx.inbox.waiting(1002, limit=2)] == [1, 3]
         assert [item.update_id for item in await tx.inbox.waiting(1001)] == [4, 8]
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
@@ -123,9 +124,9 @@ async def test_an_update_that_comes_while_the_inbox_is_read_is_not_forgotten() -
     original = chats.store.inbox.waiting
     slipped_in = False
 
-    async def waiting(chat_id: int, *, after: int = 0, limit: int = 50) -> tuple[InboxItem, ...]:
+    async def waiting(chat_id: int, *, known: Any = (), limit: int = 50) -> tuple[InboxItem, ...]:
         nonlocal slipped_in
-        found = await original(chat_id, after=after, limit=limit)
+        found = await original(chat_id, known=known, limit=limit)
         if not slipped_in and len(found) < limit:
             slipped_in = True
             await chats.receive((900, 1))
@@ -329,3 +330,15 @@ async def test_looking_again_serves_nothing_twice() -> None:
     chats.lanes.look_again([1])
     await chats.settled()
     assert chats.served == [1, 2]
+
+
+@in_virtual_time
+async def test_an_update_with_a_lower_id_is_processed_while_others_wait_in_the_inbox() -> None:
+    chats = Chats(kept=2, takes=1.0)
+    await chats.receive(*((number, 1) for number in range(1_000, 1_006)))
+    await asyncio.sleep(1.5)
+    await chats.receive((7, 1))
+    await chats.settled()
+    assert sorted(chats.of(1)) == [7, *range(1_000, 1_006)]
+    assert len(chats.served) == 7
+    await chats.lanes.drain()

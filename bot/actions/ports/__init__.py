@@ -19,6 +19,8 @@ from bot.actions.ports.lookups import Lookups, PersonTally
 from bot.actions.ports.orders import Orders
 from bot.actions.ports.quotes import Quotes, RateAlert, Subscription, Subscriptions
 from bot.actions.ports.records import (
+    TAKEN_BY_DRAFT,
+    TAKEN_BY_QUESTION,
     Backlog,
     EventNote,
     InboxItem,
@@ -95,6 +97,8 @@ from bot.actions.ports.tickets import (
 )
 
 __all__ = [
+    "TAKEN_BY_DRAFT",
+    "TAKEN_BY_QUESTION",
     "Acts",
     "Alarm",
     "AlarmKind",

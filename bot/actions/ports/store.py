@@ -40,8 +40,8 @@ class Inbox(Protocol):
         """Keep those not seen before; their update ids."""
         ...
 
-    async def waiting(self, chat_id: int, *, after: int = 0, limit: int = 50) -> tuple[InboxItem, ...]:
-        """The unfinished updates of a chat with an id above `after`, in order."""
+    async def waiting(self, chat_id: int, *, known: Collection[int] = (), limit: int = 50) -> tuple[InboxItem, ...]:
+        """The unfinished updates of a chat but for those that are `known`, in the order in which they came."""
         ...
 
     async def chats_waiting(self) -> tuple[int, ...]:

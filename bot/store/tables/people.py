@@ -41,6 +41,8 @@ inbox = Table(
     Column("body", Text, nullable=False),
     Column("received_at", Instant, nullable=False),
     Column("attempts", Integer, nullable=False),
+    # Set in the transaction that takes the update in, by whom: from then on it changes nothing there.
+    Column("taken_by", Text),
     Column("finished_at", Instant),
 )
 IS_UNFINISHED = inbox.c.finished_at.is_(None)
