@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests.e2e.crowd import Sender, crowd_at_review
-from tests.e2e.trouble import good_weather, invoices_in, posts, until
+from tests.e2e.trouble import good_weather, invoices_in, posts, says_that_the_found_order_is_theirs, until
 from tests.e2e.world import Chatter, Json, world
 from tests.texts import label, like
 
@@ -66,11 +66,15 @@ async def is_shown_nothing(sender: Sender, *, orders: int = 0) -> None:
 
 
 @each_profile("fault", ["drop_after", "500_after", "html", "truncated"], ["drop_after"])
-async def test_an_order_whose_answer_was_lost_is_found_and_shown_once(sender: Sender, fault: str) -> None:
+async def test_an_order_whose_answer_was_lost_is_found_and_shown_once(
+    sender: Sender, fault: str, request: pytest.FixtureRequest
+) -> None:
     before = await posts(sender.world)
     await sender.world.service.fails_with(fault, times=1)
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(CHECKING, anywhere=True)
+    if request.node.callspec.params["sender"] == "documented":
+        await says_that_the_found_order_is_theirs(sender.chat)
     await is_shown_one_invoice(sender)
     assert await posts(sender.world) == before + 1
 
@@ -97,6 +101,7 @@ async def test_an_empty_list_proves_nothing_and_the_order_is_adopted_once_the_li
     await sender.chat.sees(ASKED, anywhere=True)
     await is_shown_nothing(sender, orders=1)
     await sender.world.service.heals()
+    await says_that_the_found_order_is_theirs(sender.chat)
     await is_shown_one_invoice(sender)
     assert await posts(sender.world) == before + 1
 
@@ -124,6 +129,7 @@ async def test_an_order_is_found_though_the_services_clock_is_ten_minutes_off(se
     await sender.world.service.does("settings", clockSkewSeconds=skew)
     await sender.world.service.fails_with("drop_after", times=1)
     await sender.chat.taps(label("review.confirm"))
+    await says_that_the_found_order_is_theirs(sender.chat)
     await is_shown_one_invoice(sender)
 
 

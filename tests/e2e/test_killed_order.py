@@ -18,6 +18,7 @@ from tests.e2e.trouble import (
     invoices_in,
     killed_and_restarted,
     posts,
+    says_that_the_found_order_is_theirs,
     service_held,
     until,
 )
@@ -73,6 +74,7 @@ async def test_an_order_that_was_made_before_the_kill_is_found_and_paid_as_if_no
         await sender.chat.taps(label("review.confirm"), wait=0)
     order = await sender.has_order()
     await killed_and_restarted(lasting)
+    await says_that_the_found_order_is_theirs(sender.chat)
     await is_shown_one_invoice(sender)
     await lasting.service.pays(order)
     await sender.chat.sees(like("news.paid"))
@@ -86,6 +88,7 @@ async def test_an_order_that_the_service_makes_after_the_restart_is_adopted(last
     await lasting.kill_bot()
     assert await sender.orders() == []
     await lasting.start_bot()
+    await says_that_the_found_order_is_theirs(sender.chat)
     await is_shown_one_invoice(sender)
 
 
@@ -97,6 +100,7 @@ async def test_two_kills_in_a_row_make_no_second_order(lasting: World, sender: S
     async with service_held(lasting, method="GET", path=ORDERS):
         await lasting.start_bot()
     await killed_and_restarted(lasting)
+    await says_that_the_found_order_is_theirs(sender.chat)
     await is_shown_one_invoice(sender)
 
 
@@ -107,6 +111,10 @@ async def test_kill_9_while_the_confirmation_is_being_shown_places_one_order(
     async with held(calls_of(lasting, "editMessageText"), sender.chat, fault):
         await sender.chat.taps(label("review.confirm"), wait=0)
     await killed_and_restarted(lasting)
+    # The kill can fall before the request or before its answer. Only an order without an answer is asked about.
+    seen = await sender.chat.sees(f"{like('card.pay_before')}|{like('news.recipient_masked')}", anywhere=True)
+    if says(words_of(seen), "news.recipient_masked"):
+        await says_that_the_found_order_is_theirs(sender.chat)
     await is_shown_one_invoice(sender)
 
 
@@ -119,6 +127,7 @@ async def test_a_second_confirmation_after_the_kill_places_no_second_order(lasti
     await good_weather(lasting)
     await sender.chat.presses(review, confirm, wait=0, force=True)
     await lasting.start_bot()
+    await says_that_the_found_order_is_theirs(sender.chat)
     await is_shown_one_invoice(sender)
 
 
@@ -145,6 +154,7 @@ async def test_an_order_that_is_made_after_the_question_is_adopted_and_the_quest
     await sender.chat.taps(label("review.confirm"), wait=0)
     question = await sender.chat.sees(ASKED, anywhere=True)
     await made_late(sender)
+    await says_that_the_found_order_is_theirs(sender.chat)
     await is_shown_one_invoice(sender)
     # The button still stands there. It must not make a second one.
     await sender.chat.presses(question, button(question), force=True)

@@ -9,7 +9,14 @@ import pytest_asyncio
 
 from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.programs import running
-from tests.e2e.trouble import calls_of, good_weather, held, invoices_in, service_held
+from tests.e2e.trouble import (
+    calls_of,
+    good_weather,
+    held,
+    invoices_in,
+    says_that_the_found_order_is_theirs,
+    service_held,
+)
 from tests.e2e.world import World, world
 from tests.texts import label, like
 
@@ -62,6 +69,7 @@ async def test_sigterm_while_an_order_is_being_placed(lasting: World, sender: Se
     await sender.has_order()
     await ends_well(lasting)
     await lasting.start_bot()
+    await says_that_the_found_order_is_theirs(sender.chat)
     await is_shown_one_invoice(sender)
 
 

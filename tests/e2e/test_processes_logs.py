@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.e2e.crowd import Sender, newcomer
 from tests.e2e.steps import goes_through
-from tests.e2e.trouble import good_weather, killed_and_restarted
+from tests.e2e.trouble import good_weather, killed_and_restarted, says_that_the_found_order_is_theirs
 from tests.e2e.world import World, world
 from tests.texts import label, like
 
@@ -25,6 +25,7 @@ async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_s
         await kirim.service.fails_with("500_after", times=1, error=f"no {sender.number} of {HOLDER}")
         await sender.chat.taps(label("review.confirm"), wait=0)
         await sender.chat.sees(like("news.checking"), anywhere=True)
+        await says_that_the_found_order_is_theirs(sender.chat)
         await sender.chat.sees(SHOWN, anywhere=True)
         await killed_and_restarted(kirim)
         order = (await sender.orders())[0]

@@ -10,7 +10,13 @@ from tests.contract.conftest import new_database
 from tests.e2e.crowd import newcomer_at_review
 from tests.e2e.programs import running
 from tests.e2e.steps import goes_through
-from tests.e2e.trouble import invoices_in, killed_and_restarted, posts, service_held
+from tests.e2e.trouble import (
+    invoices_in,
+    killed_and_restarted,
+    posts,
+    says_that_the_found_order_is_theirs,
+    service_held,
+)
 from tests.e2e.world import World, world
 from tests.texts import label, like, says
 
@@ -35,6 +41,7 @@ async def test_rupiah_are_sent_on_postgresql_through_a_kill_and_a_change_of_proc
         await sender.chat.taps(label("review.confirm"), wait=0)
     order = await sender.has_order()
     await killed_and_restarted(kirim)
+    await says_that_the_found_order_is_theirs(sender.chat)
     card = await sender.chat.sees(like("card.pay_before"), anywhere=True)
     assert await invoices_in(sender.chat) == {order["invoiceBolt11"]}
     async with running(tmp_path, "run", environment=kirim.environment) as second:

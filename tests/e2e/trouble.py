@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.e2e.world import LOOK_EVERY, PATIENCE, Chatter, World, words_of
-from tests.texts import says
+from tests.texts import label, like, says
 
 FOR_LONG = 300.0
 """Seconds: longer than any test. What is held for so long never gets there."""
@@ -94,6 +94,15 @@ def assert_repeats_say_so(copies: Sequence[str], *, kills: int) -> None:
     marked = [says(copy, "news.again") for copy in copies]
     assert 1 <= len(copies) <= 1 + kills, copies
     assert all(marked[1:]), copies
+
+
+async def says_that_the_found_order_is_theirs(sender: Chatter) -> None:
+    """Answer the question about an order whose answer was lost.
+
+    The documented service's list shows only the end of the recipient's number, so the bot can't know it for certain.
+    """
+    question = await sender.sees(like("news.recipient_masked"), anywhere=True)
+    await sender.taps(label("button.found_is_mine"), message=question)
 
 
 async def posts(world: World) -> int:
