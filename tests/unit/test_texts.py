@@ -49,3 +49,13 @@ def test_a_pattern_that_matches_every_text_is_refused() -> None:
     assert re.search(
         like("order.line", reference="ABC2345"), text("order.line", amount=1, destination="BCA", reference="ABC2345")
     )
+
+
+def test_an_argument_can_say_what_it_must_look_like() -> None:
+    clock = re.compile(r"(?P<hour>\d\d):\d\d WIB")
+    shown = text("alarm.glance", time="10:05 WIB")
+    found = re.search(like("alarm.glance", time=clock), shown)
+    assert found is not None
+    assert found["hour"] == "10"
+    assert not says(shown, "alarm.glance", time=re.compile(r"\d\d:\d\d WITA"))
+    assert says(text("figures.seconds", count=12), "figures.seconds", count=re.compile(r"\d+"))
