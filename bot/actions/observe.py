@@ -8,7 +8,7 @@ import structlog
 from bot.actions.alarms import of_order, over
 from bot.actions.news import news_of, staff_news, subject_of
 from bot.actions.orders import Orders
-from bot.actions.ports import AlarmKind, EventNote, Transaction
+from bot.actions.ports import AlarmKind, EventNote, RowUnreadable, Transaction
 from bot.actions.settling import note
 from bot.actions.support_room import SupportRoom
 from bot.actions.ticket_news import ToRoom, marked, tell_room
@@ -44,7 +44,20 @@ class Observer:
         self._since = orders.clock.now()
 
     async def observe(self, reference: str, report: OrderReport) -> Order | None:
-        """Take in one report of the service; the order as it is now, or None where it is nobody's."""
+        """Take in one report of the service; the order as it is now, or None where it is nobody's or can't be read."""
+        try:
+            return await self._observe(reference, report)
+        except RowUnreadable:
+            await self._set_aside(reference)
+            return None
+
+    async def _set_aside(self, reference: str) -> None:
+        """Leave an order that doesn't open out of the polling: the others go on, and the watch raises the alarm."""
+        log.error("order_set_aside", order=reference)
+        async with self._store.transaction() as tx:
+            await tx.orders.set_aside(reference)
+
+    async def _observe(self, reference: str, report: OrderReport) -> Order | None:
         for _ in range(TRIES):
             now = self._clock.now()
             async with self._store.transaction() as tx:
@@ -73,6 +86,12 @@ class Observer:
 
     async def put_off(self, reference: str) -> None:
         """A look that brought nothing: the next comes at its usual time."""
+        try:
+            await self._put_off(reference)
+        except RowUnreadable:
+            await self._set_aside(reference)
+
+    async def _put_off(self, reference: str) -> None:
         now = self._clock.now()
         async with self._store.transaction() as tx:
             order = await tx.orders.get(reference)

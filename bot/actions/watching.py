@@ -63,7 +63,7 @@ class Watching:
     async def look(self, poller_silent_since: datetime | None = None) -> int:
         """Raise and clear by all there is to see, and remind of what goes on; how many pieces of news that brought."""
         silent = _since(AlarmKind.POLLER_SILENT, poller_silent_since)
-        news = await self._alarms.take_in([*await self._of_service(), await self._of_outbox(), silent])
+        news = await self._alarms.take_in([*await self._of_service(), await self._of_outbox(), self._of_rows(), silent])
         return news + await self._alarms.remind()
 
     async def probe(self) -> None:
@@ -103,6 +103,11 @@ class Watching:
             backlog=backlog,
             raised_lately=len(lately),
         )
+
+    def _of_rows(self) -> Finding:
+        """Rows that don't open, by table and key: they hold up nothing, and somebody has to find out why."""
+        rows = sorted(self._store.unreadable_rows())
+        return Finding(AlarmKind.ROW_UNREADABLE, bool(rows), {"count": len(rows), "rows": ", ".join(rows[:5])})
 
     async def _of_service(self) -> list[Finding]:
         found = []

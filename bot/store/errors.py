@@ -5,12 +5,13 @@
     StoreError
     ├── UnusableUrl      the URL names no database that we can use
     ├── StoreFailure     the database refused or lost a statement; the transaction is undone
+    │   └── BrokenSeal   a sealed text doesn't open in its place
     └── SchemaMismatch   the tables are not those that this program expects
 """
 
 from sqlalchemy.exc import DBAPIError
 
-from bot.actions.ports import StoreDown
+from bot.actions.ports import RowUnreadable, StoreDown
 
 
 class StoreError(Exception):
@@ -23,6 +24,10 @@ class UnusableUrl(StoreError):
 
 class StoreFailure(StoreError, StoreDown):
     """The database refused or lost a statement; the transaction around it is undone."""
+
+
+class BrokenSeal(StoreFailure, RowUnreadable):
+    """A sealed text doesn't open in its place: it was changed or moved, or its key is not among ours."""
 
 
 class SchemaMismatch(StoreError):

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -54,7 +55,11 @@ class SqlInbox:
     async def waiting(self, chat_id: int, *, known: Collection[int] = (), limit: int = 50) -> tuple[InboxItem, ...]:
         """The unfinished updates of a chat but for those that are `known`, in the order in which they came."""
         found = await self._connection.execute(WAITING, {"chat": chat_id, "known": tuple(known), "limit": limit})
-        return tuple(InboxItem(**sealing.open_row(self._vault, inbox.name, dict(row))) for row in found.mappings())
+        return tuple(InboxItem(**self._opened(dict(row))) for row in found.mappings())
+
+    def _opened(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The row; an unreadable one has no body, so that it is set aside as any update that can't be understood."""
+        return sealing.opened_or_none(self._vault, inbox.name, dict(row)) or {**row, "body": ""}
 
     async def chats_waiting(self) -> tuple[int, ...]:
         """The chats that have unfinished updates, the longest waiting first."""

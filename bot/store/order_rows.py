@@ -29,8 +29,22 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
 
 def to_order(row: Sequence[Any], vault: Vault) -> Order:
     """The order of a row of `COLUMNS`. By place: a thousand due orders are looked up by name 32,000 times."""
+    return _order(sealing.open_row(vault, orders.name, dict(zip(NAMES, row, strict=True))))
+
+
+def to_order_if_readable(row: Sequence[Any], vault: Vault) -> Order | None:
+    """Return the order of a row of `COLUMNS`; None where it can't be opened, which is noted."""
+    known = sealing.opened_or_none(vault, orders.name, dict(zip(NAMES, row, strict=True)))
+    return None if known is None else _order(known)
+
+
+def to_followed(row: Sequence[Any]) -> Order:
+    """Return the order of a row of `COLUMNS` without what is sealed: following an order needs none of it."""
     known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
-    sealing.open_row(vault, orders.name, known)
+    return _order({**known, "number": "", "holder": None, "refusal": None})
+
+
+def _order(known: dict[str, Any]) -> Order:
     known["phase"], known["step"] = Phase(known["phase"]), Step(known["step"])
     known["hold"] = known["hold"] and Hold(known["hold"])
     known["method"] = nested.to_method(known["method"])

@@ -25,7 +25,7 @@ from bot.actions.ports import OrderEvent
 from bot.domain.order import Order, Phase
 from bot.store import writing
 from bot.store.columns import POSTGRESQL, constant
-from bot.store.order_rows import COLUMNS, to_order, to_row
+from bot.store.order_rows import COLUMNS, to_followed, to_order, to_order_if_readable, to_row
 from bot.store.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_BE_STUCK, MAY_EXPIRE, order_events, orders
 from bot.store.vault import Vault
 
@@ -76,6 +76,7 @@ UNCLAIMED_LIKE = ALL.where(
     orders.c.reference != bindparam("but"),
     orders.c.phase != constant(Phase.REFUSED),
 ).order_by(*OLDEST_FIRST)
+SET_ASIDE = update(orders).where(orders.c.reference == bindparam("key")).values(next_look_at=None)
 SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
 
 EVENTS = (
@@ -176,7 +177,8 @@ class SqlOrders:
 
     async def due(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
         """Orders whose `next_look_at` has come: paid ones first, then the longest waiting."""
-        return await self._all(DUE, now=now, limit=limit)
+        found = await self._connection.execute(DUE, {"now": now, "limit": limit})
+        return tuple(to_followed(row) for row in found)
 
     async def count_due(self, now: datetime) -> int:
         """How many `due` would name if it had no limit."""
@@ -208,6 +210,10 @@ class SqlOrders:
         found = await self._all(OF_PAGES, tokens=tuple(tokens))
         return {order.page_token: order for order in found if order.page_token is not None}
 
+    async def set_aside(self, reference: str) -> None:
+        """Ask the service no longer about an order that can't be opened."""
+        await self._connection.execute(SET_ASIDE, {"key": reference})
+
     async def add_event(self, event: OrderEvent) -> None:
         """Append to the order's timeline."""
         await self._connection.execute(ADD_EVENT, {**asdict(event), "phase": event.phase.value})
@@ -223,7 +229,8 @@ class SqlOrders:
 
     async def _all(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)
-        return tuple(to_order(row, self._vault) for row in found)
+        orders_read = (to_order_if_readable(row, self._vault) for row in found)
+        return tuple(order for order in orders_read if order is not None)
 
 
 def _place(order: Order) -> dict[str, object]:

@@ -97,7 +97,7 @@ class SqlStore:
 
     def __init__(self, url: str, vault: Vault | None = None) -> None:
         self._address = address(url)
-        self._vault = vault or Vault()
+        self._vault = (vault or Vault()).of_a_store()
         self._writer = writer(self._address)
         self._reader = reader(self._address, self._writer)
         # SQLite has one writer at a time. Waiting here is in turn and wakes at once; its own waiting is neither.
@@ -119,6 +119,10 @@ class SqlStore:
         """For reads only: one moment of the database, and no write lock."""
         async with _connected(self._reader) as connection:
             yield SqlTransaction(connection, self._vault)
+
+    def unreadable_rows(self) -> frozenset[str]:
+        """Return the rows that were left out because they don't open, as "table key"."""
+        return frozenset(self._vault.unreadable)
 
     async def upgrade(self) -> str:
         """Bring the tables up to date; the revision they are at then."""

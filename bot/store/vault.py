@@ -11,12 +11,13 @@ import binascii
 import hashlib
 import secrets
 from collections.abc import Sequence
+from copy import copy
 from typing import Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from bot.store.errors import StoreError, StoreFailure
+from bot.store.errors import BrokenSeal, StoreError
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
@@ -41,6 +42,14 @@ class Vault:
     def __init__(self, keys: Sequence[bytes] = ()) -> None:
         self._ciphers = {_name(key): AESGCM(key) for key in keys}
         self._first = next(iter(self._ciphers), "")
+        self.unreadable: set[str] = set()
+        """Rows ("table key") that didn't open. Kept until the process ends."""
+
+    def of_a_store(self) -> "Vault":
+        """Return a vault with the same keys, and an empty note of unreadable rows."""
+        other = copy(self)
+        other.unreadable = set()
+        return other
 
     @property
     def first(self) -> str:
@@ -76,18 +85,18 @@ class Vault:
         """What was sealed for this place.
 
         Raises:
-            StoreFailure: none of the keys is its own, or it was changed or moved.
+            BrokenSeal: none of the keys is its own, or it was changed or moved.
         """
         if not sealed:
             return sealed
         cipher = self._ciphers.get(name_in(sealed))
         if cipher is None:
-            raise StoreFailure("a row is sealed with a key that is not among ENCRYPTION_KEYS")
+            raise BrokenSeal("a row is sealed with a key that is not among ENCRYPTION_KEYS")
         try:
             raw = _decoded(sealed.rpartition(".")[2])
             return cipher.decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode(errors="surrogatepass")
         except (InvalidTag, binascii.Error, ValueError):
-            raise StoreFailure("a sealed row was changed or moved") from None
+            raise BrokenSeal("a sealed row was changed or moved") from None
 
 
 def new_key() -> str:

@@ -39,6 +39,7 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.POLLER_SILENT, text("alarm.poller_silent_fine")),
         line("✅", AlarmKind.MESSAGE_REFUSED, "0"),
         line("✅", AlarmKind.PICTURE_REFUSED, "0"),
+        line("✅", AlarmKind.ROW_UNREADABLE, text("alarm.row_unreadable_fine")),
         line("✅", AlarmKind.ROOM_LOST, text("alarm.room_lost_fine")),
     ]
     assert lately == text("alarm.lately", count=0)

@@ -20,6 +20,7 @@ class AlarmKind(StrEnum):
     POLLER_SILENT = "poller_silent"
     MESSAGE_REFUSED = "message_refused"  # Telegram refuses a message about money for good
     PICTURE_REFUSED = "picture_refused"  # an invoice was sent without its picture
+    ROW_UNREADABLE = "row_unreadable"  # a sealed row doesn't open
     ROOM_LOST = "room_lost"  # support's group can't be written to
 
 

@@ -69,7 +69,10 @@ class Orders(Protocol):
         ...
 
     async def due(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
-        """Orders whose `next_look_at` has come: paid ones first, then the longest waiting."""
+        """Orders whose `next_look_at` has come: paid ones first, then the longest waiting.
+
+        Without number, holder and refusal: following an order needs none of them.
+        """
         ...
 
     async def count_due(self, now: datetime) -> int: ...
@@ -96,6 +99,10 @@ class Orders(Protocol):
 
     async def by_page_token(self, tokens: Collection[str]) -> Mapping[str, Order]:
         """The orders whose wallet pages have any of these tokens."""
+        ...
+
+    async def set_aside(self, reference: str) -> None:
+        """Ask the service no longer about an order that can't be opened (`RowUnreadable`)."""
         ...
 
     async def add_event(self, event: OrderEvent) -> None: ...

@@ -24,6 +24,10 @@ class StoreDown(Exception):
     """The database failed: nothing of the transaction was kept, and it may be tried again."""
 
 
+class RowUnreadable(StoreDown):
+    """A sealed row can't be opened, because it was changed, moved, or its key is gone. Trying again doesn't help."""
+
+
 class People(Protocol):
     """The persons who have met the bot."""
 
@@ -227,6 +231,10 @@ class Store(Protocol):
 
     def reading(self) -> AbstractAsyncContextManager[Transaction]:
         """For reads only: takes no write lock."""
+        ...
+
+    def unreadable_rows(self) -> frozenset[str]:
+        """Return the sealed rows that don't open, as "table key", since this process began."""
         ...
 
     async def erase(self) -> bool:

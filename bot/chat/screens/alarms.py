@@ -56,7 +56,7 @@ def line(t: Translator, alarm: Alarm, orders: Orders, now: datetime, zone: tzinf
     """What is wrong and since when, with the order that it is about."""
     facts = {fact: _shown(value) for fact, value in alarm.facts.items() if fact != "since"}
     since = words.when(t, _since(alarm), now, zone, up=False)
-    known = {"before": "", "now": "", "count": "", "complaint": "", "message": "", "why": "", **facts}
+    known = {"before": "", "now": "", "count": "", "complaint": "", "message": "", "why": "", "rows": "", **facts}
     key = "methods_empty" if _is_empty(alarm) else name(alarm)
     return t(f"alarm.{key}", **known, since=since, line=_standing(t, alarm, orders, now))
 

@@ -1,0 +1,72 @@
+"""A sealed row that doesn't open keeps nobody else waiting, and operators are told."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import text
+
+from bot.actions.ports import AlarmKind, InboxItem
+from bot.domain.order import Notice, Phase
+from tests.integration.order_world import EMMA, SARI, House
+from tests.unit.fake_settlement import FakeSettlement
+
+BREAKS = {
+    "number": "UPDATE orders SET number = 's1.no.key' WHERE reference = :key",
+    "holder": "UPDATE orders SET holder = 's1.no.key' WHERE reference = :key",
+}
+
+
+async def breaks(house: House, statement: str, **values: object) -> None:
+    async with house.sql._writer.begin() as connection:
+        await connection.execute(text(statement), values)
+
+
+@pytest.mark.parametrize("column", ["number", "holder"])
+async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
+    house: House, service: FakeSettlement, column: str
+) -> None:
+    bad = await house.place(holder="BUDI SANTOSO")
+    good = await house.place(SARI)
+    await house.tells()
+    await breaks(house, BREAKS[column], key=bad.reference)
+    for order in (bad, good):
+        service.becomes(order.service_id or "", "LN_INVOICE_PAID")
+    await house.polls()
+    assert house.ears.kinds(SARI)[-1] == Notice.PAID
+    async with house.store.reading() as tx:
+        due = await tx.orders.due(house.clock.now() + timedelta(days=1))
+    assert [order.reference for order in due] == [good.reference]
+    await house.watching.look()
+    async with house.store.reading() as tx:
+        (alarm,) = [alarm for alarm in await tx.alarms.open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
+    assert alarm.facts["rows"] == f"orders {bad.reference}"
+
+
+async def test_orders_that_expire_or_are_looked_for_are_read_row_by_row(house: House, service: FakeSettlement) -> None:
+    bad, good = await house.place(), await house.place(SARI)
+    await breaks(house, "UPDATE orders SET number = 's1.no.key' WHERE reference = :key", key=bad.reference)
+    house.clock.passes(hours=2)
+    assert await house.observer.expire_due() == 1
+    assert (await house.order(good.reference)).expiry_told
+    service.places.append("lost_before")
+    lost = await house.place(SARI)
+    async with house.sql.reading() as tx:
+        found = await tx.orders.in_phase({Phase.UNKNOWN, Phase.OPEN})
+    assert {order.reference for order in found} == {good.reference, lost.reference}
+
+
+async def test_an_update_that_does_not_open_keeps_no_place(house: House) -> None:
+    now = house.clock.now()
+    async with house.sql.transaction() as tx:
+        await tx.inbox.add([InboxItem(update_id=key, chat_id=EMMA, body="{}", received_at=now) for key in (1, 2)])
+    await breaks(house, "UPDATE inbox SET body = 's1.no.key' WHERE update_id = 1")
+    async with house.sql.reading() as tx:
+        assert [(item.update_id, item.body) for item in await tx.inbox.waiting(EMMA)] == [(1, ""), (2, "{}")]
+    assert house.sql.unreadable_rows() == {"inbox 1"}
+
+
+async def test_while_all_rows_open_there_is_no_alarm(house: House) -> None:
+    await house.place()
+    await house.watching.look()
+    async with house.store.reading() as tx:
+        assert await tx.alarms.open() == ()
