@@ -11,15 +11,16 @@ from mcp import Client
 from mcp_types import TextContent, TextResourceContents
 
 from bot.agent_tools.service import Rules, Service
-from bot.settlement import Timeouts
 from tests.contract.agent_server import schemas_checked_once, tool_server
 from tests.contract.settlement_service import SandboxService, sandbox_service
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from datetime import datetime
 
     from mcp_types import CallToolResult
+
+    Sleep = Callable[[float], Awaitable[None]]
 
 BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA", "recipientDetails": "1234567890"}
 POST, ORDERS = "POST", "/v1/offramp/orders"
@@ -132,13 +133,12 @@ async def in_one_task(client: Client) -> AsyncIterator[Client]:
 
 @contextlib.asynccontextmanager
 async def agent_world(
-    profile: str, *, api_key: str | None = None, mode: str = "auto", patience: float = 2
+    profile: str, *, api_key: str | None = None, mode: str = "auto", sleep: Sleep | None = None
 ) -> AsyncIterator[AgentWorld]:
-    """A world in one of the service's profiles, without any order."""
-    options: dict[str, Any] = {"timeouts": Timeouts(patience, patience, patience, patience, patience)}
-    async with sandbox_service(profile) as service:
+    """A world in one of the service's profiles, without any order; `sleep` is how the service's delays pass."""
+    async with sandbox_service(profile, sleep=sleep) as service:
         key = {"api_key": api_key} if api_key else {}
-        async with service.client(**key, **options) as client:
+        async with service.client(**key) as client:
             tools = Service(
                 client,
                 Rules(network="bcrt"),

@@ -14,15 +14,12 @@ from mcp_types import CallToolResult, TextContent
 
 from bot.actions.clock import SystemClock
 from bot.agent_tools.service import Rules, Service
-from bot.settlement import Timeouts
 from tests.contract.agent_server import tool_server
 from tests.contract.settlement_service import Clock, SandboxService, sandbox_service
 from tests.integration.agent_http import TOKEN, served
+from tests.waiting import PATIENCE
 
 BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA"}
-PATIENT = Timeouts(connect=60, read=60, write=60, pool=60, total=60)
-"""How long things take on a busy machine is no concern of these tests."""
-
 MODES = ("2026-07-28", "legacy", "auto")
 
 
@@ -48,7 +45,7 @@ class Tools:
     async def client(self, mode: str = "auto", token: str = TOKEN) -> AsyncIterator[Client]:
         """The official client, connected."""
         headers = {"Authorization": f"Bearer {token}"}
-        async with httpx2.AsyncClient(headers=headers, limits=httpx2.Limits(), timeout=60) as http:
+        async with httpx2.AsyncClient(headers=headers, limits=httpx2.Limits(), timeout=PATIENCE) as http:
             transport = streamable_http_client(f"{self.address}/mcp", http_client=http)
             async with Client(transport, mode=mode) as client:
                 yield client
@@ -64,7 +61,7 @@ async def agent_tools(*, per_minute: int = 10_000) -> AsyncIterator[Tools]:
 
     async with (
         sandbox_service("documented", sleep=wait) as service,
-        service.client(timeouts=PATIENT) as client,
+        service.client() as client,
     ):
         clock = service.clock
         rules = Rules(network="bcrt")

@@ -146,11 +146,3 @@ async def raw_server(*script: Behaviour) -> AsyncIterator[RawServer]:
     """A running server."""
     async with RawServer(list(script)) as server:
         yield server
-
-
-def unused_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

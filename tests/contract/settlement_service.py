@@ -14,6 +14,7 @@ import uvicorn
 
 from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app, server_config
 from bot.settlement import RetryPolicy, SettlementClient, Timeouts
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -49,7 +50,7 @@ class SandboxService:
     def client(self, api_key: str = SANDBOX_API_KEY, **options: Any) -> SettlementClient:
         """A client that tries once unless told otherwise."""
         options.setdefault("retry", RetryPolicy(attempts=1))
-        options.setdefault("timeouts", Timeouts(connect=2, read=2, write=2, pool=2, total=3))
+        options.setdefault("timeouts", Timeouts(*[PATIENCE] * 5))
         return SettlementClient(self.url, api_key, sleep=self.clock.sleep, **options)
 
     async def control(self, verb: str, where: str, /, **body: object) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from telegram.request import HTTPXRequest
 
 from bot.sandbox.telegram import Limits, TelegramSandboxSettings, create_app
 from bot.sandbox.wire import server_config
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -115,7 +116,7 @@ async def running(**changes: Any) -> AsyncIterator[Running]:
     settings = replace(base, **changes)
     async with (
         serving(create_app(settings)) as url,
-        httpx.AsyncClient(base_url=url, trust_env=False, timeout=20) as people,
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=3 * PATIENCE) as people,
         new_bot(url, settings.bot_token) as bot,
     ):
         yield Running(url, bot, people, clock, settings)

@@ -9,6 +9,7 @@ from mcp import MCPError
 
 from tests.contract.agents_over_http import BCA, MODES, agent_tools, refused, told
 from tests.integration.agent_http import CALL_HEADERS, LIST_TOOLS
+from tests.waiting import PATIENCE
 
 DOCUMENTED = {
     "get_btc_idr_quote",
@@ -21,7 +22,6 @@ DOCUMENTED = {
 }
 MANY = 200
 A_MINUTE = timedelta(seconds=60)
-PATIENCE = 30.0
 
 
 @pytest.mark.parametrize("mode", MODES)

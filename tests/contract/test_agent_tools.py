@@ -16,6 +16,7 @@ from PIL import Image
 from bot.agent_tools.server import INSTRUCTIONS
 from bot.invoices import bolt11
 from tests.contract.agent_world import BCA, ORDERS, AgentWorld, agent_world, text_of
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -249,9 +250,9 @@ async def test_waiting_can_be_cancelled(world: AgentWorld) -> None:
 
     world.tools.sleep = for_ever
     waiting = asyncio.create_task(world.call("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=300))
-    await asyncio.wait_for(began.wait(), 5)
+    await asyncio.wait_for(began.wait(), PATIENCE)
     waiting.cancel()
-    await asyncio.wait_for(ended.wait(), 5)
+    await asyncio.wait_for(ended.wait(), PATIENCE)
     asked = len(await world.service.asked("GET", f"{ORDERS}/{made['orderId']}"))
     assert (await world.does("get_btc_idr_quote"))["btcIdr"]
     assert len(await world.service.asked("GET", f"{ORDERS}/{made['orderId']}")) == asked

@@ -6,12 +6,14 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 from mcp import MCPError
 
 from bot.settlement import SettlementClient
 from tests.contract.agent_world import BCA, ORDERS, AgentWorld, agent_world, text_of
-from tests.contract.settlement_raw_server import unused_port
+from tests.ports import closed_port
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -74,7 +76,7 @@ async def test_a_refused_key_is_the_operators_business() -> None:
 async def test_a_service_out_of_reach_made_no_order(world: AgentWorld) -> None:
     await world.does("list_payout_methods")
     await world.does("get_btc_idr_quote")
-    async with SettlementClient(f"http://127.0.0.1:{unused_port()}", "pk_live_a.b") as nobody:
+    async with SettlementClient(f"http://127.0.0.1:{closed_port()}", "pk_live_a.b") as nobody:
         world.tools._client = nobody
         said = await world.is_refused()
     assert "can't be reached. No order was made." in said
@@ -95,8 +97,10 @@ async def test_an_order_made_in_silence_is_told_as_unknown_and_is_on_the_list(wo
 
 
 async def test_an_answer_that_comes_too_late_is_told_as_unknown(world: AgentWorld) -> None:
+    await world.does("list_payout_methods")
     await world.service.fault("delay_after", seconds=600)
-    world.tools._client._timeouts = type(world.tools._client._timeouts)(total=0.2)
+    # Of a request that was sent: nothing depends on when it was.
+    world.tools._client._http.timeout = httpx.Timeout(PATIENCE, read=0.2)
     said = await world.is_refused()
     assert "no answer in time" in said
     assert "OUTCOME IS UNKNOWN" in said

@@ -14,6 +14,7 @@ from telegram.ext import Application, CallbackQueryHandler, CommandHandler, Cont
 from telegram.request import HTTPXRequest
 
 from tests.contract.telegram_sandbox import EMMA, Running, running, serving
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -50,10 +51,10 @@ async def application(server: Running) -> AsyncIterator[Any]:
 
 async def a_conversation(server: Running) -> None:
     """Emma starts, presses, and sees the message change."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         await server.says(EMMA, "/start")
         welcome = await next_message(server)
-        pressed = await server.presses(EMMA, welcome["message_id"], "more", timeout=10)
+        pressed = await server.presses(EMMA, welcome["message_id"], "more", timeout=PATIENCE)
         assert (pressed["answered"], pressed["text"]) == (True, "Here you are")
         await seen(server, "edit")
     shown = (await server.sees(EMMA))[-1]

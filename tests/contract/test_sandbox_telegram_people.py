@@ -10,6 +10,7 @@ import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.contract.telegram_sandbox import EMMA, OSCAR, RINA, SARI, Running, running
+from tests.waiting import PATIENCE
 
 BUTTON = {"inline_keyboard": [[{"text": "x", "callback_data": "y"}]]}
 
@@ -17,7 +18,10 @@ BUTTON = {"inline_keyboard": [[{"text": "x", "callback_data": "y"}]]}
 async def events(server: Running, count: int, after: int = 0) -> list[dict[str, Any]]:
     """The next events of the stream."""
     found: list[dict[str, Any]] = []
-    async with asyncio.timeout(5), server.people.stream("GET", "/sandbox/events", params={"after": after}) as stream:
+    async with (
+        asyncio.timeout(PATIENCE),
+        server.people.stream("GET", "/sandbox/events", params={"after": after}) as stream,
+    ):
         async for line in stream.aiter_lines():
             if line.startswith("data: "):
                 found.append(json.loads(line.removeprefix("data: ")))
@@ -87,10 +91,10 @@ async def test_a_press_waits_for_the_bots_answer() -> None:
     async with running() as server:
         await server.says(EMMA, "/start")
         sent = (await server.calls("sendMessage", chat_id=EMMA, text="x", reply_markup=BUTTON)).json()["result"]
-        press = asyncio.create_task(server.presses(EMMA, sent["message_id"], "y", timeout=10))
+        press = asyncio.create_task(server.presses(EMMA, sent["message_id"], "y", timeout=PATIENCE))
         query: dict[str, Any] = {}
         while not query:
-            updates = await server.hears(timeout=5)
+            updates = await server.hears(timeout=50)
             query = updates[-1].get("callback_query", {})
         await server.calls("answerCallbackQuery", callback_query_id=query["id"], text="done", show_alert=True)
         answer = await press
@@ -181,13 +185,30 @@ async def test_whoever_waits_for_news_of_a_chat_is_told_at_once_and_of_other_cha
         known = (await server.people.get(path)).json()["seq"]
         waiting = asyncio.create_task(server.people.get(path, params={"news_after": known}))
         await server.says(RINA, "elsewhere", SUPPORT_GROUP_ID)
-        await asyncio.sleep(0.1)
+        for _ in range(3):  # time enough for an answer that mustn't come
+            await server.people.get(path)
         assert not waiting.done()
         await server.says(EMMA, "after")
         told = (await waiting).json()
         nothing = await server.people.get(path, params={"news_after": told["seq"], "news_within": 0.05})
     assert [message["text"] for message in told["messages"]] == ["before", "after"]
     assert nothing.json() == told
+
+
+async def test_what_stood_in_a_chat_only_for_a_moment_is_listed_as_shown() -> None:
+    async with running() as server:
+        path = f"/sandbox/chats/{EMMA}/messages"
+        await server.says(EMMA, "/start")
+        known = (await server.people.get(path)).json()["seq"]
+        sent = (await server.calls("sendMessage", chat_id=EMMA, text="one moment")).json()["result"]["message_id"]
+        await server.calls("editMessageText", chat_id=EMMA, message_id=sent, text="done")
+        await server.calls("deleteMessage", chat_id=EMMA, message_id=sent)
+        await server.says(RINA, "elsewhere", SUPPORT_GROUP_ID)
+        found = (await server.people.get(path, params={"shown_after": known})).json()
+        plainly = (await server.people.get(path)).json()
+    assert [message["text"] for message in found["shown"]] == ["one moment", "done"]
+    assert [message["text"] for message in found["messages"]] == ["/start"]
+    assert "shown" not in plainly
 
 
 async def test_a_bot_that_is_no_administrator_hears_only_what_is_meant_for_it() -> None:

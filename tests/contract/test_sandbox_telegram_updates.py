@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from bot.sandbox.bot_api import methods_updates
 from bot.sandbox.bot_api.errors import Conflict
 from bot.sandbox.bot_api.journal import MemoryJournal
 from bot.sandbox.bot_api.updates import UpdateQueue
 from bot.sandbox.bot_api.world import World
 from bot.sandbox.telegram import TelegramSandboxSettings
 from tests.contract.telegram_sandbox import EMMA, SARI, running
+from tests.waiting import PATIENCE
 
 
 def ids(updates: list[dict[str, Any]]) -> list[int]:
@@ -52,19 +54,27 @@ async def test_updates_are_forgotten_after_a_day() -> None:
         assert [update["message"]["text"] for update in await server.hears()] == ["new"]
 
 
-async def test_a_long_poll_ends_as_soon_as_somebody_writes() -> None:
+@pytest.fixture
+def for_ever(monkeypatch: pytest.MonkeyPatch) -> int:
+    """How long a poll may wait in the tests of polls that end before."""
+    seconds = int(10 * PATIENCE)
+    monkeypatch.setattr(methods_updates, "MAX_WAIT_SECONDS", seconds)
+    return seconds
+
+
+async def test_a_long_poll_ends_as_soon_as_somebody_writes(for_ever: int) -> None:
     async with running() as server:
-        poll = asyncio.create_task(server.hears(timeout=30))
+        poll = asyncio.create_task(server.hears(timeout=for_ever))
         await asyncio.sleep(0)
         await server.says(EMMA, "/start")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             updates = await poll
     assert updates[0]["message"]["from"]["language_code"] == "en"
 
 
-async def test_of_two_long_polls_one_ends_with_a_conflict_and_one_gets_the_update() -> None:
-    async with running() as server, asyncio.timeout(10):
-        polls = {asyncio.create_task(server.calls("getUpdates", timeout=30)) for _ in range(2)}
+async def test_of_two_long_polls_one_ends_with_a_conflict_and_one_gets_the_update(for_ever: int) -> None:
+    async with running() as server, asyncio.timeout(PATIENCE):
+        polls = {asyncio.create_task(server.calls("getUpdates", timeout=for_ever)) for _ in range(2)}
         (ended,), (waiting,) = await asyncio.wait(polls, return_when=asyncio.FIRST_COMPLETED)
         await server.says(EMMA, "/start")
         conflict, updates = (await ended).json(), (await waiting).json()["result"]

@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tests.contract.telegram_sandbox import EMMA, running, serving
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -42,7 +43,7 @@ async def test_a_webhook_gets_every_update_once_in_order_with_the_secret() -> No
         await server.says(EMMA, "before")
         await server.calls("setWebhook", url=url, secret_token="s3cret")
         await server.says(EMMA, "after")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             got = [await hook.received.get() for _ in range(2)]
         info = (await server.calls("getWebhookInfo")).json()["result"]
     assert [(secret, update["message"]["text"]) for secret, update in got] == [
@@ -57,7 +58,7 @@ async def test_an_update_that_a_webhook_refuses_comes_again() -> None:
     async with running() as server, hook.listening() as url:
         await server.calls("setWebhook", url=url)
         await server.says(EMMA, "hello")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             (_, first), (_, second) = [await hook.received.get() for _ in range(2)]
         info = (await server.calls("getWebhookInfo")).json()["result"]
     assert first == second
@@ -70,7 +71,7 @@ async def test_a_webhook_may_answer_with_a_method() -> None:
         await server.calls("setWebhook", url=url)
         await server.says(EMMA, "hello")
         await server.says(EMMA, "again")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             _ = [await hook.received.get() for _ in range(2)]
         assert "from the hook" in [message["text"] for message in await server.sees(EMMA)]
 

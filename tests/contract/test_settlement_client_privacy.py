@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,8 +29,9 @@ from tests.contract.settlement_raw_server import (
     hangs,
     raw_server,
     sends,
-    unused_port,
 )
+from tests.ports import closed_port
+from tests.waiting import PATIENCE
 
 SECRET = "Zq9SecretPart"
 NUMBER = "081298765432"
@@ -74,9 +76,9 @@ def client_of(url: str) -> SettlementClient:
     async def at_once(_: float) -> None:
         await asyncio.sleep(0)
 
-    return SettlementClient(
-        url, KEY, timeouts=Timeouts(read=0.05, total=0.1), retry=RetryPolicy(attempts=2), sleep=at_once
-    )
+    # Only a server that falls silent is not waited for.
+    timeouts = replace(Timeouts(*[PATIENCE] * 5), read=0.05)
+    return SettlementClient(url, KEY, timeouts=timeouts, retry=RetryPolicy(attempts=2), sleep=at_once)
 
 
 async def run_everything(client: SettlementClient) -> list[SettlementError]:
@@ -113,6 +115,7 @@ async def test_no_failing_flow_logs_or_shows_anything_private(
     with structlog.testing.capture_logs() as events:
         async with raw_server(behaviour) as server, client_of(server.url) as client:
             failures = await run_everything(client)
+            await server.was_asked.wait()
             assert server.seen("POST")[0].body.count(NUMBER.encode()) == 1
     assert failures
     assert events
@@ -125,7 +128,7 @@ async def test_no_failing_flow_logs_or_shows_anything_private(
 async def test_a_service_that_is_not_there_shows_nothing_private(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with structlog.testing.capture_logs() as events:
-        async with client_of(f"http://127.0.0.1:{unused_port()}") as client:
+        async with client_of(f"http://127.0.0.1:{closed_port()}") as client:
             failures = await run_everything(client)
     assert len(failures) == 6
     assert_nothing_private(repr(events) + caplog.text + "".join(map(shown, failures)))

@@ -21,7 +21,9 @@ from bot.settlement import (
     Timeouts,
 )
 from bot.settlement.retry import parse_http_date, parse_retry_after
-from tests.contract.settlement_raw_server import answers, closes, raw_server, unused_port
+from tests.contract.settlement_raw_server import answers, closes, raw_server
+from tests.ports import closed_port
+from tests.waiting import PATIENCE
 
 KEY = "pk_live_abc.secret-part"
 QUOTE = {"btcIdr": 1, "fetchedAt": "2026-11-21T09:00:00Z"}
@@ -49,7 +51,7 @@ def client_of(url: str, time: Time, chance: float = 1.0, retry: RetryPolicy | No
         url,
         KEY,
         retry=retry or RetryPolicy(),
-        timeouts=Timeouts(read=0.5, total=1),
+        timeouts=Timeouts(*[PATIENCE] * 5),
         sleep=time.sleep,
         clock=time.clock,
         chance=lambda: chance,
@@ -97,7 +99,7 @@ async def test_a_caller_with_a_budget_of_its_own_asks_once() -> None:
 
 async def test_a_service_that_is_not_there_is_tried_four_times() -> None:
     time = Time()
-    async with client_of(f"http://127.0.0.1:{unused_port()}", time) as client:
+    async with client_of(f"http://127.0.0.1:{closed_port()}", time) as client:
         with pytest.raises(NeverReached):
             await client.quote()
     assert len(time.slept) == 3

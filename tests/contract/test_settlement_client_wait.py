@@ -22,6 +22,7 @@ from bot.settlement import (
     WaitTimeout,
     wait_for_order,
 )
+from tests.waiting import PATIENCE
 
 
 def in_state(state: str) -> Order:
@@ -192,7 +193,7 @@ async def test_cancelling_ends_the_waiting_at_once() -> None:
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 1)
+        await asyncio.wait_for(task, PATIENCE)
     assert len(service.read_at) == 1
 
 

@@ -11,6 +11,7 @@ import asyncpg  # type: ignore[import-untyped]  # it ships none
 import pytest
 
 from bot.store import SqlStore, StoreFailure, leader
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 LEADING = """
@@ -22,7 +23,6 @@ async def main():
         await asyncio.Event().wait()
 asyncio.run(main())
 """
-PATIENCE = 20
 
 
 @pytest.fixture(autouse=True)
@@ -143,8 +143,8 @@ async def test_a_lock_file_that_can_not_be_opened_is_a_failure(tmp_path: Path) -
 async def end_leaders_session(url: str) -> None:
     connection = await asyncpg.connect(url)
     found = await connection.fetch(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE application_name = 'kirim leader' AND datname = current_database()"
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     )
     await connection.close()
     assert len(found) == 1

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, MetaData, inspect, text
 
 from bot.store import SchemaMismatch, SqlStore, StoreFailure, migrate
 from bot.store.tables import metadata
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -105,7 +106,7 @@ def test_several_processes_may_migrate_at_once_from_any_folder(bare_database: st
     running = [
         subprocess.Popen([*command, bare_database], cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(3)
     ]
-    assert [process.communicate(timeout=60)[0].strip() for process in running] == [migrate.head()] * 3
+    assert [process.communicate(timeout=PATIENCE)[0].strip() for process in running] == [migrate.head()] * 3
     assert [process.returncode for process in running] == [0, 0, 0]
 
 

@@ -1,6 +1,5 @@
 """Kirim's tools over http as a program of their own, and the official client that comes to them."""
 
-import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from bot.sandbox.settlement import SANDBOX_API_KEY
 from tests.e2e.programs import Running, running
+from tests.ports import free_port
+from tests.waiting import PATIENCE
 
 TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"
 
@@ -29,7 +30,7 @@ class ToolServer:
     async def client(self, mode: str = "auto") -> AsyncIterator[Client]:
         """The official client."""
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http:
             transport = streamable_http_client(f"{self.address}/mcp", http_client=http)
             async with Client(transport, mode=mode) as client:
                 yield client
@@ -60,10 +61,3 @@ async def tool_server(
         address = f"http://{host}:{port}"
         async with httpx.AsyncClient(base_url=address) as browser:
             yield ToolServer(program, address, browser)
-
-
-def free_port() -> int:
-    """One that nobody listens on at the moment."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port

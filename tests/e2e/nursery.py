@@ -30,12 +30,12 @@ from types import ModuleType
 from typing import NoReturn
 
 import bot
+from tests.waiting import PATIENCE
 
 ROOT = Path(bot.__file__).parents[1]
 LONGEST_REQUEST = 65_536
 MOST_FILES = 4096
 BOT = "bot.__main__"
-PATIENCE = 30.0
 CODE = {
     "run": "bot.app",
     "mcp": "bot.agent",

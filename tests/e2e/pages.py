@@ -1,7 +1,6 @@
 """Wallet pages in a world: a port for the bot to serve them on, the way to one, and a phone that looks at it."""
 
 import re
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -9,16 +8,15 @@ from dataclasses import dataclass, field
 from playwright.async_api import Browser, Page, Request, expect
 
 from tests.e2e.people import Newcomer
+from tests.ports import free_port
+from tests.waiting import PATIENCE
 
-SEEN_WITHIN = 15_000.0
 TOKEN = re.compile(r"/p/([A-Za-z0-9_-]{32})\?l=(en|id)$")
 
 
 def page_settings() -> dict[str, str]:
-    """The settings of a bot that serves its pages on a port that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    """The settings of a bot that serves its pages on a port of its own."""
+    port = free_port()
     return {"PUBLIC_URL": f"http://127.0.0.1:{port}", "HTTP_PORT": str(port)}
 
 
@@ -40,7 +38,7 @@ class Phone:
 
     async def sees(self, state: str) -> None:
         """Wait until the page has come to this state by itself."""
-        await expect(self.page.locator(f'main[data-state="{state}"]')).to_be_visible(timeout=SEEN_WITHIN)
+        await expect(self.page.locator(f'main[data-state="{state}"]')).to_be_visible()
 
     async def source(self) -> str:
         """All that is in the page now."""
@@ -57,6 +55,7 @@ async def phone(browser: Browser, *, scripts: bool = True, dark: bool = False) -
         java_script_enabled=scripts,
         permissions=["clipboard-read", "clipboard-write"],
     )
+    context.set_default_timeout(PATIENCE * 1000)
     made = Phone(await context.new_page())
     made.page.on("pageerror", lambda error: made.troubles.append(str(error)))
     made.page.on("console", lambda message: made.troubles.append(message.text))

@@ -12,6 +12,7 @@ from mcp.server.mcpserver import MCPServer
 
 from bot.agent_tools.http.app import create_app
 from bot.web import server as web
+from tests.waiting import PATIENCE
 
 TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"
 LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -79,23 +80,32 @@ class House:
         try:
             writer.write(raw)
             await writer.drain()
-            return await asyncio.wait_for(reader.read(65_536), 5)
+            return await asyncio.wait_for(reader.read(65_536), PATIENCE)
         finally:
             writer.close()
 
 
 @asynccontextmanager
-async def open_house(*, allowed: tuple[str, ...] = (), per_minute: int = 1000) -> AsyncIterator[House]:
+async def open_house(
+    *, allowed: tuple[str, ...] = (), per_minute: int = 1000, ends_within: int = 1
+) -> AsyncIterator[House]:
     """Serve on a free port for as long as the block lasts."""
     tools, clock = Tools(), Clock()
-    serving = served(tools.server, allowed=allowed, per_minute=per_minute, seconds=clock.seconds)
+    serving = served(
+        tools.server, allowed=allowed, per_minute=per_minute, seconds=clock.seconds, ends_within=ends_within
+    )
     async with serving as address, httpx.AsyncClient(base_url=address) as browser:
         yield House(tools, clock, address, browser)
 
 
 @asynccontextmanager
 async def served(
-    server: MCPServer[Any], *, allowed: tuple[str, ...] = (), per_minute: int = 1000, seconds: Callable[[], float]
+    server: MCPServer[Any],
+    *,
+    allowed: tuple[str, ...] = (),
+    per_minute: int = 1000,
+    seconds: Callable[[], float],
+    ends_within: int = 1,
 ) -> AsyncIterator[str]:
     """Serve these tools on a free port; the server's address."""
     app = create_app(server, token=TOKEN, allowed_hosts=allowed, per_minute=per_minute, seconds=seconds)
@@ -103,7 +113,7 @@ async def served(
     opened, stop = asyncio.Event(), asyncio.Event()
 
     async def serve() -> None:
-        async with server.session_manager.run(), web.serving(app, listener, ends_within=1):
+        async with server.session_manager.run(), web.serving(app, listener, ends_within=ends_within):
             opened.set()
             await stop.wait()
 

@@ -21,13 +21,13 @@ from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, c
 from bot.web import server as web
 from tests.e2e.nursery import BOT, nursery
 from tests.e2e.nursery import Child as Process
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 ROOT = Path(bot.__file__).parents[1]
 COMMAND = (sys.executable, "-m", "bot", "mcp")
-PATIENCE = 30.0
 HELLO = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},

@@ -11,6 +11,7 @@ from playwright.async_api import expect
 
 from bot.sandbox import page, settlement, telegram
 from tests.contract.telegram_sandbox import EMMA, new_bot, serving
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -59,6 +60,7 @@ async def running_desk(browser: Browser) -> AsyncIterator[Desk]:
         new_bot(url, people.bot_token) as bot,
         await browser.new_context(viewport={"width": 1440, "height": 900}) as context,
     ):
+        context.set_default_timeout(PATIENCE * 1000)
         tab = await context.new_page()
         troubles: list[str] = []
         tab.on("pageerror", lambda error: troubles.append(str(error)))

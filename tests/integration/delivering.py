@@ -25,6 +25,7 @@ from bot.actions.ports import (
 from bot.store.store import SqlStore
 from tests.keys import VAULT
 from tests.unit.fake_settlement import MovedClock
+from tests.waiting import PATIENCE
 
 OPERATOR = 2001
 Outcome = Told | TellLater | Untellable
@@ -39,7 +40,8 @@ class Courier:
     outcomes: dict[int, deque[Outcome | Exception]] = field(default_factory=lambda: defaultdict(deque))
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     lets_go: int | None = None
-    """So many leave; the others wait for the gate, as behind a limiter."""
+    """So many leave; the others are `held` and wait for the gate, as behind a limiter."""
+    held: list[int] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
     silently: set[int] = field(default_factory=set)
     at_once: int = 0
@@ -48,6 +50,7 @@ class Courier:
     async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
         del broadcast
         if self.lets_go is not None and len(self.left) >= self.lets_go:
+            self.held.append(delivery.person_id)
             await self.gate.wait()
         leaves()
         self.left.append(delivery.person_id)
@@ -140,7 +143,7 @@ class Desk:
             return dict(await tx.deliveries.counts(broadcast_id))
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not holds():  # noqa: ASYNC110  a test looks from outside
                 await asyncio.sleep(0.005)
 

@@ -6,6 +6,7 @@ Arguments: the Bot API's address, the database's URL, a file to note what was pr
 import asyncio
 import sys
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 from telegram import Update
@@ -24,16 +25,20 @@ class UtcClock:
 
 def main() -> None:
     """Run it with what the command line says."""
-    base_url, database, notes, takes = sys.argv[1:]
-    asyncio.run(receive(base_url, database, Path(notes), float(takes)))
+    base_url, database, notes, most = sys.argv[1:]
+    asyncio.run(receive(base_url, database, Path(notes), int(most)))
 
 
-async def receive(base_url: str, database: str, notes: Path, takes: float) -> None:
+async def receive(base_url: str, database: str, notes: Path, most: int) -> None:
+    """Process `most` updates and get stuck in the next ones."""
     store = SqlStore(database, VAULT)
     await store.upgrade()
 
+    done = count()
+
     async def process(update: Update) -> None:
-        await asyncio.sleep(takes)
+        if next(done) >= most:
+            await asyncio.Event().wait()
         with notes.open("a") as out:
             out.write(f"{update.update_id}\n")
 

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 from bot.agent_tools.http import answers, body
 from bot.agent_tools.http.front import Front
 from tests.integration.agent_http import LIST_TOOLS, TOKEN, House, call, open_house
+from tests.waiting import PATIENCE
 
 HEAD = f"POST /mcp HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\n"
 STRANGER = "POST /mcp HTTP/1.1\r\nhost: x\r\n"
@@ -60,7 +61,7 @@ async def test_a_large_body_that_came_in_one_piece_is_refused_at_once() -> None:
     async def never(*_: object) -> None:
         raise AssertionError
 
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(PATIENCE):
         await body.Body(never)({"type": "http", "headers": []}, receive, send)
     assert sent[0]["status"] == 413
 
@@ -88,7 +89,7 @@ async def _all_that_is_said(house: House, raw: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
     writer.write(raw)
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             return await reader.read()
     finally:
         writer.close()

@@ -6,15 +6,35 @@ import logging
 import httpx
 import pytest
 
-from tests.integration.agent_http import CALL_HEADERS, call, open_house
+from bot.web import server
+from tests.integration.agent_http import CALL_HEADERS, House, call, open_house
+from tests.waiting import PATIENCE, until
+
+FOR_EVER = int(10 * PATIENCE)
+
+
+async def answers_once_the_end_has_begun(house: House) -> None:
+    """Let the tool answer, but only when nobody can connect any more."""
+
+    async def is_closed() -> bool:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", house.port)
+        except ConnectionRefusedError:
+            return True
+        writer.close()
+        return False
+
+    await until(is_closed, what="the end")
+    house.tools.held.set()
 
 
 async def test_a_call_under_way_is_answered_before_the_end() -> None:
-    async with httpx.AsyncClient() as browser:
-        async with open_house() as house:
+    async with asyncio.timeout(PATIENCE), httpx.AsyncClient(timeout=PATIENCE) as browser:
+        async with open_house(ends_within=FOR_EVER) as house:
             waiting = asyncio.create_task(browser.post(f"{house.address}/mcp", json=call("wait"), headers=CALL_HEADERS))
             await house.tools.asked.wait()
-            asyncio.get_running_loop().call_later(0.2, house.tools.held.set)
+            late = asyncio.create_task(answers_once_the_end_has_begun(house))
+        await late
         assert (await waiting).json()["result"]["structuredContent"] == {"result": "late"}
 
 
@@ -32,17 +52,17 @@ async def test_a_call_that_the_end_cuts_off_is_told_so(caplog: pytest.LogCapture
     async with httpx.AsyncClient() as browser:
         async with open_house() as house:
             waiting = asyncio.create_task(browser.post(f"{house.address}/mcp", json=message, headers=headers))
-            await asyncio.wait_for(house.tools.asked.wait(), 5)
+            await asyncio.wait_for(house.tools.asked.wait(), PATIENCE)
         answer = await waiting
     assert (answer.status_code, answer.json()) == (503, {"error": "Shutting down"})
     assert "Traceback" not in caplog.text
 
 
-async def test_idle_connections_hold_nothing_up(caplog: pytest.LogCaptureFixture) -> None:
+async def test_idle_connections_hold_nothing_up(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     caplog.set_level(logging.WARNING)
-    async with httpx.AsyncClient() as browser:
-        async with open_house() as house:
-            await browser.get(f"{house.address}/healthz")
-            began = asyncio.get_running_loop().time()
-        assert asyncio.get_running_loop().time() - began < 0.8
+    monkeypatch.setattr(server, "IDLE_SECONDS", FOR_EVER)
+    async with asyncio.timeout(PATIENCE), httpx.AsyncClient() as browser, open_house(ends_within=FOR_EVER) as house:
+        await browser.get(f"{house.address}/healthz")
     assert caplog.records == []

@@ -6,7 +6,6 @@ import asyncio
 import json
 import signal
 import tempfile
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +13,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from bot.invoices import bolt11
-from tests.integration.agent_stdio import COMMAND, PATIENCE, Sandbox, child, environment, sandbox
+from tests.integration.agent_stdio import COMMAND, Sandbox, child, environment, sandbox
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,10 +123,8 @@ async def test_waiting_does_not_keep_it_from_ending(tmp_path: Path) -> None:
         made = await server.answers(await server.calls("create_offramp_order", **BCA, idrAmount=150_000))
         order_id = made["result"]["structuredContent"]["orderId"]
         await server.calls("wait_for_offramp_order", orderId=order_id, timeoutSeconds=600)
-        began = time.monotonic()
-        code, _, err = await server.leaves()
+        code, _, err = await server.leaves()  # the wait itself would take longer than patience
         assert code == 0
-        assert time.monotonic() - began < 20  # the wait itself would take 600
         assert "Traceback" not in err
 
 

@@ -25,6 +25,8 @@ from bot.sandbox import page, telegram
 from bot.sandbox.wire import server_config
 from tests.contract.telegram_sandbox import EMMA, OSCAR
 from tests.integration.chat_desk import Desk, running_desk
+from tests.ports import free_port
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -158,6 +160,7 @@ async def test_on_a_phone_one_view_is_shown_at_a_time(desk: Desk) -> None:
 async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did(browser: Browser) -> None:
     port = free_port()
     async with await browser.new_context() as context:
+        context.set_default_timeout(PATIENCE * 1000)
         tab = await context.new_page()
         emma = tab.get_by_test_id(f"pane-{EMMA}")
         async with sandbox_at(port):
@@ -166,7 +169,7 @@ async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did(browser: B
             await expect(emma.get_by_test_id("message")).to_have_count(1)
         await expect(tab.get_by_test_id("connection")).to_have_class("connection lost")
         async with sandbox_at(port):
-            await expect(emma.get_by_test_id("start")).to_be_visible(timeout=20_000)
+            await expect(emma.get_by_test_id("start")).to_be_visible()
             await expect(emma.get_by_test_id("message")).to_have_count(0)
 
 
@@ -180,12 +183,6 @@ async def sandbox_at(port: int) -> AsyncIterator[None]:
     finally:
         server.should_exit = True
         await task
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def shrunk(png: bytes) -> bytes:

@@ -214,7 +214,7 @@ async def test_the_outcome_of_somebody_forgotten_meanwhile_is_nobodys(desk: Desk
     await desk.subscribers(10)
     desk.courier.lets_go = 0
     await desk.begins()
-    await asyncio.sleep(0.1)
+    await desk.until(lambda: len(desk.courier.held) == 10)
     async with desk.store.transaction() as tx:
         await tx.forgetting.person(3)
     desk.courier.lets_go = None

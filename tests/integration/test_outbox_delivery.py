@@ -11,6 +11,7 @@ from bot.actions.ports import News, NewsStatus, StoreDown, TellLater, Told, Unte
 from bot.store.store import SqlStore
 from tests.integration.order_world import EMMA, SARI, Ears, House
 from tests.keys import VAULT
+from tests.waiting import PATIENCE
 
 
 async def queue(house: House, *kinds: str, chat_id: int = EMMA) -> None:
@@ -140,7 +141,7 @@ async def test_a_slow_chat_does_not_hold_up_the_others(house: House) -> None:
     await queue(house, "paid")
     for chat_id in range(2000, 2200):
         await queue(house, "paid", chat_id=chat_id)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while len(ears.heard) < 200:
             await delivery.start_due()
             await asyncio.sleep(0)

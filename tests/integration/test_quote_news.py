@@ -22,6 +22,7 @@ from tests.integration.order_world import EMMA, House
 from tests.integration.test_outbox_delivery import SlowEars
 from tests.texts import readable, says, text
 from tests.unit.fake_settlement import BEGINNING, RATE
+from tests.waiting import PATIENCE
 
 EIGHT = BEGINNING.replace(hour=1) + timedelta(days=1)
 ENGLISH = Translations.load(strict=True).get("en")
@@ -160,7 +161,7 @@ async def test_a_slow_crowd_of_it_holds_up_no_news_of_money(house: House) -> Non
             ]
         )
     await delivery.start_due()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await ears.of_money.wait()
     assert len(ears.heard) == 1
     await delivery.close(0)

@@ -10,6 +10,7 @@ import pytest
 from bot.chat.failures import SlowDown, Unanswered, Unsent
 from bot.chat.transport import TelegramRequest
 from bot.chat.updates import UpdateFeed
+from tests.waiting import PATIENCE
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 SECRET = "424242:" + "s" * 35
@@ -49,6 +50,18 @@ async def resetting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
 
 async def silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
     await reader.read()
+
+
+def noting(handle: Handler) -> tuple[asyncio.Event, Handler]:
+    """The same server, and the event of its first request."""
+    asked = asyncio.Event()
+
+    async def noted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        asked.set()
+        await handle(reader, writer)
+
+    return asked, noted
 
 
 async def call(address: str, **timeouts: float) -> object:
@@ -97,9 +110,10 @@ async def test_a_server_that_is_not_there_got_nothing(address: str) -> None:
 
 
 async def test_waiting_in_vain_for_a_free_connection_sent_nothing() -> None:
-    async with server(silent) as address, TelegramRequest(connections=1, read_timeout=2.0) as request:
+    asked, handle = noting(silent)
+    async with server(handle) as address, TelegramRequest(connections=1, read_timeout=2 * PATIENCE) as request:
         first = asyncio.create_task(request.post(f"{address}/sendMessage"))
-        await asyncio.sleep(0.05)
+        await asked.wait()
         with pytest.raises(Unsent):
             await request.post(f"{address}/sendMessage", pool_timeout=0.05, connect_timeout=0.05)
         first.cancel()
@@ -136,9 +150,10 @@ async def test_an_answer_to_a_poll_that_is_no_list_of_updates_acknowledges_nothi
 
 
 async def test_a_poll_ends_at_once_when_it_is_cancelled() -> None:
-    async with server(silent) as address, TelegramRequest() as request:
-        poll = asyncio.create_task(UpdateFeed(address, request).next(5))
-        await asyncio.sleep(0.05)
+    asked, handle = noting(silent)
+    async with server(handle) as address, TelegramRequest() as request:
+        poll = asyncio.create_task(UpdateFeed(address, request, seconds=int(2 * PATIENCE)).next(5))
+        await asked.wait()
         poll.cancel()
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.gather(poll, return_exceptions=True)

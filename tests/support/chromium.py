@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.support.postgresql import install
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -26,8 +27,6 @@ PLACES = (
     "~/Library/Caches/ms-playwright/chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium",
 )
 """Where Chromium is when it isn't on the PATH; the last two are Playwright's own downloads."""
-PATIENCE_SECONDS = 120
-"""Only guards against hanging."""
 # Chromium takes the last list of features only, so what Playwright turns off is here again.
 TURNED_OFF_BY_PLAYWRIGHT = [
     "AimEnabled",
@@ -96,7 +95,7 @@ def _candidates(environment: Mapping[str, str], places: Sequence[str]) -> Iterat
 def _starts(path: str) -> bool:
     """Ask for its version: on some systems the program is only a note that says what to install."""
     try:
-        asked = subprocess.run([path, "--version"], capture_output=True, check=False, timeout=PATIENCE_SECONDS)
+        asked = subprocess.run([path, "--version"], capture_output=True, check=False, timeout=PATIENCE)
     except (OSError, subprocess.SubprocessError):
         return False
     return asked.returncode == 0
@@ -106,8 +105,9 @@ def _starts(path: str) -> bool:
 async def chromium(path: str) -> AsyncIterator[Browser]:
     """A headless Chromium that calls nobody by itself."""
     # Importing Playwright takes a while, and most test processes never need it.
-    from playwright.async_api import async_playwright  # noqa: PLC0415
+    from playwright.async_api import async_playwright, expect  # noqa: PLC0415
 
+    expect.set_options(timeout=PATIENCE * 1000)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         try:

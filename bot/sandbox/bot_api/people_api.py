@@ -107,7 +107,8 @@ class PeopleApi:
         """Messages after a message id, oldest first; without `after`, the newest `limit`.
 
         With `news_after`, the number (`seq`) of an event, they are listed as soon as something later has happened in
-        the chat, or after `news_within` seconds.
+        the chat, or after `news_within` seconds. With `shown_after`, the number of an event, `shown` has each message
+        that was posted or changed since, as it was then: also one that stood there only until its next change.
         """
         chat_id = _number(request, "chat_id")
         if chat_id not in self._box.world.chats:
@@ -124,8 +125,15 @@ class PeopleApi:
             if message_id > after and (thread is None or message.thread_id == int(thread))
         ]
         shown = found[:limit] if after else found[-limit:]
-        views = [message.as_person_sees_it() for message in shown]
-        return JSONResponse({"messages": views, "seq": self._box.events.seq})
+        answer = {
+            "messages": [message.as_person_sees_it() for message in shown],
+            "seq": self._box.events.seq,
+        }
+        if "shown_after" in query:
+            since = self._box.events.since(int(query["shown_after"]))
+            in_chat = (event for event in since if event.get("chat_id") == chat_id)
+            answer["shown"] = [event["message"] for event in in_chat if "message" in event]
+        return JSONResponse(answer)
 
     async def _news(self, chat_id: int, after: int, within: float) -> None:
         with suppress(TimeoutError):

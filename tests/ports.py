@@ -1,0 +1,63 @@
+"""Ports on loopback that stay free until the program that is told to use one has opened it.
+
+A port that the system picks may go to another process as soon as it is let go. These lie below the range that systems
+pick from, and no two test processes get the same one.
+"""
+
+import fcntl
+import os
+import socket
+import tempfile
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import IO
+
+FIRST, NUMBER = 15_000, 15_000
+
+_claims: list[IO[bytes]] = []
+_numbers = count(os.getpid() * 37)
+
+
+def free_port() -> int:
+    """Claim a port for as long as this process lives."""
+    while True:
+        port = FIRST + next(_numbers) % NUMBER
+        if _is_claimed_by_us(port) and _can_be_bound(port):
+            return port
+
+
+@cache
+def closed_port() -> int:
+    """Return a port that refuses connections: it is bound, and nothing listens on it."""
+    taken = socket.socket()
+    taken.bind(("127.0.0.1", 0))
+    _closed.append(taken)
+    port: int = taken.getsockname()[1]
+    return port
+
+
+_closed: list[socket.socket] = []
+
+
+def _is_claimed_by_us(port: int) -> bool:
+    folder = Path(tempfile.gettempdir()) / f"kirim-test-ports-{os.getuid()}"
+    folder.mkdir(exist_ok=True)
+    claim = (folder / str(port)).open("wb")
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        claim.close()
+        return False
+    _claims.append(claim)
+    return True
+
+
+def _can_be_bound(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
