@@ -15,10 +15,10 @@ from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.e2e.world import World
 from tests.texts import label, like
+from tests.waiting import PATIENCE
 
 DESKTOP = ViewportSize(width=1440, height=900)
 PHONE = ViewportSize(width=390, height=844)
-SEEN_WITHIN = 20_000.0
 Pictures = Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else None
 
 
@@ -46,7 +46,7 @@ async def pays_in_the_wallet(page: Page, who: Onlooker) -> None:
         await page.get_by_test_id("tab-wallet").click()
     wallet = page.get_by_test_id(f"wallet-{who.person}")
     await wallet.get_by_test_id("wallet-scan").click()
-    await expect(wallet.get_by_test_id("wallet-pay")).to_be_enabled(timeout=SEEN_WITHIN)
+    await expect(wallet.get_by_test_id("wallet-pay")).to_be_enabled()
     await picture(page, who, "wallet")
     await wallet.get_by_test_id("wallet-pay").click()
     await expect(wallet.get_by_test_id("wallet-status")).to_be_visible()
@@ -59,11 +59,11 @@ async def says(pane: Locator, text: str) -> None:
     await pane.get_by_test_id("composer").fill(text)
     await pane.get_by_test_id("send").click()
     # The person's own message and the bot's answer to it.
-    await expect(pane.get_by_test_id("message").nth(before + 1)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(pane.get_by_test_id("message").nth(before + 1)).to_be_visible()
 
 
 async def tap(pane: Locator, button: str) -> None:
-    await pane.get_by_test_id("inline-button").filter(has_text=button).last.click(timeout=SEEN_WITHIN)
+    await pane.get_by_test_id("inline-button").filter(has_text=button).last.click()
 
 
 def last(pane: Locator, text: str | re.Pattern[str]) -> Locator:
@@ -82,10 +82,11 @@ async def opened(browser: Browser, kirim: World, who: Onlooker) -> AsyncIterator
     colours: Literal["dark", "light"] = "dark" if who.dark else "light"
     # What moves is drawn sixty times a second by a processor; it is seen moving in tests/integration.
     async with await browser.new_context(viewport=who.screen, color_scheme=colours, reduced_motion="reduce") as context:
+        context.set_default_timeout(PATIENCE * 1000)
         page = await context.new_page()
         troubles: list[str] = []
         page.on("pageerror", lambda error: troubles.append(str(error)))
         await page.goto(kirim.addresses.page)
-        await expect(page.locator("body[data-ready]")).to_be_attached(timeout=SEEN_WITHIN)
+        await expect(page.locator("body[data-ready]")).to_be_attached()
         yield page
         assert troubles == []

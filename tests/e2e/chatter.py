@@ -5,12 +5,13 @@ import base64
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
+from itertools import chain
 from typing import Any
 
 import httpx
 
-PATIENCE = 20.0
-LOOK_EVERY = 0.1
+from tests.waiting import PATIENCE
+
 NEWS_WITHIN = 1.0
 """Somebody who waits is told at once when something happens in the chat; every so often they look all the same."""
 
@@ -36,21 +37,28 @@ class Chatter:
         self.id = person_id
         self.chat_id = chat_id or person_id
         self._known: set[tuple[int, str, str]] = set()
-        self._seen_until = 0
+        self._seen_until: int | None = None
+        self._shown: list[Json] = []
+        """What was shown since the last act, or else the first look, as it was then."""
 
     async def messages(self, **how: float) -> list[Json]:
         """All that stands in the chat, oldest first; `how` as the sandbox takes it."""
-        answer = await self._http.get(f"/sandbox/chats/{self.chat_id}/messages", params={"limit": 500, **how})
+        since = {} if self._seen_until is None else {"shown_after": self._seen_until}
+        where = f"/sandbox/chats/{self.chat_id}/messages"
+        answer = await self._http.get(where, params={"limit": 500, **since, **how})
         told: Json = answer.raise_for_status().json()
-        self._seen_until = told["seq"]
+        if told["seq"] > (self._seen_until or 0):  # of two looks at once the later may come first
+            self._seen_until = told["seq"]
+            self._shown += told.get("shown", ())
         found: list[Json] = told["messages"]
         return found
 
-    async def looks_until(self, deadline: float) -> AsyncIterator[list[Json]]:
-        """All that stands in the chat, now and whenever that may have changed, for the last time at `deadline`."""
+    async def looks(self) -> AsyncIterator[list[Json]]:
+        """All that stands in the chat, now and whenever that may have changed, until patience ends."""
+        deadline = time.monotonic() + PATIENCE
         yield await self.messages()
-        while (left := deadline - time.monotonic()) > 0:
-            yield await self.messages(news_after=self._seen_until, news_within=min(left, NEWS_WITHIN))
+        while time.monotonic() < deadline:
+            yield await self.messages(news_after=self._seen_until or 0, news_within=NEWS_WITHIN)
 
     async def says(self, text: str, *, reply_to: Json | None = None, topic: int | None = None) -> Json:
         """Write a message, perhaps in answer to another; what `sees` finds from here on is newer than this."""
@@ -118,25 +126,25 @@ class Chatter:
         """What the bot has put under a message, "" for nothing."""
         return _reaction(await self.messages(), message)
 
-    async def sees_reaction(self, message: Json, emoji: str, *, within: float = PATIENCE) -> None:
+    async def sees_reaction(self, message: Json, emoji: str) -> None:
         """Wait until the bot's reaction under a message is this one ("": none)."""
         seen = ""
-        async for messages in self.looks_until(time.monotonic() + within):
+        async for messages in self.looks():
             if (seen := _reaction(messages, message)) == emoji:
                 return
         raise NotSeen(f"no {emoji!r} under {words_of(message)!r}, but {seen!r}", self.chat_id)
 
-    async def taps(self, label: str, *, message: Json | None = None, wait: float = 10) -> Json:
+    async def taps(self, label: str, *, message: Json | None = None, wait: float = PATIENCE) -> Json:
         """Press the newest button whose label contains `label`; the toast that came back."""
         button_on, button = await self._find_button(label, message)
         return await self.presses(button_on, button["callback_data"], wait=wait)
 
-    async def presses(self, message: Json, data: str, *, wait: float = 10, force: bool = False) -> Json:
+    async def presses(self, message: Json, data: str, *, wait: float = PATIENCE, force: bool = False) -> Json:
         """Press a button by its data, as a double tap or a stale message would."""
         await self._remember()
         return await self._presses(message, data, wait=wait, force=force)
 
-    async def presses_all(self, message: Json, pressed: Iterable[str], *, wait: float = 10) -> list[Json]:
+    async def presses_all(self, message: Json, pressed: Iterable[str], *, wait: float = PATIENCE) -> list[Json]:
         """Press all of these, there or not, without waiting for one before the next; the answers in their order."""
         await self._remember()
         few = asyncio.Semaphore(AT_ONCE)
@@ -151,33 +159,35 @@ class Chatter:
         answer = await self._http.post(
             f"/sandbox/chats/{self.chat_id}/press",
             json={"from": self.id, "message_id": message["message_id"], "data": data, "timeout": wait, "force": force},
-            timeout=wait + 10,
+            timeout=wait + PATIENCE,
         )
         result: Json = answer.raise_for_status().json()
         return result
 
-    async def sees(self, text: str, *, within: float = PATIENCE, anywhere: bool = False) -> Json:
-        """Wait for another's message that contains `text` (a regular expression): new or edited since the last act."""
+    async def sees(self, text: str, *, anywhere: bool = False) -> Json:
+        """Wait for another's message that contains `text` (a regular expression): new or edited since the last act.
+
+        A message counts that has changed again meanwhile: then it is returned as it was.
+        """
         return await self.waits_for(
-            lambda message: re.search(text, words_of(message)) is not None, within=within, anywhere=anywhere, what=text
+            lambda message: re.search(text, words_of(message)) is not None, anywhere=anywhere, what=text
         )
 
-    async def waits_for(
-        self, fits: Callable[[Json], bool], *, within: float = PATIENCE, anywhere: bool = False, what: str = "it"
-    ) -> Json:
-        """Wait for another's message that `fits`."""
+    async def waits_for(self, fits: Callable[[Json], bool], *, anywhere: bool = False, what: str = "it") -> Json:
+        """Wait for another's message that `fits`; otherwise as `sees`."""
         messages: list[Json] = []
-        async for messages in self.looks_until(time.monotonic() + within):
-            for message in reversed(messages):
+        async for messages in self.looks():
+            stands, stood = ((message, anywhere) for message in reversed(messages)), reversed(self._shown)
+            for message, is_welcome in chain(stands, ((message, False) for message in stood)):
                 is_own = message["from"]["id"] == self.id
-                if not is_own and (anywhere or _shape(message) not in self._known) and fits(message):
+                if not is_own and (is_welcome or _shape(message) not in self._known) and fits(message):
                     return message
         raise NotSeen(f"no {what!r}; the last message is {words_of(messages[-1]) if messages else ''!r}", self.chat_id)
 
     async def sees_times(self, count: int, text: str) -> None:
         """Wait until so many messages contain `text`."""
         seen = 0
-        async for messages in self.looks_until(time.monotonic() + PATIENCE):
+        async for messages in self.looks():
             if (seen := _count(messages, text)) == count:
                 return
         raise NotSeen(f"{text!r} is there {seen} times instead of {count}", self.chat_id)
@@ -206,9 +216,10 @@ class Chatter:
 
     async def _remember(self) -> None:
         self._known = {_shape(message) for message in await self.messages()}
+        self._shown.clear()
 
     async def _find_button(self, label: str, message: Json | None) -> tuple[Json, Json]:
-        async for messages in self.looks_until(time.monotonic() + PATIENCE):
+        async for messages in self.looks():
             for candidate in [message] if message else reversed(messages):
                 for button in _buttons(candidate):
                     if label in button["text"] and "callback_data" in button:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tests.e2e.steps import reaches_review
 from tests.e2e.world import Chatter, Json, World
+from tests.waiting import found
 
 NUMBERS = itertools.count(2_110_000_000)
 INVOICE = r"lnbcrt\w+"
@@ -25,10 +26,7 @@ class Sender:
 
     async def has_order(self) -> Json:
         """Wait for the service to have made one."""
-        async with asyncio.timeout(20):
-            while not (orders := await self.orders()):  # noqa: ASYNC110  the service's books tell nobody
-                await asyncio.sleep(0.03)
-        return orders[0]
+        return (await found(self.orders, bool, what=f"an order to {self.number}"))[0]
 
 
 async def newcomer(world: World, *, language: str = "en") -> Sender:

@@ -38,6 +38,7 @@ from bot.store.sealing import SEALED, open_row
 from bot.store.tables import metadata
 from bot.store.vault import Vault
 from tests.e2e.world import Json, World, words_of
+from tests.waiting import PATIENCE
 
 BOOKKEEPING = frozenset({"inbox", "quotes", "sealing_keys"})
 """Tables that tell of the bot and the market, and of nobody."""
@@ -116,7 +117,7 @@ def lines(matters: Matters, wanted: Iterable[str]) -> Iterator[str]:
 def snapshot(world: World, but: Iterable[int] = ()) -> Rows:
     """All rows of all tables but those about these persons alone."""
     own, vault = frozenset(but), Vault((base64.urlsafe_b64decode(world.environment["ENCRYPTION_KEYS"]),))
-    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=10)) as database:
+    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=PATIENCE)) as database:
         database.row_factory = sqlite3.Row
         return frozenset(
             (table, repr(_still(vault, table, row)))
@@ -128,7 +129,7 @@ def snapshot(world: World, but: Iterable[int] = ()) -> Rows:
 
 def is_done(world: World, update_id: int = 0) -> bool:
     """Whether the bot is done with every update up to this one, and all news are told."""
-    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=10)) as database:
+    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=PATIENCE)) as database:
         last, left, to_tell = database.execute(
             "SELECT (SELECT coalesce(max(update_id), 0) FROM inbox),"
             " (SELECT count(*) FROM inbox WHERE finished_at IS NULL),"
@@ -139,7 +140,7 @@ def is_done(world: World, update_id: int = 0) -> bool:
 
 def last_update(world: World) -> int:
     """The last update that the bot has taken in."""
-    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=10)) as database:
+    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=PATIENCE)) as database:
         return int(database.execute("SELECT coalesce(max(update_id), 0) FROM inbox").fetchone()[0])
 
 

@@ -1,12 +1,10 @@
 """Newcomers: persons whom the bot has never met, so that stories in one world don't meet one another."""
 
-import asyncio
 import sqlite3
-import time
 from contextlib import closing
 
 from bot.sandbox.bot_api.settings import default_people
-from tests.e2e.world import LOOK_EVERY, Chatter, Json, World, words_of
+from tests.e2e.world import Chatter, Json, World, words_of
 from tests.texts import label, like
 from tests.waiting import PATIENCE, found
 
@@ -106,13 +104,11 @@ async def order_of(world: World, person: Chatter) -> Json:
 
 async def bot_knows(world: World, order: Json, **facts: object) -> None:
     """Wait until the bot has written these facts about an order down."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        row = row_of(world, order)
-        if facts.items() <= row.items():
-            return
-        assert time.monotonic() < deadline, row
-        await asyncio.sleep(LOOK_EVERY)
+
+    async def row() -> dict[str, object]:
+        return row_of(world, order)
+
+    await found(row, lambda known: facts.items() <= known.items(), what=str(facts))
 
 
 async def could_not_be_told(world: World, person: Chatter) -> None:
@@ -127,19 +123,17 @@ async def all_is_told(world: World, person: Chatter) -> None:
 
 async def _news_become(world: World, chat_id: int, wished: set[str]) -> None:
     known = "SELECT DISTINCT status FROM outbox WHERE chat_id = ? AND status != 'told'"
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        with closing(sqlite3.connect(world.state / "kirim.db")) as database:
-            statuses = {status for (status,) in database.execute(known, (chat_id,))}
-        if statuses == wished:
-            return
-        assert time.monotonic() < deadline, statuses
-        await asyncio.sleep(LOOK_EVERY)
+
+    async def statuses() -> set[str]:
+        with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+            return {status for (status,) in database.execute(known, (chat_id,))}
+
+    await found(statuses, lambda now: now == wished, what=f"{wished or 'told'} in the outbox")
 
 
 def let_drafts_lapse(world: World, person: Chatter) -> None:
     """Make it seem that this person has been quiet for longer than a draft waits."""
-    with closing(sqlite3.connect(world.state / "kirim.db", timeout=10)) as database:
+    with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
         changed = database.execute(
             "UPDATE drafts SET expires_at = '2026-01-01 00:00:00.000000' WHERE chat_id = ? AND status = 'open'",
             (person.id,),

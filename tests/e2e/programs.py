@@ -17,10 +17,9 @@ from typing import BinaryIO
 import bot
 from tests.e2e import failure_report
 from tests.e2e.nursery import Child, nursery
+from tests.waiting import PATIENCE, found
 
 ROOT = Path(bot.__file__).parents[1]
-PATIENCE = 30.0
-GRACE = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +54,19 @@ class Running:
 
     async def says(self, words: str) -> str:
         """Wait until it has said this; all that it said so far."""
-        deadline = time.monotonic() + PATIENCE
-        while words not in (said := self.log.read_text()):
-            assert self.process.returncode is None, said[-3000:]
-            assert time.monotonic() < deadline, said[-3000:]
-            await asyncio.sleep(0.03)
-        return said
 
-    async def ends_on(self, sent: signal.Signals) -> tuple[int, float]:
-        """Send a signal; its exit code, and the seconds that it took."""
-        began = time.monotonic()
+        async def said() -> str:
+            ended = self.process.returncode is not None
+            so_far = self.log.read_text()
+            assert words in so_far or not ended, so_far[-3000:]
+            return so_far
+
+        return await found(said, lambda so_far: words in so_far, what=repr(words))
+
+    async def ends_on(self, sent: signal.Signals) -> int:
+        """Send a signal; its exit code."""
         self.process.send_signal(sent)
-        return await asyncio.wait_for(self.process.wait(), PATIENCE), time.monotonic() - began
+        return await asyncio.wait_for(self.process.wait(), PATIENCE)
 
 
 @asynccontextmanager
@@ -84,7 +84,7 @@ async def running(
         if process.returncode is None:
             process.terminate()
             try:
-                await asyncio.wait_for(process.wait(), GRACE)
+                await asyncio.wait_for(process.wait(), PATIENCE)
             except TimeoutError:
                 process.kill()
                 await process.wait()

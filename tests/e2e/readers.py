@@ -1,18 +1,17 @@
 """Subscribers by the hundred, a confirmed broadcast to them, and what became of it."""
 
-import asyncio
 import secrets
-import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from bot.actions.ports import Broadcast, BroadcastStatus, DeliveryStatus, Person, Subscription
 from bot.store.store import SqlStore
-from tests.e2e.world import LOOK_EVERY, World
+from tests.e2e.world import World
 from tests.keys import VAULT
+from tests.waiting import found
 
-PATIENCE = 60.0
 OPERATOR = 2001
 
 
@@ -62,51 +61,43 @@ async def reached(world: World, readers: Sequence[int]) -> Counter[int]:
 
 async def until_reached(world: World, readers: Sequence[int], count: int) -> None:
     """Wait until so many of them have got their message."""
-    deadline = time.monotonic() + PATIENCE
-    while len(await reached(world, readers)) < count:
-        assert time.monotonic() < deadline, f"{len(await reached(world, readers))} of {count}"
-        await asyncio.sleep(LOOK_EVERY)
+    await found(partial(reached, world, readers), lambda told: len(told) >= count, what=f"{count} messages")
 
 
 async def until_live_message_is_known(world: World, broadcast: Broadcast) -> None:
     """Wait until the bot has written down which message it edits: one that a kill keeps from that is sent anew."""
-    store = opened(world)
-    deadline = time.monotonic() + PATIENCE
-    try:
-        while True:
-            async with store.reading() as tx:
-                kept = await tx.broadcasts.get(broadcast.id)
-            if kept is not None and kept.message_id is not None:
-                return
-            assert time.monotonic() < deadline, kept
-            await asyncio.sleep(LOOK_EVERY)
-    finally:
-        await store.close()
+    await _becomes(world, broadcast, lambda kept: kept.message_id is not None)
 
 
 async def report(world: World, broadcast: Broadcast) -> dict[str, int]:
     """Wait for its end; how many deliveries ended how."""
+    ended = await _becomes(world, broadcast, lambda kept: kept.report is not None)
+    assert ended.report is not None
+    return dict(ended.report)
+
+
+async def _becomes(world: World, broadcast: Broadcast, fits: Callable[[Broadcast], bool]) -> Broadcast:
     store = opened(world)
-    deadline = time.monotonic() + PATIENCE
+
+    async def kept() -> Broadcast | None:
+        async with store.reading() as tx:
+            return await tx.broadcasts.get(broadcast.id)
+
     try:
-        while True:
-            async with store.reading() as tx:
-                kept = await tx.broadcasts.get(broadcast.id)
-            if kept is not None and kept.report is not None:
-                return dict(kept.report)
-            assert time.monotonic() < deadline, kept
-            await asyncio.sleep(LOOK_EVERY)
+        known = await found(kept, lambda one: one is not None and fits(one), what="that of the broadcast")
     finally:
         await store.close()
+    assert known is not None
+    return known
 
 
 async def listed(world: World, broadcast: Broadcast, status: DeliveryStatus) -> set[int]:
     """Those in the ledger of whom this is written."""
     store = opened(world)
     async with store.reading() as tx:
-        found = await tx.deliveries.with_status(broadcast.id, status, 1_000)
+        deliveries = await tx.deliveries.with_status(broadcast.id, status, 1_000)
     await store.close()
-    return {each.person_id for each in found}
+    return {each.person_id for each in deliveries}
 
 
 async def still_subscribed(world: World) -> int:

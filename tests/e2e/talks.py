@@ -30,12 +30,11 @@ class Case:
         return await (by or self.rina).says(text, reply_to=to or self.head)
 
     async def in_topic(self, text: str) -> Json:
-        """Wait for what the bot says of this ticket where Rina works. A group takes 20 messages a minute."""
+        """Wait for what the bot says of this ticket where Rina works."""
         return await self.rina.waits_for(
             lambda message: self._is_here(message) and re.search(text, words_of(message)) is not None,
             anywhere=True,
             what=text,
-            within=90,
         )
 
     async def is_claimed_by(self, staff: Chatter) -> None:
@@ -70,7 +69,7 @@ async def a_case(world: World, language: str = "en", group: int | None = GROUP) 
     await world.service.pays(order)
     await world.service.does("fail", orderId=order["id"])
     rina, oscar = (Chatter(world.telegram, staff, group) for staff in (3001, 2001))
-    head = await rina.waits_for(lambda message: _is_card_of(message, person), anywhere=True, what="the card", within=90)
+    head = await rina.waits_for(lambda message: _is_card_of(message, person), anywhere=True, what="the card")
     reference = re.findall("T-[0-9A-Z]{5}", words_of(head))[0]
     return Case(world, person, rina, oscar, reference, head)
 

@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.contract.on_disk import found_in
 from tests.contract.telegram_pictures import as_image
-from tests.e2e.browsing import PHONE, SEEN_WITHIN, Onlooker, last, opened, pays_in_the_wallet, picture, says, tap
+from tests.e2e.browsing import PHONE, Onlooker, last, opened, pays_in_the_wallet, picture, says, tap
 from tests.e2e.pages import page_settings
 from tests.e2e.people import completes
 from tests.e2e.world import World, world
@@ -35,7 +35,7 @@ async def test_a_sender_finds_everything_around_a_payment(who: Onlooker, browser
         await orders_in_one_line(page, pane, who, phrase)
         order = await pays_beside_the_page(kirim, page, pane, who)
         await completes(kirim, order)
-        await expect(last(pane, who.reads("news.sent_bank"))).to_be_visible(timeout=SEEN_WITHIN)
+        await expect(last(pane, who.reads("news.sent_bank"))).to_be_visible()
         await gets_a_receipt(page, pane, who, phrase)
         await looks_back_and_sends_again(page, pane, who)
         await names_the_recipient(page, pane, who)
@@ -49,21 +49,21 @@ async def test_a_sender_finds_everything_around_a_payment(who: Onlooker, browser
 async def chooses_a_phrase(page: Page, pane: Locator, who: Onlooker) -> str:
     await pane.get_by_test_id("start").click()
     offer = last(pane, who.reads("start.phrase"))
-    await expect(offer).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(offer).to_be_visible()
     phrase = await offer.locator("b, strong").filter(has_text=re.compile(r"^\w+ \w+ \w+\??$")).first.inner_text()
     await picture(page, who, "01-start")
     await tap(pane, who.label("phrase.use"))
-    await expect(last(pane, who.reads("phrase.kept", phrase=phrase))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("phrase.kept", phrase=phrase))).to_be_visible()
     await picture(page, who, "02-phrase")
     return phrase
 
 
 async def orders_in_one_line(page: Page, pane: Locator, who: Onlooker, phrase: str) -> None:
     await says(pane, f"500rb bca {NUMBER} Budi Santoso")
-    await expect(last(pane, who.reads("review.title"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("review.title"))).to_be_visible()
     await picture(page, who, "03-one-line")
     await tap(pane, who.label("review.confirm"))
-    await expect(pane.get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(pane.get_by_test_id("photo")).to_be_visible()
     await expect(last(pane, "lnbcrt")).to_contain_text(phrase)
     await picture(page, who, "04-invoice")
 
@@ -73,7 +73,7 @@ async def pays_beside_the_page(kirim: World, page: Page, pane: Locator, who: Onl
     async with page.context.expect_page() as opening:
         await tap(pane, who.label("pay.page"))
     wallet_page = await opening.value
-    await expect(wallet_page.locator('main[data-state="waiting"]')).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(wallet_page.locator('main[data-state="waiting"]')).to_be_visible()
     await expect(wallet_page.locator("h1")).to_have_text(who.label("page.waiting"))
     [order] = await kirim.service.orders()
     read = zxingcpp.read_barcodes(as_image(await wallet_page.locator("img.qr").screenshot()))
@@ -84,7 +84,7 @@ async def pays_beside_the_page(kirim: World, page: Page, pane: Locator, who: Onl
     await page.bring_to_front()
     await pays_in_the_wallet(page, who)
     await wallet_page.bring_to_front()
-    await expect(wallet_page.locator("h1")).to_have_text(who.label("page.paid"), timeout=SEEN_WITHIN)
+    await expect(wallet_page.locator("h1")).to_have_text(who.label("page.paid"))
     await picture(wallet_page, who, "06-page-paid")
     await wallet_page.close()
     return order
@@ -92,7 +92,7 @@ async def pays_beside_the_page(kirim: World, page: Page, pane: Locator, who: Onl
 
 async def gets_a_receipt(page: Page, pane: Locator, who: Onlooker, phrase: str) -> None:
     receipt = last(pane, who.reads("receipt.caption"))
-    await expect(receipt.get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(receipt.get_by_test_id("photo")).to_be_visible()
     await expect(last(pane, who.reads("news.sent_bank"))).to_contain_text(phrase)
     await expect(receipt).not_to_contain_text(phrase)
     await picture(page, who, "07-receipt")
@@ -121,15 +121,13 @@ async def gets_a_receipt(page: Page, pane: Locator, who: Onlooker, phrase: str) 
 async def looks_back_and_sends_again(page: Page, pane: Locator, who: Onlooker) -> None:
     await says(pane, "/orders")
     listed = last(pane, who.reads("history.title"))
-    await expect(listed).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(listed).to_be_visible()
     await picture(page, who, "09-orders")
     await listed.get_by_test_id("inline-button").first.click()
-    await expect(pane.get_by_test_id("inline-button").filter(has_text=who.label("button.receipt")).last).to_be_visible(
-        timeout=SEEN_WITHIN
-    )
+    await expect(pane.get_by_test_id("inline-button").filter(has_text=who.label("button.receipt")).last).to_be_visible()
     await picture(page, who, "10-order")
     await tap(pane, who.label("button.resend"))
-    await expect(last(pane, who.reads("review.title"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("review.title"))).to_be_visible()
     await expect(last(pane, who.reads("review.title"))).to_contain_text("Budi Santoso")
     await picture(page, who, "11-send-again")
     await tap(pane, who.label("button.cancel"))
@@ -138,47 +136,45 @@ async def looks_back_and_sends_again(page: Page, pane: Locator, who: Onlooker) -
 async def names_the_recipient(page: Page, pane: Locator, who: Onlooker) -> None:
     await says(pane, "/recipients")
     listed = last(pane, who.reads("recipients.ask"))
-    await expect(listed).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(listed).to_be_visible()
     await listed.get_by_test_id("inline-button").first.click()
     await tap(pane, who.label("recipient.name"))
     await says(pane, "Ibu")
-    await expect(last(pane, NUMBER)).to_contain_text("Ibu", timeout=SEEN_WITHIN)
+    await expect(last(pane, NUMBER)).to_contain_text("Ibu")
     await picture(page, who, "12-recipient")
     await says(pane, "/send")
-    await expect(pane.get_by_test_id("inline-button").filter(has_text="Ibu · BCA").last).to_be_visible(
-        timeout=SEEN_WITHIN
-    )
+    await expect(pane.get_by_test_id("inline-button").filter(has_text="Ibu · BCA").last).to_be_visible()
     await picture(page, who, "13-recents")
 
 
 async def settles_things(page: Page, pane: Locator, who: Onlooker) -> None:
     await says(pane, "/settings")
-    await expect(last(pane, who.reads("settings.text"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("settings.text"))).to_be_visible()
     await picture(page, who, "14-settings")
     await tap(pane, who.label("settings.notices"))
-    await expect(last(pane, who.reads("notices.text"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("notices.text"))).to_be_visible()
     await picture(page, who, "15-notices")
 
 
 async def lets_an_invoice_expire(kirim: World, page: Page, pane: Locator, who: Onlooker) -> None:
     await kirim.service.does("settings", invoiceExpirySeconds=3)
     await says(pane, "150rb ibu")
-    await expect(last(pane, who.reads("review.title"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("review.title"))).to_be_visible()
     await tap(pane, who.label("review.confirm"))
     requote = pane.get_by_test_id("inline-button").filter(has_text=who.label("button.requote"))
-    await expect(requote.last).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(requote.last).to_be_visible()
     await picture(page, who, "16-expired")
     await requote.last.click()
-    await expect(last(pane, who.reads("review.title"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("review.title"))).to_be_visible()
     await picture(page, who, "17-new-quote")
 
 
 async def leaves(page: Page, pane: Locator, who: Onlooker) -> None:
     await says(pane, "/privacy")
-    await expect(last(pane, who.reads("privacy.text"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("privacy.text"))).to_be_visible()
     await picture(page, who, "18-privacy")
     await tap(pane, who.label("privacy.delete"))
     await picture(page, who, "19-sure")
     await tap(pane, who.label("privacy.yes"))
-    await expect(last(pane, who.reads("privacy.deleted"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("privacy.deleted"))).to_be_visible()
     await picture(page, who, "20-deleted")

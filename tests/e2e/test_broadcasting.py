@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.e2e.world import Chatter, Json, World, words_of, world
 from tests.texts import in_any_language, label, like, says, starts, text
+from tests.waiting import PATIENCE
 
 ENGLISH, INDONESIAN = label("broadcast.language.en"), label("broadcast.language.id")
 LISTED = like("broadcast.list_title")
@@ -15,7 +16,7 @@ LISTED = like("broadcast.list_title")
 
 def subscribe(town: World, *people: Chatter) -> None:
     """As if they had asked for news of the rate."""
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
         for person in people:
             database.execute(
                 "INSERT INTO subscriptions (person_id, since) VALUES (?, '2026-01-01 00:00:00.000000')", (person.id,)
@@ -240,7 +241,7 @@ async def waits_for_one_of_both(town: World) -> None:
 
 def come_true(town: World) -> None:
     """As if the time of what is scheduled had come."""
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
         database.execute("UPDATE broadcasts SET starts_at = ? WHERE status = 'scheduled'", (now,))
         database.commit()

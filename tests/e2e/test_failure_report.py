@@ -3,9 +3,9 @@
 from tests.e2e import failure_report
 from tests.e2e.chatter import NotSeen
 from tests.e2e.people import newcomer, taps_to_invoice
-from tests.e2e.trouble import until
 from tests.e2e.world import World
 from tests.texts import label, like
+from tests.waiting import until
 
 
 async def test_it_shows_the_chats_with_their_buttons_the_log_and_the_journals(kirim: World) -> None:

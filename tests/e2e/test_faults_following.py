@@ -10,9 +10,10 @@ import pytest
 import pytest_asyncio
 
 from tests.e2e.crowd import Sender, crowd_at_review, newcomer_at_review
-from tests.e2e.trouble import ORDERS, good_weather, until
+from tests.e2e.trouble import ORDERS, good_weather
 from tests.e2e.world import Chatter, World, world
 from tests.texts import label, like
+from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -113,8 +114,7 @@ async def test_a_revoked_key_is_told_to_operators_at_once_and_its_service_not_ha
         await sender.chat.taps(label("review.confirm"), wait=0)
         assert (await made.oscar.count(REFUSED), await made.oscar.count(TAKEN)) == (1, 0)
         assert await sender.orders() == []
-        code, _ = await made.stop_bot()
-        assert code == 0
+        assert await made.stop_bot() == 0
 
 
 async def are_used_up(made: World) -> bool:

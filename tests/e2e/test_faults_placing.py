@@ -8,9 +8,10 @@ import pytest
 import pytest_asyncio
 
 from tests.e2e.crowd import Sender, crowd_at_review
-from tests.e2e.trouble import good_weather, invoices_in, posts, says_that_the_found_order_is_theirs, until
+from tests.e2e.trouble import good_weather, invoices_in, posts, says_that_the_found_order_is_theirs
 from tests.e2e.world import Chatter, Json, world
 from tests.texts import label, like
+from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -8,9 +8,10 @@ import pytest
 import pytest_asyncio
 
 from tests.e2e.crowd import Sender, crowd_at_review
-from tests.e2e.trouble import good_weather, invoices_in, until
+from tests.e2e.trouble import good_weather, invoices_in
 from tests.e2e.world import Json, World, world
 from tests.texts import label, like, says
+from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

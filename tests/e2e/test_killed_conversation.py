@@ -6,9 +6,10 @@ from functools import partial
 
 from tests.e2e.crowd import Sender, newcomer
 from tests.e2e.steps import goes_through, reaches_invoice
-from tests.e2e.trouble import calls_of, held, invoices_in, killed_and_restarted, posts, until
+from tests.e2e.trouble import calls_of, held, invoices_in, killed_and_restarted, posts
 from tests.e2e.world import World
 from tests.texts import label, like
+from tests.waiting import until
 
 NUMBER = "12345678"
 

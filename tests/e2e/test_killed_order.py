@@ -20,15 +20,14 @@ from tests.e2e.trouble import (
     posts,
     says_that_the_found_order_is_theirs,
     service_held,
-    until,
 )
 from tests.e2e.world import Json, World, words_of, world
 from tests.texts import label, like, says
+from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ASKED = like("news.unresolved")
-WAITED = 60.0
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
@@ -56,9 +55,9 @@ async def sender(lasting: World) -> Sender:
     return await newcomer_at_review(lasting)
 
 
-async def is_shown_one_invoice(sender: Sender, *, orders: int = 1, within: float = 20) -> None:
+async def is_shown_one_invoice(sender: Sender, *, orders: int = 1) -> None:
     """The invoice and the card come, once, however many orders the service has by the person's own decision."""
-    await sender.chat.sees(like("card.pay_before"), anywhere=True, within=within)
+    await sender.chat.sees(like("card.pay_before"), anywhere=True)
     shown = await invoices_in(sender.chat)
     made = await sender.orders()
     assert len(shown) == 1
@@ -179,7 +178,7 @@ async def test_after_a_second_try_the_first_order_is_never_shown_even_if_it_is_m
 
 async def test_whoever_has_no_order_after_a_kill_is_asked_and_only_they_try_again(waiting: Sender) -> None:
     await waiting.chat.sees(like("news.checking"), anywhere=True)
-    question = await waiting.chat.sees(ASKED, anywhere=True, within=WAITED)
+    question = await waiting.chat.sees(ASKED, anywhere=True)
     assert await waiting.orders() == []
     assert await invoices_in(waiting.chat) == set()
     await waiting.chat.taps(label("button.try_again"), message=question)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.e2e.browsing import PHONE, SEEN_WITHIN, Onlooker, last, opened, picture, says, tap
+from tests.e2e.browsing import PHONE, Onlooker, last, opened, picture, says, tap
 from tests.e2e.looking_up import has_ordered, orders
 from tests.e2e.people import newcomer
 from tests.e2e.world import world
@@ -45,7 +45,7 @@ async def test_support_finds_an_order_its_person_and_their_tickets_on_a_phone(
         await tap(pane, who.label("lookup.all_orders"))
         await sees(page, pane, who, who.reads("lookup.orders_of", person=str(emma.id)), "04-orders")
         await tap(pane, who.label("lookup.more"))
-        await expect(pane.get_by_text(who.label("lookup.back")).last).to_be_visible(timeout=SEEN_WITHIN)
+        await expect(pane.get_by_text(who.label("lookup.back")).last).to_be_visible()
         await says(pane, "/tickets")
         await tap(pane, who.label("lookup.list.closed", count=0))
         await sees(page, pane, who, who.reads("lookup.no_tickets"), "05-tickets")
@@ -54,5 +54,5 @@ async def test_support_finds_an_order_its_person_and_their_tickets_on_a_phone(
 
 
 async def sees(page: Page, pane: Locator, who: Onlooker, text: re.Pattern[str], step: str) -> None:
-    await expect(last(pane, text)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, text)).to_be_visible()
     await picture(page, who, step)

@@ -19,9 +19,9 @@ from tests.contract.telegram_pictures import png
 from tests.e2e import never
 from tests.e2e.never import Matters
 from tests.e2e.people import Newcomer, newcomer, order_of, row_of
-from tests.e2e.trouble import until
 from tests.e2e.world import Chatter, Json, World, words_of, world
 from tests.texts import in_any_language, label, like
+from tests.waiting import until
 
 in_one_world = pytest.mark.asyncio(loop_scope="module")
 SENTENCES = Translations.load(strict=True)
@@ -30,9 +30,6 @@ TICKET = re.compile("T-[0-9A-Z]{5}")
 NOBODY = "999"
 OPERATORS_BUTTONS = re.compile("^(?:bc|bd|st|al|au):")
 NONE = re.compile("(?!)")
-LONG = 120.0
-"""Seconds: on a busy machine it may take a while, but the bot answers everything."""
-
 PICTURE = png(8, 8)
 
 
@@ -192,14 +189,14 @@ async def in_peace(made: World, update_id: int = 0) -> None:
     async def done() -> bool:
         return never.is_done(made, update_id)
 
-    await until(done, within=LONG, what="peace")
+    await until(done, what="peace")
 
 
 async def everything_is_heard(made: World) -> None:
     """What was written last has been answered, and all before it."""
     last = await newcomer(made)
     await last.says("/start")
-    await last.sees(like("start.text"), within=LONG)
+    await last.sees(like("start.text"))
     await in_peace(made)
 
 
@@ -208,7 +205,7 @@ async def tries(stage: Stage, one: Try) -> list[str]:
     under = await target(one.by)
     wrong: list[str] = []
     pressed = [each for each in never.buttons(stage.matters, one.language) if not one.but.match(each)]
-    for each, answer in zip(pressed, await one.by.presses_all(under, pressed, wait=LONG), strict=True):
+    for each, answer in zip(pressed, await one.by.presses_all(under, pressed), strict=True):
         wrong += [f"{one.who}, {each}: {fault}" for fault in faults(stage, one, each, answer)]
     wanted = one.commands or never.commands(in_groups=one.is_in_a_group)
     await one.by.says_all(never.lines(stage.matters, wanted))

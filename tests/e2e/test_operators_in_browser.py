@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.e2e.browsing import PHONE, SEEN_WITHIN, Onlooker, last, opened, picture, says, tap
+from tests.e2e.browsing import PHONE, Onlooker, last, opened, picture, says, tap
 from tests.e2e.people import Newcomer, newcomer
 from tests.e2e.world import World, world
 from tests.texts import label, like, text
@@ -49,21 +49,21 @@ async def subscribes(reader: Newcomer, daily: str, at: str) -> None:
 async def looks_at_the_rate(page: Page, pane: Locator, who: Onlooker) -> None:
     await says(pane, "/rate")
     rate = last(pane, who.reads("rate.btc"))
-    await expect(rate.get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(rate.get_by_test_id("photo")).to_be_visible()
     await tap(pane, who.label("rate.button_week"))
     chosen = pane.get_by_test_id("inline-button").filter(has_text=f"· {who.label('rate.button_week')} ·")
-    await expect(chosen.last).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(chosen.last).to_be_visible()
     await picture(page, who, "01-rate")
 
 
 async def wishes_to_be_told(page: Page, pane: Locator, who: Onlooker) -> None:
     await tap(pane, who.label("subscription.alert"))
-    await expect(last(pane, who.reads("subscription.ask_alert"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("subscription.ask_alert"))).to_be_visible()
     await picture(page, who, "02-alert")
     await tap(pane, "+5")
     once = who.label("subscription.once")
     await tap(pane, once)
-    await expect(last(pane, who.reads("subscription.alert_set"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("subscription.alert_set"))).to_be_visible()
     await picture(page, who, "03-alert-set")
 
 
@@ -73,10 +73,10 @@ async def broadcasts(page: Page, pane: Locator, who: Onlooker, readers: dict[str
     await tap(pane, who.label("broadcast.picture"))
     await tap(pane, who.label("broadcast.chart.day"))
     await tap(pane, who.label("broadcast.preview"))
-    await expect(last(pane, who.reads("broadcast.confirm"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("broadcast.confirm"))).to_be_visible()
     await picture(page, who, "05-preview")
     await tap(pane, text("broadcast.send", who.locale, count=3))
-    await expect(last(pane, who.reads("delivery.done"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("delivery.done"))).to_be_visible()
     await picture(page, who, "06-report")
     for locale, reader in readers.items():
         rate = like("broadcast.default", locale)
@@ -89,23 +89,23 @@ async def broadcasts(page: Page, pane: Locator, who: Onlooker, readers: dict[str
 
 async def sees_the_figures(page: Page, pane: Locator, who: Onlooker) -> None:
     await says(pane, "/stats")
-    await expect(last(pane, who.reads("figures.head"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("figures.head"))).to_be_visible()
     await picture(page, who, "08-stats")
     await says(pane, "/export")
     # The figures above have a button of the same name.
-    await expect(last(pane, who.reads("export.ask"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("export.ask"))).to_be_visible()
     await tap(pane, who.label("export.week"))
-    await expect(last(pane, who.reads("export.none"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("export.none"))).to_be_visible()
     await picture(page, who, "09-export")
 
 
 async def hears_of_trouble(kirim: World, page: Page, pane: Locator, who: Onlooker) -> None:
     await says(pane, "/status")
-    await expect(last(pane, who.reads("alarm.glance"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, who.reads("alarm.glance"))).to_be_visible()
     await picture(page, who, "10-status")
     await kirim.service.fails_with("401", method="GET", path="/v1/quote")
-    await expect(last(pane, who.reads("news.staff_key_refused"))).to_be_visible(timeout=SEEN_WITHIN * 2)
+    await expect(last(pane, who.reads("news.staff_key_refused"))).to_be_visible()
     await picture(page, who, "11-alarm")
     await kirim.service.heals()
-    await expect(last(pane, who.reads("news.staff_key_works"))).to_be_visible(timeout=SEEN_WITHIN * 2)
+    await expect(last(pane, who.reads("news.staff_key_works"))).to_be_visible()
     await picture(page, who, "12-over")

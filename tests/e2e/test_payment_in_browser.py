@@ -12,7 +12,6 @@ from playwright.async_api import Browser, Locator, Page, expect
 from tests.e2e.browsing import (
     DESKTOP,
     PHONE,
-    SEEN_WITHIN,
     Onlooker,
     last,
     opened,
@@ -49,10 +48,10 @@ async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: B
             await page.get_by_test_id(f"show-{story.person}").click()
         await walks_to_the_invoice(page, pane, story)
         await pays_in_the_wallet(page, story)
-        await expect(last(pane, story.reads("news.paid"))).to_be_visible(timeout=SEEN_WITHIN)
+        await expect(last(pane, story.reads("news.paid"))).to_be_visible()
         await picture(page, story, "paid")
         await kirim.service.does("settings", speedSeconds=0.1)
-        await expect(last(pane, story.reads("news.sent_bank"))).to_be_visible(timeout=SEEN_WITHIN)
+        await expect(last(pane, story.reads("news.sent_bank"))).to_be_visible()
         await picture(page, story, "sent")
         [order] = await kirim.service.orders()
         assert order["state"] == "COMPLETED"
@@ -66,8 +65,8 @@ async def walks_to_the_invoice(page: Page, pane: Locator, story: Story) -> None:
         await says(pane, answer)
     await tap(pane, story.label("holder.skip"))
     await says(pane, "500rb")
-    await expect(last(pane, story.reads("review.title"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(pane, story.reads("review.title"))).to_be_visible()
     await picture(page, story, "review")
     await tap(pane, story.label("review.confirm"))
-    await expect(pane.get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(pane.get_by_test_id("photo")).to_be_visible()
     await picture(page, story, "invoice")

@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import sqlite3
-import time
 from contextlib import closing
 
 import pytest
@@ -13,8 +12,9 @@ from tests.contract.on_disk import found_in
 from tests.e2e.people import Newcomer, completes, newcomer, row_of
 from tests.e2e.steps import reaches_invoice, reaches_review
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
-from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of, world
+from tests.e2e.world import Json, World, words_of, world
 from tests.texts import label, like, says, text
+from tests.waiting import PATIENCE, found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -29,31 +29,32 @@ def rows_of(town: World, person: Newcomer) -> dict[str, list[sqlite3.Row]]:
         "outbox": "chat_id",
         "inbox": "chat_id",
     }
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
-        found = {
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
+        rows = {
             table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (person.id,)).fetchall()  # noqa: S608
             for table, column in where.items()
         }
-    return {table: rows for table, rows in found.items() if rows}
+    return {table: kept for table, kept in rows.items() if kept}
 
 
 def sealed_of(town: World, person: Newcomer) -> list[str]:
     """The sealed texts that the database has of a person's recipients."""
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
-        found = database.execute(
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
+        rows = database.execute(
             "SELECT number FROM orders WHERE person_id = :p UNION SELECT number FROM recipients WHERE person_id = :p"
             " UNION SELECT number FROM drafts WHERE person_id = :p AND number IS NOT NULL",
             {"p": person.id},
         )
-        return [row[0] for row in found]
+        return [row[0] for row in rows]
 
 
 async def becomes_unknown(town: World, person: Newcomer) -> None:
     """Wait until nothing leads to the person any more; the last update's own row is dropped when it is two days old."""
-    deadline = time.monotonic() + PATIENCE
-    while (left := rows_of(town, person)).keys() > {"inbox"}:
-        assert time.monotonic() < deadline, {table: len(rows) for table, rows in left.items()}
-        await asyncio.sleep(LOOK_EVERY)
+
+    async def rows() -> dict[str, list[sqlite3.Row]]:
+        return rows_of(town, person)
+
+    left = await found(rows, lambda kept: kept.keys() <= {"inbox"}, what="the end of their rows")
     assert all(row[2] == "" or "person" not in row[2] for row in left.get("inbox", []))
 
 

@@ -44,7 +44,7 @@ async def runs_once(folder: Path, environment: dict[str, str]) -> None:
     """The bot is started and ended."""
     async with running(folder, "run", environment=environment) as bot:
         await bot.says('"running"')
-        assert (await bot.ends_on(signal.SIGTERM))[0] == 0
+        assert await bot.ends_on(signal.SIGTERM) == 0
 
 
 async def writes_orders(environment: dict[str, str], count: int) -> None:
@@ -87,7 +87,7 @@ async def test_keys_are_changed_beside_a_running_bot_and_the_older_one_is_droppe
         assert early.code == 1
         assert "doesn't know the first key yet" in early.out
         assert "may be taken out" not in early.out
-        assert (await old_bot.ends_on(signal.SIGTERM))[0] == 0
+        assert await old_bot.ends_on(signal.SIGTERM) == 0
     async with running(tmp_path, "run", environment=both) as bot:
         await bot.says('"running"')
         waiting = await run(tmp_path, "check", environment=both)
@@ -98,7 +98,7 @@ async def test_keys_are_changed_beside_a_running_bot_and_the_older_one_is_droppe
         assert "orders: 200 of 250" in rotated.out
         assert "orders: 250 of 250" in rotated.out
         assert "Older keys may be taken out of ENCRYPTION_KEYS" in rotated.out
-        assert (await bot.ends_on(signal.SIGTERM))[0] == 0
+        assert await bot.ends_on(signal.SIGTERM) == 0
     alone = with_keys(environment, NEW)
     await runs_once(tmp_path, alone)
     checked = await run(tmp_path, "check", environment=alone)

@@ -54,6 +54,6 @@ async def test_rupiah_are_sent_on_postgresql_through_a_kill_and_a_change_of_proc
         await sender.chat.sees(like("news.sent_bank"), anywhere=True)
         final = next(m for m in await sender.chat.messages() if m["message_id"] == card["message_id"])
         assert says(final["text"], "card.sent_bank")
-        assert (await second.ends_on(signal.SIGTERM))[0] == 0
+        assert await second.ends_on(signal.SIGTERM) == 0
     assert len(await sender.orders()) == 1
     assert await posts(kirim) <= 1

@@ -15,6 +15,7 @@ from tests.e2e.people import Newcomer, completes, newcomer, order_of, reviewed, 
 from tests.e2e.trouble import calls_of, good_weather, held
 from tests.e2e.world import Chatter, Json, World, words_of
 from tests.texts import label, like, says
+from tests.waiting import PATIENCE
 
 session = pytest.mark.asyncio(loop_scope="session")
 
@@ -202,7 +203,7 @@ async def comes_again_when_asked_for_and_once_for_a_double_tap(town: World) -> N
 async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(town: World) -> None:
     emma = await newcomer(town)
     order = await orders(town, emma)
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
         database.execute("UPDATE people SET notices = ? WHERE id = ?", ('{"sent": "card"}', emma.id))
         database.commit()
     await town.service.pays(order)

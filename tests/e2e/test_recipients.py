@@ -9,6 +9,7 @@ import pytest
 from tests.e2e.people import WHERE, Newcomer, completes, newcomer, order_of, reviewed
 from tests.e2e.world import World
 from tests.texts import label, like
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -44,7 +45,7 @@ async def is_called(person: Newcomer, before: str, name: str) -> None:
 
 def its_bank_was(town: World, person: Newcomer, name: str) -> None:
     """Make it seem that this person's recipients are at a bank of this name, which the live list doesn't have."""
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
         change = "UPDATE recipients SET method = json_set(method, '$.name', ?) WHERE person_id = ?"
         changed = database.execute(change, (name, person.id)).rowcount
         database.commit()

@@ -2,14 +2,16 @@
 
 import asyncio
 import re
-import time
+from functools import partial
+from operator import ne
 
 import pytest
 
 from bot.domain.phrase import suggested
 from tests.e2e.people import Newcomer, completes, newcomer, taps_to_invoice, taps_to_review
-from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of
+from tests.e2e.world import Json, World, words_of
 from tests.texts import label, like, says, text
+from tests.waiting import found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -20,8 +22,8 @@ SUGGESTED = re.compile("(?P<phrase>[a-z]+ [a-z]+ [a-z]+)")
 
 
 def phrase_in(shown: str) -> str:
-    found = [re.search(like(key, phrase=SUGGESTED), shown) for key in SHOWN_IN]
-    phrases = [match["phrase"] for match in found if match]
+    matches = [re.search(like(key, phrase=SUGGESTED), shown) for key in SHOWN_IN]
+    phrases = [match["phrase"] for match in matches if match]
     assert phrases, shown
     return phrases[0]
 
@@ -220,10 +222,7 @@ async def choose(person: Newcomer, *taps: tuple[str, int]) -> None:
             message, _ = await person.button(line)
             before = await person.labels_of(message)
             await person.taps(line)
-            deadline = time.monotonic() + PATIENCE
-            while await person.labels_of(message) == before:
-                assert time.monotonic() < deadline, line
-                await asyncio.sleep(LOOK_EVERY)
+            await found(partial(person.labels_of, message), partial(ne, before), what=f"another {line}")
 
 
 async def told_as_chosen(town: World) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import re
 import sqlite3
-import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,8 +11,9 @@ import pytest
 
 from tests.e2e.people import Newcomer, newcomer
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
-from tests.e2e.world import LOOK_EVERY, PATIENCE, Json, World, words_of, world
+from tests.e2e.world import Json, World, words_of, world
 from tests.texts import label, like, says, text
+from tests.waiting import PATIENCE, found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -38,10 +38,10 @@ def daily_at(time_of_day: str, locale: str = "en") -> str:
 
 def executed(town: World, statement: str, *values: object) -> list[tuple[object, ...]]:
     """What the bot has written down, or what time has made of it."""
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=10)) as database:
-        found = database.execute(statement, values).fetchall()
+    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
+        rows = database.execute(statement, values).fetchall()
         database.commit()
-    return found
+    return rows
 
 
 def daily_falls_due(town: World, person: Newcomer, *, ago: timedelta = timedelta()) -> None:
@@ -247,7 +247,7 @@ async def all_of_it_seen_and_deleted(town: World) -> None:
 
 
 async def _until_gone(town: World, person: Newcomer) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while (left := wishes_of(town, person)) != (0, 0):
-        assert time.monotonic() < deadline, left
-        await asyncio.sleep(LOOK_EVERY)
+    async def wishes() -> tuple[int, int]:
+        return wishes_of(town, person)
+
+    await found(wishes, lambda left: left == (0, 0), what="the end of all that they wished")

@@ -11,7 +11,7 @@ from playwright.async_api import Browser, FilePayload, Locator, Page, expect
 
 from bot.invoices.qr import render_png
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.browsing import DESKTOP, PHONE, SEEN_WITHIN, Onlooker, last, opened, pays_in_the_wallet, picture, tap
+from tests.e2e.browsing import DESKTOP, PHONE, Onlooker, last, opened, pays_in_the_wallet, picture, tap
 from tests.e2e.people import bot_knows
 from tests.e2e.world import World, world
 
@@ -81,16 +81,16 @@ async def test_a_failed_payment_is_helped_to_its_end(who: InTrouble, browser: Br
 async def _starts(page: Page, support: Locator) -> None:
     await _brings(page, RINA)
     await support.get_by_test_id("start").click()
-    await expect(support.get_by_test_id("message").nth(1)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(support.get_by_test_id("message").nth(1)).to_be_visible()
 
 
 async def _pays_in_vain(kirim: World, page: Page, person: Locator, who: InTrouble) -> None:
     await _brings(page, who.person)
     await person.get_by_test_id("start").click()
-    await expect(person.get_by_test_id("message").nth(1)).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(person.get_by_test_id("message").nth(1)).to_be_visible()
     await _writes(person, f"500rb bca {NUMBER} {HOLDER}")
     await tap(person, who.label("review.confirm"))
-    await expect(person.get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(person.get_by_test_id("photo")).to_be_visible()
     await pays_in_the_wallet(page, who)
     [order] = await kirim.service.orders()
     await bot_knows(kirim, order, is_paid=1)
@@ -99,7 +99,7 @@ async def _pays_in_vain(kirim: World, page: Page, person: Locator, who: InTroubl
 
 async def _ticket_has_opened(page: Page, person: Locator, who: InTrouble) -> str:
     told = last(person, who.reads("ticket.by_itself_failed"))
-    await expect(told).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(told).to_be_visible()
     await picture(page, who, "01-opened-by-itself")
     return next(word for word in (await told.inner_text()).split() if word.startswith("T-"))
 
@@ -109,13 +109,13 @@ async def _support_claims(page: Page, room: Locator, who: InTrouble, ticket: str
     await page.get_by_test_id("group-speaker").select_option(str(RINA))
     await room.get_by_test_id("topic").filter(has_text=ticket).click()
     card = _card(room)
-    await expect(card).to_contain_text(who.reads("case.unusual.failed_paid"), timeout=SEEN_WITHIN)
+    await expect(card).to_contain_text(who.reads("case.unusual.failed_paid"))
     assert HOLDER not in await card.inner_text()
     await picture(page, who, "02-room")
     await card.locator("blockquote").first.click()
     await picture(page, who, "03-timeline")
     await tap(room, who.label("staff_ticket.claim"))
-    await expect(card).to_contain_text(str(RINA), timeout=SEEN_WITHIN)
+    await expect(card).to_contain_text(str(RINA))
     await picture(page, who, "04-claimed")
 
 
@@ -124,10 +124,10 @@ async def _support_reveals(page: Page, room: Locator, support: Locator, who: InT
     await _brings(page, RINA)
     await tap(support, who.label("reveal.reason_compare"))
     shown = last(support, NUMBER)
-    await expect(shown).to_contain_text(HOLDER, timeout=SEEN_WITHIN)
+    await expect(shown).to_contain_text(HOLDER)
     await picture(page, who, "05-revealed")
     await tap(support, who.label("reveal.hide"))
-    await expect(support.get_by_test_id("message").filter(has_text=NUMBER)).to_have_count(0, timeout=SEEN_WITHIN)
+    await expect(support.get_by_test_id("message").filter(has_text=NUMBER)).to_have_count(0)
     await picture(page, who, "06-masked")
     await _brings(page, SUPPORT_GROUP_ID)
     await expect(room.get_by_test_id("message").filter(has_text=NUMBER)).to_have_count(0)
@@ -137,26 +137,26 @@ async def _support_answers(page: Page, room: Locator, who: InTrouble) -> None:
     await _replies(_card(room))
     await _writes(room, who.answer)
     said = last(room, who.answer)
-    await expect(said.get_by_test_id("reactions")).to_contain_text(who.delivered, timeout=SEEN_WITHIN)
+    await expect(said.get_by_test_id("reactions")).to_contain_text(who.delivered)
     await picture(page, who, "07-answered")
 
 
 async def _person_sends_a_picture(page: Page, person: Locator, who: InTrouble, ticket: str) -> None:
     await _brings(page, who.person)
     answer = last(person, who.answer)
-    await expect(answer).to_contain_text(ticket, timeout=SEEN_WITHIN)
+    await expect(answer).to_contain_text(ticket)
     await picture(page, who, "08-the-answer")
     await _replies(answer)
     await person.get_by_test_id("composer").fill(who.reply)
     sent = FilePayload(name="wallet.png", mimeType="image/png", buffer=render_png("a wallet's screen"))
     await person.get_by_test_id("picture").set_input_files(sent)
-    await expect(last(person, who.reply).get_by_test_id("reactions")).to_contain_text("👌", timeout=SEEN_WITHIN)
+    await expect(last(person, who.reply).get_by_test_id("reactions")).to_contain_text("👌")
     await picture(page, who, "09-picture-back")
 
 
 async def _picture_has_come(page: Page, room: Locator, who: InTrouble) -> None:
     await _brings(page, SUPPORT_GROUP_ID)
-    await expect(last(room, who.reply).get_by_test_id("photo")).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(room, who.reply).get_by_test_id("photo")).to_be_visible()
     await picture(page, who, "10-picture-in-the-room")
 
 
@@ -164,22 +164,22 @@ async def _support_closes(page: Page, room: Locator, who: InTrouble) -> None:
     await tap(room, who.label("staff_ticket.close"))
     # Exactly that: in Indonesian another reason has the same word in it.
     await room.get_by_role("button", name=who.label("staff.close.solved"), exact=True).last.click()
-    await expect(_card(room)).to_contain_text(who.reads("staff_ticket.reason.solved"), timeout=SEEN_WITHIN)
+    await expect(_card(room)).to_contain_text(who.reads("staff_ticket.reason.solved"))
     await picture(page, who, "11-closed")
 
 
 async def _person_rates(page: Page, person: Locator, who: InTrouble) -> None:
     await _brings(page, who.person)
-    await expect(last(person, who.reads("ticket.how_was_it"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(person, who.reads("ticket.how_was_it"))).to_be_visible()
     await picture(page, who, "12-closed-for-the-person")
     await tap(person, who.label("button.rate_good"))
-    await expect(last(person, who.reads("ticket.rated_good"))).to_be_visible(timeout=SEEN_WITHIN)
+    await expect(last(person, who.reads("ticket.rated_good"))).to_be_visible()
     await picture(page, who, "13-rated")
 
 
 async def _rating_is_seen(page: Page, room: Locator, who: InTrouble) -> None:
     await _brings(page, SUPPORT_GROUP_ID)
-    await expect(_card(room)).to_contain_text(who.reads("staff_ticket.rated", thumb="👍"), timeout=SEEN_WITHIN)
+    await expect(_card(room)).to_contain_text(who.reads("staff_ticket.rated", thumb="👍"))
     await picture(page, who, "14-rating-in-the-room")
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.people import Newcomer, newcomer, row_of, taps_to_invoice
 from tests.e2e.talks import CARD
-from tests.e2e.trouble import calls_of, held, killed_and_restarted, until
+from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import Chatter, Json, World, words_of, world
 from tests.texts import in_any_language, label, like, says, text
+from tests.waiting import until
 
 
 def room_of(world: World, chat_id: int = SUPPORT_GROUP_ID) -> Chatter:

@@ -8,9 +8,10 @@ import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.people import all_is_told, taps_to_invoice
-from tests.e2e.trouble import killed_and_restarted, until
+from tests.e2e.trouble import killed_and_restarted
 from tests.e2e.world import Chatter, Json, World, words_of, world
 from tests.texts import like, says
+from tests.waiting import until
 
 TICKET = re.compile("T-[0-9A-Z]{5}")
 WAITED = like("waits.head", "id", ticket=TICKET)

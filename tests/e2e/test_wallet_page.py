@@ -17,7 +17,7 @@ import zxingcpp
 from playwright.async_api import Browser, expect
 
 from tests.contract.telegram_pictures import as_image
-from tests.e2e.pages import SEEN_WITHIN, TOKEN, Phone, page_address, page_settings, phone
+from tests.e2e.pages import TOKEN, Phone, page_address, page_settings, phone
 from tests.e2e.people import completes, newcomer, order_of, taps_to_invoice, taps_to_review
 from tests.e2e.programs import run, running
 from tests.e2e.world import World, world
@@ -141,7 +141,7 @@ async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: World, b
         )
         await shown.sees("expired")
         assert order["invoiceBolt11"][:40] not in (await shown.source()).lower()
-        await expect(shown.page.locator("h1")).to_have_text(label("page.expired"), timeout=SEEN_WITHIN)
+        await expect(shown.page.locator("h1")).to_have_text(label("page.expired"))
         await picture(shown, "en-expired")
 
 
@@ -189,8 +189,7 @@ async def test_without_a_public_address_no_invoice_has_a_button(tmp_path: Path) 
         # Open connections hold nothing up, and a second bot can't have the same port.
         async with httpx.AsyncClient(base_url=settings["PUBLIC_URL"]) as other:
             await other.get("/healthz")
-            code, seconds = await made.stop_bot()
-            assert (code, seconds < 5) == (0, True)
+            assert await made.stop_bot() == 0
 
 
 async def test_a_port_that_is_taken_ends_the_start_with_one_line(paged: World, tmp_path: Path) -> None:
@@ -220,5 +219,4 @@ async def test_whoever_takes_over_serves_the_pages(paged: World, tmp_path: Path)
         await paged.kill_bot()
         await second.says('"running"')
         assert f">{label('page.waiting')}</h1>" in (await other.get(address)).text
-        code, seconds = await second.ends_on(signal.SIGTERM)
-        assert (code, seconds < 5) == (0, True)
+        assert await second.ends_on(signal.SIGTERM) == 0

@@ -1,15 +1,15 @@
 """Bringing trouble about at a chosen moment: a call is held in the air, the bot is killed while it hangs there."""
 
-import asyncio
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tests.e2e.world import LOOK_EVERY, PATIENCE, Chatter, World, words_of
+from tests.e2e.world import Chatter, World, words_of
 from tests.texts import label, like, says
+from tests.waiting import until
 
 FOR_LONG = 300.0
 """Seconds: longer than any test. What is held for so long never gets there."""
@@ -61,16 +61,6 @@ async def service_held(world: World, fault: str = "delay", **where: Any) -> Asyn
     await world.service.fails_with(fault, times=1, **wanted)
     yield
     await until(lambda: _is_used(world))
-
-
-async def until(holds: Callable[[], Awaitable[bool]], *, within: float = PATIENCE, what: str = "it") -> None:
-    """Wait for something that can be looked up."""
-    try:
-        async with asyncio.timeout(within):
-            while not await holds():  # noqa: ASYNC110  what is looked up tells nobody
-                await asyncio.sleep(LOOK_EVERY)
-    except TimeoutError:
-        raise AssertionError(f"{what} has not come within {within:g} seconds") from None
 
 
 async def killed_and_restarted(world: World, **settings: str) -> None:

@@ -11,10 +11,9 @@ import shutil
 import signal
 import tempfile
 import threading
-import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import httpx
@@ -23,12 +22,12 @@ from starlette.types import ASGIApp
 from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
 from bot.store import migrate
 from tests.e2e import failure_report
-from tests.e2e.chatter import LOOK_EVERY, PATIENCE, Chatter, Json, NotSeen, words_of
+from tests.e2e.chatter import Chatter, Json, NotSeen, words_of
 from tests.e2e.nursery import Child, nursery
+from tests.waiting import PATIENCE, until
 
-__all__ = ["LOOK_EVERY", "PATIENCE", "Chatter", "Json", "NotSeen", "Service", "World", "words_of", "world"]
+__all__ = ["Chatter", "Json", "NotSeen", "Service", "World", "words_of", "world"]
 
-LONGEST_ANSWER = 60.0
 ALL = 100_000
 
 USUAL = {
@@ -98,9 +97,11 @@ class World:
         self.state = state
         self.log = state / "bot.log"
         # The bot asks over real HTTP; persons, who ask far more often, need no connection.
-        self.telegram = httpx.AsyncClient(base_url=addresses.page, timeout=30, transport=_at_hand(addresses.page_app))
+        self.telegram = httpx.AsyncClient(
+            base_url=addresses.page, timeout=PATIENCE, transport=_at_hand(addresses.page_app)
+        )
         self.control = httpx.AsyncClient(
-            base_url=addresses.service, timeout=30, transport=_at_hand(addresses.service_app)
+            base_url=addresses.service, timeout=PATIENCE, transport=_at_hand(addresses.service_app)
         )
         self.service = Service(self.control)
         self.emma = Chatter(self.telegram, 1001)
@@ -116,11 +117,7 @@ class World:
         with self.log.open("ab") as log:
             environment = {**_inherited(), **self.environment}
             self.bot = await nursery().start(["run"], environment=environment, log=log.fileno())
-        deadline = time.monotonic() + PATIENCE
-        while self._starts() == before:
-            assert self.bot.returncode is None, self.log.read_text()[-3000:]
-            assert time.monotonic() < deadline, "the bot did not start"
-            await asyncio.sleep(LOOK_EVERY)
+        await until(partial(self._has_started, before), what="the bot's start")
 
     async def kill_bot(self) -> None:
         """Kill -9."""
@@ -128,13 +125,11 @@ class World:
             self.bot.kill()
             await self.bot.wait()
 
-    async def stop_bot(self) -> tuple[int, float]:
-        """SIGTERM; the exit code, and how many seconds it took."""
+    async def stop_bot(self) -> int:
+        """SIGTERM; the exit code. It fails where the bot waits for what is held up `FOR_LONG` (`trouble.py`)."""
         assert self.bot is not None
-        began = time.monotonic()
         self.bot.send_signal(signal.SIGTERM)
-        code = await asyncio.wait_for(self.bot.wait(), 20)
-        return code, time.monotonic() - began
+        return await asyncio.wait_for(self.bot.wait(), PATIENCE)
 
     async def telegram_fails(self, fault: str, method: str | None = None, **more: object) -> None:
         """Switch a fault of the Bot API on."""
@@ -156,6 +151,11 @@ class World:
         await self.kill_bot()
         await self.telegram.aclose()
         await self.control.aclose()
+
+    async def _has_started(self, before: int) -> bool:
+        assert self.bot is not None
+        assert self.bot.returncode is None, "the bot ended at its start"
+        return self._starts() > before
 
     def _starts(self) -> int:
         return self.log.read_text().count('"event": "running"') if self.log.exists() else 0
@@ -202,7 +202,7 @@ class _AtHand(httpx.ASGITransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Its answer."""
-        async with asyncio.timeout(LONGEST_ANSWER):
+        async with asyncio.timeout(2 * PATIENCE):  # a press waits for its answer as long as anything may take
             return await super().handle_async_request(request)
 
 

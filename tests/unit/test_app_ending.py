@@ -1,0 +1,34 @@
+"""How the bot ends: what it gives to unfinished work adds up to less than a service manager waits."""
+
+import asyncio
+
+from bot import app
+from bot.actions.ending import end
+from bot.web import server
+from tests.virtual_time import in_virtual_time, now
+
+FIVE_SECONDS = 5.0
+
+
+def test_all_that_the_end_gives_to_unfinished_work_fits_into_five_seconds() -> None:
+    beside_one_another = max(app.FINISH_UPDATES, app.FINISH_POSTS, app.FINISH_NEWS)
+    assert server.ENDS_WITHIN_SECONDS + beside_one_another + app.FINISH_MASKS < FIVE_SECONDS
+
+
+@in_virtual_time
+async def test_work_that_never_ends_is_cut_off_after_what_it_is_given() -> None:
+    for given in (app.FINISH_POSTS, app.FINISH_NEWS, app.FINISH_MASKS):
+        work = asyncio.create_task(asyncio.Event().wait())
+        began = now()
+        await end(lambda work=work: [] if work.done() else [work], given)  # type: ignore[misc]
+        assert work.cancelled()
+        assert now() - began == given
+
+
+@in_virtual_time
+async def test_a_start_that_hangs_is_left_at_once_when_the_bot_is_to_end() -> None:
+    stop = asyncio.Event()
+    asyncio.get_running_loop().call_later(1, stop.set)
+    began = now()
+    assert await app._unless(stop, asyncio.sleep(app.CONNECT_WAITS[-1], result=True)) is None
+    assert now() - began == 1
