@@ -1,11 +1,14 @@
 """Finding lost orders while the service, its list or our own database fails, and without wearing the service out."""
 
+import asyncio
+
 import pytest
 
-from bot.actions.ports import KeyRefused, OutcomeUnknown, Refused, ServiceDown, SlowDown, StoreDown
+from bot.actions.ports import KeyRefused, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown, StoreDown
 from bot.domain.order import Phase
 from tests.integration.order_world import EMMA, SARI, House, unresolved
 from tests.unit.fake_settlement import BRI, FakeSettlement
+from tests.waiting import PATIENCE
 
 
 async def test_a_record_that_cannot_be_read_alone_is_adopted_from_the_list(
@@ -62,10 +65,10 @@ async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_be
     emma, sari = await house.place(EMMA), await house.place(SARI, method=BRI)
     settle = house.orders.settling.settle
 
-    async def settle_but_emmas(reference: str, placed: object) -> object:
+    async def settle_but_emmas(reference: str, placed: Placed, *, is_masked: bool = False) -> object:
         if reference == emma.reference:
             raise StoreDown
-        return await settle(reference, placed)  # type: ignore[arg-type]
+        return await settle(reference, placed, is_masked=is_masked)
 
     monkeypatch.setattr(house.orders.settling, "settle", settle_but_emmas)
     await house.reconciles()
@@ -76,18 +79,24 @@ async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_be
 
 
 @pytest.mark.parametrize("answer", ["answer", OutcomeUnknown(), Refused("no")])
-async def test_an_answer_that_the_database_could_not_keep_is_looked_for(
+async def test_an_answer_that_could_not_be_saved_before_the_process_ended_is_looked_for(
     house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, answer: str | Exception
 ) -> None:
+    tried = asyncio.Event()
+
     async def away(*_: object, **__: object) -> None:
+        tried.set()
         raise StoreDown
 
     for name in ("settle", "unknown", "refused"):
         monkeypatch.setattr(house.orders.settling, name, away)
     service.places.append(answer)
-    order = await house.place()
-    assert order.phase is Phase.INTENDED
+    order = await house.orders.place(await house.draft())
+    async with asyncio.timeout(PATIENCE):
+        await tried.wait()
+    await house.orders.posting.close(0)
     monkeypatch.undo()
+    assert (await house.order(order.reference)).phase is Phase.INTENDED
     for _ in range(31):
         await house.reconciles()
     expected = Phase.OPEN if answer == "answer" else Phase.UNRESOLVED
