@@ -9,6 +9,7 @@ import binascii
 import re
 import sys
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import SplitResult, urlsplit
@@ -227,7 +228,18 @@ def http_address(address: str) -> str:
         raise ValueError("must be an http(s) address")
     if parts.query or parts.fragment or parts.username is not None or parts.password is not None:
         raise ValueError("must be an http(s) address without user, password, query or fragment")
+    if parts.scheme == "http" and not _is_private(parts.hostname):
+        raise ValueError("must be https: over http anybody on the way could read the key and change an invoice")
     return address.strip().rstrip("/")
+
+
+def _is_private(host: str) -> bool:
+    """Return whether nobody outside is on the way to `host`: loopback, a private address, a bare container's name."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local", ".internal"))
+    return address.is_private or address.is_loopback
 
 
 def _parts(address: str) -> SplitResult | None:

@@ -62,8 +62,12 @@ class Observer:
             now = self._clock.now()
             async with self._store.transaction() as tx:
                 before = await tx.orders.get(reference)
-                if before is None or before.phase is not Phase.OPEN or before.service_id != report.service_id:
+                if before is None or before.phase is not Phase.OPEN:
                     return before
+                if before.service_id != report.service_id:
+                    log.error("report_of_another_order", order=reference)
+                    look = next_look(before, now, self._orders.rules.poll_interval)
+                    return await tx.orders.save(replace(before, looked_at=now, next_look_at=look))
                 after, news = advance(before, report, now)
                 after = replace(after, next_look_at=next_look(after, now, self._orders.rules.poll_interval))
                 saved = await tx.orders.save(_closed_if_unwatched(after))

@@ -136,6 +136,7 @@ class OutboxDelivery:
                 "teller_failed", news=news.kind, subject=news.subject, why=type(error).__name__, where=where(error)
             )
             if self._mistakes[news.id] >= MISTAKES_FORGIVEN:
+                del self._mistakes[news.id]
                 return Untellable(type(error).__name__)
             # It may have failed after the sending.
             return TellLater(0, maybe_told=True)

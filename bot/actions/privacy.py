@@ -7,6 +7,7 @@ the person, and carried out in their chat's own queue. Orders keep their skeleto
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import count
 
 from bot.actions.news import FAREWELL
 from bot.actions.ports import (
@@ -41,6 +42,10 @@ KEEP_CLOSED_DRAFTS = timedelta(hours=48)
 """So long a draft that was put away may be taken up again, and its buttons still know what became of it."""
 
 KEEP_LEDGERS = timedelta(days=30)
+KEEP_NEVER_SHOWN = timedelta(days=90)
+"""Orders that were refused or never shown: nothing was paid for them, and nothing will be."""
+
+LEAVING_READ = 100
 """Who was sent which broadcast; after that its report tells how many."""
 
 
@@ -147,9 +152,15 @@ class Privacy:
 
     async def ready(self) -> tuple[int, ...]:
         """The persons who wish to be forgotten, and for whom nothing has to end any more."""
+        ready: list[int] = []
         async with self._store.reading() as tx:
-            leaving = await tx.forgetting.leaving()
-            return tuple([person for person in leaving if await _may_leave(tx, person)])
+            # All of them: a hundred who have to wait must not keep those behind them waiting, too.
+            for skipped in count(0, LEAVING_READ):
+                leaving = await tx.forgetting.leaving(LEAVING_READ, skipped)
+                ready += [person for person in leaving if await _may_leave(tx, person)]
+                if len(leaving) < LEAVING_READ or len(ready) >= LEAVING_READ:
+                    break
+        return tuple(ready)
 
     async def carry_out(self, person_id: int) -> bool:
         """Forget somebody who wished it before, and leave them one last message; whether that was so.

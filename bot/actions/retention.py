@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from bot.actions.ports import Clock, Store, Transaction
-from bot.actions.privacy import KEEP_CLOSED_DRAFTS, KEEP_LEDGERS
+from bot.actions.privacy import KEEP_CLOSED_DRAFTS, KEEP_LEDGERS, KEEP_NEVER_SHOWN
 
 AT_ONCE = 500
 """Rows in one transaction, and then a breath: whoever waits to write comes in between."""
@@ -34,6 +34,8 @@ class Retention:
         forgotten = await self._in_batches(lambda tx: tx.forgetting.closed_drafts(closed_before, AT_ONCE))
         ended_before = now - min(KEEP_LEDGERS, self._kept or KEEP_LEDGERS)
         forgotten += await self._in_batches(lambda tx: tx.forgetting.deliveries(ended_before, AT_ONCE))
+        never_shown_before = now - KEEP_NEVER_SHOWN
+        forgotten += await self._in_batches(lambda tx: tx.forgetting.never_shown_orders(never_shown_before, AT_ONCE))
         if self._kept is not None:
             before = now - self._kept
             forgotten += await self._in_batches(lambda tx: tx.forgetting.recipients_of_orders(before, AT_ONCE))

@@ -49,13 +49,21 @@ def reader(address: Address, writing: AsyncEngine) -> AsyncEngine:
 def _postgresql(address: Address) -> AsyncEngine:
     return create_async_engine(
         address.url,
+        # Said here, whatever the server's or the role's own default: writers count on seeing what others have just
+        # committed, and an intent must be on the disk before its POST.
+        isolation_level="READ COMMITTED",
         hide_parameters=True,  # an exception's text must not quote a person's account
         pool_size=POSTGRESQL_CONNECTIONS,
         max_overflow=0,
         pool_timeout=PATIENCE_SECONDS,
         # Compiling a plan for the processor takes longer than any query here.
         connect_args={
-            "server_settings": {"jit": "off", "plan_cache_mode": "force_custom_plan", "application_name": "kirim"}
+            "server_settings": {
+                "jit": "off",
+                "plan_cache_mode": "force_custom_plan",
+                "application_name": "kirim",
+                "synchronous_commit": "on",
+            }
         },
     )
 

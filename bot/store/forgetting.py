@@ -11,6 +11,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     exists,
+    false,
     literal,
     null,
     or_,
@@ -55,7 +56,23 @@ PERSON: BindParameter[int] = bindparam("person", type_=people.c.id.type)
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 CHAT = bindparam("person", type_=outbox.c.chat_id.type)
 
-LEAVING = select(people.c.id).where(IS_LEAVING).order_by(people.c.delete_asked_at).limit(LIMIT)
+LEAVING = (
+    select(people.c.id)
+    .where(IS_LEAVING)
+    .order_by(people.c.delete_asked_at, people.c.id)
+    .limit(LIMIT)
+    .offset(bindparam("skipped", type_=Integer()))
+)
+NEVER_SHOWN = (
+    select(orders.c.reference)
+    .where(
+        orders.c.phase.in_([constant(Phase.UNSHOWN), constant(Phase.REFUSED)]),
+        orders.c.is_paid.is_(false()),
+        orders.c.created_at < bindparam("before", type_=orders.c.created_at.type),
+    )
+    .limit(LIMIT)
+)
+FORGET_NEVER_SHOWN = delete(orders).where(orders.c.reference.in_(NEVER_SHOWN))
 BLOCKED_BEFORE = bindparam("before", type_=people.c.blocked_at.type)
 AWAY = (
     select(people.c.id).where(IS_AWAY, people.c.blocked_at < BLOCKED_BEFORE).order_by(people.c.blocked_at).limit(LIMIT)
@@ -139,9 +156,9 @@ class SqlForgetting:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
-    async def leaving(self, limit: int = 100) -> tuple[int, ...]:
-        """The persons who wish to be forgotten, the longest waiting first."""
-        return tuple((await self._connection.execute(LEAVING, {"limit": limit})).scalars())
+    async def leaving(self, limit: int = 100, skipped: int = 0) -> tuple[int, ...]:
+        """The persons who wish to be forgotten, the longest waiting first, without the first `skipped`."""
+        return tuple((await self._connection.execute(LEAVING, {"limit": limit, "skipped": skipped})).scalars())
 
     async def away(self, blocked_before: datetime, limit: int = 100) -> tuple[int, ...]:
         """The persons who blocked the bot before, and haven't come back."""
@@ -173,6 +190,11 @@ class SqlForgetting:
         """Delete the ledgers of broadcasts that ended before; how many rows. Their reports stay."""
         known = {"before": ended_before, "limit": limit}
         return (await self._connection.execute(FORGET_DELIVERIES, known)).rowcount
+
+    async def never_shown_orders(self, before: datetime, limit: int) -> int:
+        """Delete unpaid orders that were refused or never shown, and created before; how many they were."""
+        known = {"before": before, "limit": limit}
+        return (await self._connection.execute(FORGET_NEVER_SHOWN, known)).rowcount
 
     async def entries_of_tickets(self, closed_before: datetime, limit: int) -> int:
         """Delete what was written in tickets that were closed before; how many entries. The tickets stay."""

@@ -41,6 +41,16 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], nudge: Nu
         try:
             pause = await once()
             failures = 0
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # A stray one, of something within `once`: it must not end the worker unnoticed.
+            failures += 1
+            pause = min(2.0**failures / 2, LONGEST_PAUSE)
+            log.error("worker_failed", worker=name, why="CancelledError", again_in=pause)  # noqa: TRY400
+            await asyncio.sleep(pause)
+            continue
         except Exception as error:
             failures += 1
             pause = min(2.0**failures / 2, LONGEST_PAUSE)

@@ -173,7 +173,7 @@ async def test_updates_that_wait_are_still_answered(store: SqlStore, privacy: Pr
 def test_no_sealed_column_is_forgotten_by_the_forgetting() -> None:
     # Whoever seals a new column sees here that it has to be forgotten, too.
     assert {table: columns for table, (_, columns) in SEALED.items()} == {
-        "people": ("phrase",),
+        "people": ("phrase", "suggestion"),
         "inbox": ("body",),
         "drafts": ("number", "doubtful_number", "holder"),
         "orders": ("number", "holder", "refusal"),

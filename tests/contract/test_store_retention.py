@@ -151,3 +151,28 @@ async def test_what_was_written_in_a_ticket_goes_when_it_was_closed_long_ago(sto
 async def _entries(store: SqlStore) -> list[int]:
     async with store.reading() as tx:
         return [len(await tx.ticket_entries.of_ticket(f"T-{EMMA}.{n}")) for n in range(3)]
+
+
+async def test_orders_that_were_never_shown_are_deleted_after_ninety_days(store: SqlStore) -> None:
+    unshown = {"phase": Phase.UNSHOWN, "state": "", "ended_at": None}
+    await aged(store, "OLD1111", 91, **unshown, draft_id="1", service_id="s1")
+    await aged(store, "OLD2222", 91, phase=Phase.REFUSED, state="", ended_at=None, draft_id="2", service_id=None)
+    await aged(store, "NEW1111", 89, **unshown, draft_id="3", service_id="s3")
+    await aged(store, "DONE111", 91, draft_id="4", service_id="s4")
+    assert await retention(store, 0) == 2
+    async with store.reading() as tx:
+        assert {order.reference for order in await tx.orders.of_person(EMMA)} == {"NEW1111", "DONE111"}
+
+
+async def test_a_hundred_who_have_to_wait_keep_nobody_else_from_being_forgotten(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        for number in range(101):
+            person = a_person(5_000 + number, delete_asked_at=NOW + SECOND * number)
+            await tx.people.save(person)
+            if number < 100:
+                await tx.orders.add(
+                    an_order(f"OPEN{number:03}", person_id=person.id, chat_id=person.id, draft_id=f"o{number}")
+                )
+    clock = MovedClock()
+    clock.at = NOW + DAY
+    assert await Privacy(store, clock).ready() == (5_100,)

@@ -204,3 +204,14 @@ async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_l
         assert await house.observer.observe(order.reference, report) is None
     await says(house, order, "LN_INVOICE_PAID")
     assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+
+
+async def test_a_reply_about_another_order_changes_nothing_and_is_not_asked_for_at_once_again(house: House) -> None:
+    order = await house.place()
+    house.clock.passes(seconds=5)
+    other = OrderReport(service_id="svc-999", state="LN_INVOICE_PAID")
+    seen = await house.observer.observe(order.reference, other)
+    assert seen is not None
+    assert (seen.state, seen.is_paid) == (order.state, False)
+    assert seen.next_look_at is not None
+    assert seen.next_look_at > house.clock.now()

@@ -9,8 +9,8 @@ from typing import Protocol
 class Forgetting(Protocol):
     """Deletes across tables. Orders are never deleted: they keep their skeleton, without person and recipient."""
 
-    async def leaving(self, limit: int = 100) -> tuple[int, ...]:
-        """The persons who wish to be forgotten, the longest waiting first."""
+    async def leaving(self, limit: int = 100, skipped: int = 0) -> tuple[int, ...]:
+        """The persons who wish to be forgotten, the longest waiting first, without the first `skipped`."""
         ...
 
     async def away(self, blocked_before: datetime, limit: int = 100) -> tuple[int, ...]:
@@ -24,6 +24,10 @@ class Forgetting(Protocol):
 
     async def recipients_of_orders(self, before: datetime, limit: int) -> int:
         """Take the recipients out of orders that ended before; how many orders that were."""
+        ...
+
+    async def never_shown_orders(self, before: datetime, limit: int) -> int:
+        """Delete unpaid orders that were refused or never shown, and created before; how many they were."""
         ...
 
     async def closed_drafts(self, before: datetime, limit: int) -> int:
