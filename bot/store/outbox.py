@@ -40,7 +40,19 @@ def _heads(queue: Queue) -> Select[Any]:
         .limit(1)
         .scalar_subquery()
     )
-    return select(outbox).where(IS_WAITING, its, outbox.c.id == first_of_chat).order_by(outbox.c.due_at, outbox.c.id)
+    heads = select(outbox).where(IS_WAITING, its, outbox.c.id == first_of_chat)
+    if queue is Queue.EXTRA:
+        # A receipt comes after the message that the rupiah were sent: what one subject says keeps its order.
+        heads = heads.where(
+            ~exists().where(
+                to_tell(_same_chat),
+                _same_chat.c.chat_id == outbox.c.chat_id,
+                _is_in(Queue.MONEY, _same_chat),
+                _same_chat.c.subject == outbox.c.subject,
+                _same_chat.c.id < outbox.c.id,
+            )
+        )
+    return heads.order_by(outbox.c.due_at, outbox.c.id)
 
 
 IN_QUEUE = {queue: _heads(queue) for queue in Queue}

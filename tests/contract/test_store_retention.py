@@ -11,6 +11,7 @@ from bot.actions.retention import AT_ONCE, Retention
 from bot.domain.draft import DraftStatus
 from bot.domain.order import Phase
 from bot.domain.tickets import TicketStatus
+from bot.domain.timeline import Step
 from bot.store import SqlStore
 from tests.contract.leaving import DAY, DONE, EMMA, SARI, a_person, a_recipient, live, rows_that_name
 from tests.contract.store_builders import NOW, SECOND, a_draft, an_order
@@ -154,9 +155,10 @@ async def _entries(store: SqlStore) -> list[int]:
 
 
 async def test_orders_that_were_never_shown_are_deleted_after_ninety_days(store: SqlStore) -> None:
-    unshown = {"phase": Phase.UNSHOWN, "state": "", "ended_at": None}
+    unpaid = {"state": "", "ended_at": None, "paid_at": None, "step": Step.CREATED}
+    unshown = {"phase": Phase.UNSHOWN, **unpaid}
     await aged(store, "OLD1111", 91, **unshown, draft_id="1", service_id="s1")
-    await aged(store, "OLD2222", 91, phase=Phase.REFUSED, state="", ended_at=None, draft_id="2", service_id=None)
+    await aged(store, "OLD2222", 91, phase=Phase.REFUSED, draft_id="2", service_id=None, **unpaid)
     await aged(store, "NEW1111", 89, **unshown, draft_id="3", service_id="s3")
     await aged(store, "DONE111", 91, draft_id="4", service_id="s4")
     assert await retention(store, 0) == 2
@@ -175,4 +177,4 @@ async def test_a_hundred_who_have_to_wait_keep_nobody_else_from_being_forgotten(
                 )
     clock = MovedClock()
     clock.at = NOW + DAY
-    assert await Privacy(store, clock).ready() == (5_100,)
+    assert await Privacy(store, clock, 365).ready() == (5_100,)

@@ -182,3 +182,14 @@ async def test_an_invoice_that_cannot_be_deleted_any_more_is_edited_with_its_tex
     assert set(telegram.edited) == {40, 41}
     assert all(order.reference in text and "lnbcrt" not in text for text in telegram.edited.values())
     await house.leave()
+
+
+async def test_a_receipt_comes_after_the_message_that_the_rupiah_were_sent(house: House) -> None:
+    house.ears.outcomes[EMMA].append(TellLater(30))
+    await queue(house, Notice.SENT, Notice.RECEIPT)
+    await tells(house)
+    assert house.ears.kinds() == []
+    house.clock.passes(seconds=30)
+    await tells(house)
+    await tells(house)
+    assert house.ears.kinds() == [Notice.SENT, Notice.RECEIPT]
