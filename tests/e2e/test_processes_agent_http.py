@@ -176,8 +176,8 @@ async def test_a_client_goes_on_after_a_kill_and_a_restart(tmp_path: Path, servi
             assert (result.structured_content or {})["id"] == order["orderId"]
 
 
-async def _order(client: Any) -> dict[str, Any]:
-    wish = BCA | {"recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": 123_456}
+async def _order(client: Any, amount: int = 123_456) -> dict[str, Any]:
+    wish = BCA | {"recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": amount}
     result = await client.call_tool("create_offramp_order", wish)
     assert not result.is_error, result.content
     made: dict[str, Any] = result.structured_content
@@ -187,27 +187,28 @@ async def _order(client: Any) -> dict[str, Any]:
 async def test_no_log_names_a_recipient_whatever_went_wrong(tmp_path: Path, service: str) -> None:
     settings = environment(service, SERVICE_MCP_LOG_LEVEL="debug", SERVICE_MCP_RATE_LIMIT_PER_MINUTE="1000")
     async with tool_server(tmp_path, settings) as tools:
-        for mode in ("legacy", "2026-07-28"):
+        # Other amounts in each mode: the tools refuse the same order a second time.
+        for mode, amount in (("legacy", 123_456), ("2026-07-28", 123_457)):
             async with tools.client(mode) as client:
-                order = await _order(client)
-                await _everything_goes_wrong(tools, client, service)
+                order = await _order(client, amount)
+                await _everything_goes_wrong(tools, client, service, amount * 2)
         await tools.program.ends_on(signal.SIGTERM)
         said = tools.program.log.read_text()
-    personal = [NUMBER, *HOLDER.split(), order["bolt11"], "123456"]
+    personal = [NUMBER, *HOLDER.split(), order["bolt11"], "123456", "123457"]
     secrets = [TOKEN, settings["SERVICE_API_KEY"].partition(".")[2]]
     assert [found for found in personal + secrets if found.lower() in said.lower()] == []
     events = {json.loads(line)["event"] for line in said.splitlines()}
     assert {"serving", "refused", "order_created", "settlement_failed", "stopped"} <= events
 
 
-async def _everything_goes_wrong(tools: ToolServer, client: Any, service: str) -> None:
+async def _everything_goes_wrong(tools: ToolServer, client: Any, service: str, amount: int) -> None:
     """The number and the name turn up wherever a model or its client might put them."""
     wish = BCA | {"recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": 123_456}
     async with httpx.AsyncClient(base_url=service) as back_room:
         for number, fault in enumerate(("500_after", "truncated", "400"), start=1):
             given = {"fault": fault, "method": "POST", "times": 1, "error": f"no {NUMBER} of {HOLDER}"}
             (await back_room.post("/control/faults", json=given)).raise_for_status()
-            await client.call_tool("create_offramp_order", wish | {"idrAmount": 150_000 + number})
+            await client.call_tool("create_offramp_order", wish | {"idrAmount": amount + 10 * number})
         (await back_room.delete("/control/faults")).raise_for_status()
     for tool, arguments in (
         ("create_offramp_order", wish | {"recipientDetails": int(NUMBER), "idrAmount": "123456.5"}),
