@@ -7,7 +7,7 @@ from typing import Final
 from bot.actions.ports import Recipient
 from bot.actions.recipients import beginning, current_method, title, with_known_holder, with_recipient
 from bot.domain.draft import OrderDraft, missing
-from bot.domain.oneline import OneLine, apply, looks_like_order, read_line
+from bot.domain.oneline import OneLine, apply, looks_like_order, read_line, read_words
 from bot.domain.oneline.reading import LONGEST_LINE
 from bot.domain.oneline.words import Word, words_of
 from bot.domain.payout import PayoutMethod
@@ -52,13 +52,15 @@ def read(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[Recipi
     """
     line = read_line(text, methods)
     for people, rest in _mentioned(text, recipients):
-        left = read_line(rest, methods)
+        left = read_words(rest, methods)
         if _is_sum_at_most(left):
             either = tuple(filter(None, (line.method,))) or line.method_candidates
             return Wanted(replace(left, method_candidates=either), people)
     unknown = _unknown_words(line)
     begun = beginning(recipients, unknown)
-    return Wanted(replace(line, holder=None, leftover=()), begun, unknown) if begun else Wanted(line)
+    return (
+        Wanted(replace(line, holder=None, doubtful_holder=None, leftover=()), begun, unknown) if begun else Wanted(line)
+    )
 
 
 def may_be_order(text: str, recipients: Sequence[Recipient]) -> bool:
@@ -83,13 +85,17 @@ def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[Re
 def fill(
     draft: OrderDraft, wanted: Wanted, methods: Sequence[PayoutMethod], recipients: Sequence[Recipient]
 ) -> OrderDraft:
-    """The draft with all that is sure. Who leaves the holder's name out of a line isn't asked for it."""
+    """The draft with all that is sure.
+
+    Who leaves the holder's name out of a line isn't asked for it; who wrote what may be one is.
+    """
     filled = apply(draft, wanted.line)
     person = wanted.person
     method = current_method(person, methods) if person is not None else None
     if person is not None and method is not None:
         return with_recipient(filled, person, method)
-    if wanted.line.number is not None or wanted.line.doubtful_number is not None:
+    has_number = wanted.line.number is not None or wanted.line.doubtful_number is not None
+    if has_number and wanted.line.doubtful_holder is None:
         filled = replace(filled, holder_asked=True)
     filled = with_known_holder(filled, recipients)
     return replace(filled, ask=missing(filled))
@@ -101,7 +107,7 @@ def has_vanished(wanted: Wanted, methods: Sequence[PayoutMethod]) -> bool:
 
 
 def _is_sum_at_most(line: OneLine) -> bool:
-    return not (_names_destination(line) or line.holder or line.leftover)
+    return not (_names_destination(line) or line.holder or line.doubtful_holder or line.leftover)
 
 
 def _names_destination(line: OneLine) -> bool:
@@ -110,11 +116,11 @@ def _names_destination(line: OneLine) -> bool:
 
 def _unknown_words(line: OneLine) -> str:
     """What may be the beginning of a recipient's name, in a line without a destination of its own."""
-    return "" if _names_destination(line) else line.holder or " ".join(line.leftover)
+    return "" if _names_destination(line) else line.holder or line.doubtful_holder or " ".join(line.leftover)
 
 
-def _mentioned(text: str, recipients: Sequence[Recipient]) -> list[tuple[tuple[Recipient, ...], str]]:
-    """The recipients whose whole name stands in `text`, by name, the longest name first; and the text without it."""
+def _mentioned(text: str, recipients: Sequence[Recipient]) -> list[tuple[tuple[Recipient, ...], list[Word]]]:
+    """The recipients whose whole name stands in `text`, by name, the longest name first; and the words without it."""
     words = words_of(text) if len(text) <= LONGEST_LINE else []
     found = dict[tuple[str, ...], tuple[Recipient, ...]]()
     for each in recipients:
@@ -132,8 +138,8 @@ def _place(words: Sequence[Word], name: tuple[str, ...]) -> int | None:
     return None
 
 
-def _without(words: Sequence[Word], name: tuple[str, ...]) -> str:
-    """The words around the name; what it parted stays parted."""
+def _without(words: Sequence[Word], name: tuple[str, ...]) -> list[Word]:
+    """The words around the name, with all that is known of each; those that it stood between stay parted."""
     start = _place(words, name) or 0
     before, after = words[:start], words[start + len(name) :]
-    return ", ".join(" ".join(word.text for word in part) for part in (before, after) if part)
+    return [*before, *(replace(word, parted=True) for word in after[:1]), *after[1:]]

@@ -134,6 +134,8 @@ def _not_taken(t: Translator, draft: OrderDraft, wanted: Wanted, methods: Sequen
         yield t("recipient.vanished", name=words.name(wanted.person.method))
     if line.leftover:
         yield t("oneline.leftover", text=words.quoted(" ".join(line.leftover)))
+    if line.doubtful_holder and not draft.holder_asked:
+        yield t("oneline.holder_unsure", text=words.quoted(line.doubtful_holder))
     if line.amount_readings and draft.ask is not Ask.AMOUNT:
         yield t("oneline.sum_later", text=words.quoted(line.amount_text))
 

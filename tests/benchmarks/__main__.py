@@ -23,6 +23,7 @@ BENCHMARKS = {
     "pages": "wallet_pages",
     "start": "start_and_memory",
     "broadcast": "broadcast",
+    "lines": "lines_understood",
 }
 
 

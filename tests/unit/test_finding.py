@@ -48,6 +48,10 @@ def on(month: int, day: int, **more: object) -> Sought:
         ("542", Sought(code="542")),
         ("agustus 2025 ovo", Sought(code="ovo", since=midnight(8, 1, 2025), until=midnight(9, 1, 2025))),
         ("1/8/2026 - 3/8/2026 mandri", Sought(code="008", since=midnight(8, 1), until=midnight(8, 4))),
+        ("bca (1,5jt) 17/8", on(8, 17, code="014", idr=(1_500_000,))),
+        ("~1,5jt", Sought(idr=(1_500_000,))),
+        ("0,5jt; ovo", Sought(code="ovo", idr=(500_000,))),
+        ("150000.000", Sought(idr=(150_000, 150_000_000))),
         ("31/12", Sought(since=midnight(12, 31, 2025), until=midnight(1, 1))),
     ],
 )

@@ -157,3 +157,24 @@ def test_a_number_is_known_at_its_own_destination_alone() -> None:
     assert known_as(KNOWN, replace(BCA, name="BCA"), "2222222222") is None
     assert known_as(KNOWN, MANDIRI, "2222222222") is None
     assert known_as(KNOWN, None, "2222222222") is known_as(KNOWN, BCA, None) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "10, 250 000 ibu",
+        "ibu ~500rb",
+        "1(5jt) ibu",
+        "fee 5rb ibu",
+        "500rb ibu jam 10, 250 000",
+        "ibu 500rb x 3",
+        "1 ibu 500rb",
+    ],
+)
+def test_a_sum_in_doubt_beside_a_recipients_name_is_asked(text: str) -> None:
+    assert (read(text).line.amount, filled(text).amount) == (None, None)
+
+
+def test_a_doubted_sum_beside_a_recipients_name_is_offered() -> None:
+    wanted = read("ibu ~500rb")
+    assert (wanted.person, wanted.line.amount_readings) == (IBU, (HALF_A_MILLION,))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.domain.errors import Rejection
 from bot.domain.money import MAX_RUPIAH, MAX_SATS, Ambiguous, Amount, parse_amount
 from bot.i18n import Translations
+from tests.order_lines import sums
 
 TRANSLATIONS = Translations.load(strict=True)
 
@@ -61,6 +62,13 @@ ASKED = {
     "500": [500_000],
     "cepek": [100_000],
     "1.500,000": [1_500, 1_500_000],
+    "150000.000": [150_000, 150_000_000],
+    "150000,000": [150_000, 150_000_000],
+    "1.500.000,000": [1_500_000, 1_500_000_000],
+    "1500.500": [1_500_500],
+    "5000.0000": [5_000, 50_000_000],
+    "1500.000 ribu": [1_500_000, 1_500_000_000],
+    "761,1700k": [761_170],
     "1.500 ribu": [1_500, 1_500_000],
     "150.000 ribu": [150_000, 150_000_000],
     "2 juta 500": [2_000_500, 2_500_000],
@@ -71,7 +79,8 @@ REFUSED = {
     "amount.unreadable": [
         "", "   ", "abc", "Rp", "🙏", "1.5.5", "1.500.00", "1,50,000", "081234567890", "1e5", "1_000", "0x10", "½ juta",
         "10²", "⑤rb", "50rb-100rb", "rp 50 sats", "juta", "dua m", "ribu juta", "sats", "1 juta 2 juta", "9" * 65,
-        "x" * 4096, "dua lima", "nan", "infinity", "1/2 juta", "seratus ratus",
+        "x" * 4096, "(1,5jt)", "nominal:1,5jt", "0,5jt;", "+-1,5jt", "~500rb", "1:5jt", "1, 5jt", "jam 10 250 000",
+        "500rb x 3", "500rb/orang", "fee 5rb", "dua lima", "nan", "infinity", "1/2 juta", "seratus ratus",
     ],
     "amount.not_positive": ["0", "Rp0", "0 sats", "nol", "minus 1", "-50000", "\u221250rb", "Rp -50.000", "-Rp50.000"],
     "amount.fraction": ["1.500.000,50", "Rp 50.000,75", "1500.5", "1,2345 ribu"],
@@ -103,6 +112,8 @@ def test_what_could_mean_two_sums_is_asked_back(text: str, values: list[int]) ->
         ("50.00 sats", [50, 5_000]),
         ("₿1", [1, 100_000_000]),
         ("1.000 btc", [100_000_000, 100_000_000_000]),
+        ("1.500,000 sats", [1_500, 1_500_000]),
+        ("25000.000 sats", [25_000, 25_000_000]),
     ],
 )
 def test_sats_and_bitcoin_that_could_mean_two_sums_are_asked_back(text: str, values: list[int]) -> None:
@@ -132,6 +143,16 @@ def test_no_text_at_all_breaks_the_reading(text: str) -> None:
     readings = result.readings if isinstance(result, Ambiguous) else (result,)
     assert readings
     assert all(0 < each.value <= (MAX_RUPIAH if each.currency == "IDR" else MAX_SATS) for each in readings)
+
+
+def test_of_a_sum_that_is_typed_in_any_way_no_other_is_made() -> None:
+    for amount, text, is_slipped in sums(20261121, 2_000):
+        try:
+            read = parse_amount(text)
+        except Rejection:
+            assert is_slipped, text
+            continue
+        assert read == amount or (isinstance(read, Ambiguous) and (amount in read.readings or is_slipped)), text
 
 
 MONEY_LIKE = st.text(alphabet="0123456789.,' -rpjtkbmusa₿½٠", min_size=1, max_size=24)

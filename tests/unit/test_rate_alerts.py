@@ -24,6 +24,7 @@ RATE = Decimal("1700123456.78")
         ("1750", 1_750_000_000),
         ("Rp 1.650.000.000", 1_650_000_000),
         ("1650000000", 1_650_000_000),
+        ("1650000.000", 1_650_000_000),
         ("dua miliar", 2_000_000_000),
         ("+5%", 1_785_000_000),
         ("5 %", 1_785_000_000),
@@ -39,6 +40,8 @@ def test_a_price_is_read_as_people_write_it(typed: str, price: int) -> None:
     ("typed", "reason"),
     [
         ("soon", "subscription.alert_unreadable"),
+        ("(1,8 M)", "subscription.alert_unreadable"),
+        ("jam 10 250 000", "subscription.alert_unreadable"),
         ("", "subscription.alert_unreadable"),
         ("25000 sats", "subscription.alert_unreadable"),
         ("150rb", "subscription.alert_too_far"),

@@ -25,6 +25,9 @@ LARGEST_SHORTHAND: Final = 100 * MILLION
 DOUBTED_GROUP: Final = 10_000
 """`150.000` is beyond doubt; `1.500` may be 1,500, or 1.5 million with a decimal point and "juta" left out."""
 
+MOST_CENTS: Final = 2
+"""Digits of a rupiah's fraction; more of them, even if they are all zeros, may be digits of the sum."""
+
 _UNITS = {"IDR": (1,), "SAT": (1,), "BTC": (SATS_PER_BITCOIN,), "₿": (1, SATS_PER_BITCOIN)}
 """What one of each is in whole units. A whole number of ₿ is bitcoins to some and sats to others (BIP 177)."""
 
@@ -123,7 +126,9 @@ def _from_figure(figure: Figure, scales: tuple[int, ...], currency: str) -> Amou
     is_whole_written_with_cents = figure.whole is None and not figure.grouped and meanings[0] < SMALLEST_WISH
     if currency == "SAT" and scales == (1,) and is_whole_written_with_cents and meanings[0].denominator == 1:
         return _settle([*meanings, Fraction(figure.joined)], "SAT", asked=True, smallest=1)
-    return _settle(meanings, currency, asked=len(scales) > 1, smallest=1 if currency == "₿" else SMALLEST_WISH)
+    is_too_fine = any(1 < scale < 10**figure.decimals for scale in scales)
+    asked = len(scales) > 1 or figure.may_be_group or is_too_fine
+    return _settle(meanings, currency, asked=asked, smallest=1 if currency == "₿" else SMALLEST_WISH)
 
 
 def _from_bare_figure(figure: Figure) -> Amount | Ambiguous:
@@ -131,9 +136,11 @@ def _from_bare_figure(figure: Figure) -> Amount | Ambiguous:
     if figure.whole is not None:
         return _from_bare_whole(figure.whole, sure=figure.grouped or figure.exact is None)
     exact = figure.exact or Fraction(0)
+    if figure.may_be_group:
+        return _settle(figure.meanings, "IDR", asked=True)
     if figure.grouped or exact >= SMALLEST_WISH:
-        joined = [Fraction(figure.joined)] if _looks_like_groups(exact, figure) else []
-        return _settle([exact, *joined], "IDR")
+        is_odd = figure.decimals > MOST_CENTS and exact.denominator == 1
+        return _settle([exact, *([Fraction(figure.joined)] if is_odd else [])], "IDR")
     if exact.denominator > 1:
         return _settle(_shorthand(exact), "IDR", asked=True)
     joined_too = [Fraction(figure.joined)] if figure.joined >= SMALLEST_WISH else []
@@ -145,11 +152,6 @@ def _from_bare_whole(whole: int, *, sure: bool) -> Amount | Ambiguous:
         return _settle(_shorthand(Fraction(whole)), "IDR", asked=whole > 0)
     doubted = not sure and whole < DOUBTED_GROUP
     return _settle([Fraction(whole), Fraction(whole * THOUSAND)] if doubted else [Fraction(whole)], "IDR")
-
-
-def _looks_like_groups(exact: Fraction, figure: Figure) -> bool:
-    """Whether a "fraction" has three digits after mixed separators: `1.500,000` may be 1,500 or 1,500,000."""
-    return figure.grouped and exact.denominator == 1 and figure.joined == exact * THOUSAND
 
 
 def _shorthand(number: Fraction) -> list[Fraction]:

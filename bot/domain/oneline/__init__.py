@@ -1,13 +1,13 @@
 """An order in one line: "500rb bca 1234567890 Budi", its parts in any order.
 
-read_line            what a line says, and what of it is doubtful
+read_line            what a line says, and what of it is doubtful; read_words, of its words
 looks_like_order     whether a plain message is such a line
 apply                fills a draft with it; then take_destination, confirm_number as the questions are answered
 """
 
 from bot.domain.oneline.filling import apply, confirm_number, refusal, take_destination, waiting_number
 from bot.domain.oneline.ordering import looks_like_order
-from bot.domain.oneline.reading import OneLine, read_line
+from bot.domain.oneline.reading import OneLine, read_line, read_words
 
 __all__ = [
     "OneLine",
@@ -15,6 +15,7 @@ __all__ = [
     "confirm_number",
     "looks_like_order",
     "read_line",
+    "read_words",
     "refusal",
     "take_destination",
     "waiting_number",

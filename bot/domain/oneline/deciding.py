@@ -1,21 +1,49 @@
 """The number and the amount of a line, out of all figures in it: one of each, or a question."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from bot.domain.errors import Rejection, Remark
 from bot.domain.money import Amount
 from bot.domain.money.vocabulary import CURRENCIES, SCALES
-from bot.domain.oneline.figures import digits_of, is_figures, is_sum
-from bot.domain.oneline.runs import Figures, divide
-from bot.domain.oneline.sums import Reading, Sum, meanings, read_sum
-from bot.domain.oneline.words import Word
+from bot.domain.oneline.figures import (
+    SHORTEST_NUMBER,
+    digits_of,
+    is_figures,
+    is_piece,
+    is_spaced_sum,
+    is_sum,
+    starts_as_number,
+)
+from bot.domain.oneline.runs import Figures, could_be_whole, divide, is_cut_short, numbers_in
+from bot.domain.oneline.sums import BEFORE_ONLY, Reading, Sum, in_doubt, is_in_doubt, meanings, read_sum
+from bot.domain.oneline.vocabulary import (
+    ACCOUNT_LABELS,
+    AMOUNT_LABELS,
+    FILLERS,
+    GENERIC,
+    LEADS_TO_NAME,
+    NOT_THIS,
+    NUMBER_LABELS,
+    PHONE_LABELS,
+)
+from bot.domain.oneline.words import WHOLE_NUMBER, Word
 from bot.domain.payout import PayoutMethod, clean_number
+from bot.domain.payout.known import known_as
+from bot.domain.payout.methods import BANK
 from bot.domain.payout.numbers import LONGEST_ACCOUNT
 
 MOST_READINGS: Final = 4
 _UNITS: Final = {*CURRENCIES, *(scale for scale in SCALES if len(scale) > 1)}
+_LEADING: Final = FILLERS | GENERIC | PHONE_LABELS
+_MOST_LEADING: Final = 4
+LEAST_OF_RIVAL: Final = 8
+"""Digits of figures that may be a number in pieces."""
+
+_LEAST_SPLIT: Final = 3
+"""Words of a sum with spaces of which the first may be something else: "Budi 10 250 000"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +54,7 @@ class Number:
     doubtful: str | None = None
     doubt: Remark | None = None
     rejection: Rejection | None = None
+    places: range = range(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,34 +66,180 @@ class Money:
     text: str = ""
     rejection: Rejection | None = None
 
+    @property
+    def doubted(self) -> "Money":
+        """The same as a question."""
+        if self.amount is None:
+            return self
+        return replace(self, amount=None, readings=(self.amount,))
+
 
 def read_runs(
-    words: Sequence[Word], sums: Sequence[Sum], method: PayoutMethod | None
-) -> tuple[list[Figures], list[str]]:
-    """All figures without a unit, and the words of those runs that can be divided in more than one way."""
+    words: Sequence[Word],
+    sums: Sequence[Sum],
+    free: Sequence[bool],
+    method: PayoutMethod | None,
+    candidates: Sequence[PayoutMethod] = (),
+) -> tuple[list[Figures], list[int]]:
+    """All figures without a unit, and the places of those words of which nobody can say what they are.
+
+    `free`: the words that are neither figures nor part of a destination or a sum. `candidates`: the destinations that
+    may be meant where `method` isn't known.
+    """
     runs = list(_runs(words, sums))
     sure_sums = sum(len(run) == 1 and is_sum(words[run[0]].text) for run in runs)
-    figures, unclear = list[Figures](), list[str]()
-    for run in runs:
-        texts = [words[place].text for place in run]
-        others = len(sums) + sure_sums - (len(run) == 1 and is_sum(texts[0]))
-        divided = None if _has_loose_unit(words, sums, run) else _divide(texts, method, has_sum=others > 0)
-        if divided is None:
-            unclear += texts
+    figures, unclear, rivals = list[Figures](), list[int](), 0
+    has_bank = any(each.kind == BANK for each in ((method,) if method else candidates))
+    for places in runs:
+        run = _Run(words, places, free, method, has_bank)
+        others = len(sums) + sure_sums - (len(places) == 1 and is_sum(words[places[0]].text))
+        read = None if run.is_else else run.figures(sums, has_sum=others > 0)
+        if read is None:
+            unclear += places
+            is_known = run.is_else and len(places) == 1 and method is not None and not words[places.start].doubted
+            rivals += (run.may_be_number or run.is_account) and not is_known
         else:
-            figures += divided
+            figures += read
+            rivals += run.is_account and all(each.kind not in {"number", "unsure"} for each in read)
+    if rivals or any(each.kind == "huge" for each in figures):
+        # What isn't understood may be the number, so nothing else is.
+        unclear += [place for each in figures if each.kind in {"number", "unsure"} for place in each.places]
+        figures = [each for each in figures if each.kind not in {"number", "unsure"}]
     return figures, unclear
 
 
-def _divide(texts: Sequence[str], method: PayoutMethod | None, *, has_sum: bool) -> Sequence[Figures] | None:
-    return divide(texts, has_sum=has_sum, fits=None if method is None else lambda number: _is_usual(method, number))
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Words of figures that stand side by side, with what is around them."""
+
+    words: Sequence[Word]
+    places: range
+    free: Sequence[bool]
+    method: PayoutMethod | None
+    has_bank: bool
+
+    def figures(self, sums: Sequence[Sum], *, has_sum: bool) -> list[Figures] | None:
+        """The numbers and sums that it holds; None where that is anybody's guess."""
+        if _has_loose_unit(self.words, sums, self.places):
+            return None
+        places = self.places[1:] if self._starts_with_code() else self.places
+        texts = [self.words[place].text for place in places]
+        if any(_is_unreadable(text) and (len(texts) == 1 or len(digits_of(text)) >= LEAST_OF_RIVAL) for text in texts):
+            return None
+        divided = self._labelled(texts) or divide(texts, has_sum=has_sum, fits=self._fits)
+        if divided is None or any(self._is_doubtful_number(each) for each in divided):
+            return None
+        found, start = list[Figures](), places.start
+        for each in divided:
+            at = range(start, start + len(each.text.split()))
+            found.append(replace(each, places=at, in_doubt=self._is_doubtful_sum(each, at)))
+            start = at.stop
+        return found
+
+    def _labelled(self, texts: Sequence[str]) -> tuple[Figures, ...]:
+        """The whole run as what the word right before calls it: an amount, or a number."""
+        label, text = "".join(self._labels()[:1]), " ".join(texts)
+        is_amount = label in AMOUNT_LABELS and (is_sum(text) or is_spaced_sum(text) or text.isdecimal())
+        if is_amount and not starts_as_number(text) and len(digits_of(text)) < WHOLE_NUMBER:
+            return (Figures("sum", text),)
+        is_number = label in NUMBER_LABELS and self._fits is not None and self._fits(digits_of(text))
+        if is_number and len(texts) == 1 and text.replace(".", "").isdecimal():
+            return (Figures("number", text),)
+        return ()
+
+    @property
+    def is_account(self) -> bool:
+        """Whether a word before says that the account's number follows."""
+        return not ACCOUNT_LABELS.isdisjoint(self._labels())
+
+    @property
+    def may_be_number(self) -> bool:
+        """Whether there are digits enough for a number."""
+        least = SHORTEST_NUMBER if self.words[self.places.start].doubted else LEAST_OF_RIVAL
+        return sum(len(digits_of(self.words[place].text)) for place in self.places) >= least
+
+    @property
+    def is_else(self) -> bool:
+        """Whether the words before say that these figures are not what the money goes to, or not what is sent."""
+        first = self.words[self.places.start]
+        if any(self.words[place].doubted for place in self.places) and (len(self.places) > 1 or not is_sum(first.text)):
+            return True
+        before = self.places.start - 1
+        if first.glued and (self.free[before] and self.words[before].folded not in _LEADING):
+            return True  # "trx1234567890"
+        labels = self._labels()
+        return (self.has_bank and not PHONE_LABELS.isdisjoint(labels)) or not NOT_THIS.isdisjoint(labels)
+
+    def _labels(self) -> list[str]:
+        """The words right before that lead here, and the one before these."""
+        found, place = list[str](), self.places.start
+        while place > 0 and len(found) < _MOST_LEADING:
+            if self.words[place].parted and self.words[place - 1].folded not in ACCOUNT_LABELS:
+                break
+            place -= 1
+            found.append(self.words[place].folded.strip("."))
+            if found[-1] not in _LEADING:
+                break
+        return found
+
+    def _starts_with_code(self) -> bool:
+        """Whether the first word is the bank's own code, which stands before numbers by habit ("bca 014 …")."""
+        if self.method is None or len(self.places) == 1 or self.words[self.places.start].text != self.method.code:
+            return False
+        return not is_usual(self.method, "".join(digits_of(self.words[place].text) for place in self.places))
+
+    def _is_doubtful_number(self, figures: Figures) -> bool:
+        if figures.kind != "number" or " " not in figures.text:
+            return False
+        texts = [self.words[place].text for place in self.places]
+        if any(map(_is_unreadable, texts)):
+            return True
+        if any(len(text) >= SHORTEST_NUMBER and is_sum(text) for text in figures.text.split()):
+            return True
+        if self._is_beside_figures() or is_cut_short(figures, self._as_sent, self._fits):
+            return True
+        if self.method is None or takes_any_number(self.method):
+            return False
+        return len({self._as_sent(each) for each in numbers_in(texts) if is_usual(self.method, each)}) > 1
+
+    def _is_doubtful_sum(self, figures: Figures, at: range) -> bool:
+        if figures.kind == "number":
+            return False
+        is_labelled = at.start == self.places.start and not NUMBER_LABELS.isdisjoint(self._labels()[:1])
+        if is_labelled or is_in_doubt(self.words, at.start, at.stop):
+            return True
+        if len(at) == 1:
+            return False
+        before = at.start - 1
+        is_behind = before >= 0 and not self.words[at.start].parted
+        is_loose = is_behind and self.free[before] and self.words[before].folded not in (_LEADING | LEADS_TO_NAME)
+        return self._is_beside_figures() or (len(at) >= _LEAST_SPLIT and is_loose)
+
+    def _is_beside_figures(self) -> bool:
+        """Whether a date, a code or a count stands right beside, so that nobody can say which figure is whose."""
+        before, after = self.places.start - 1, self.places.stop
+        is_behind = before >= 0 and not self.words[self.places.start].parted and _is_odd_figure(self.words[before])
+        is_ahead = after < len(self.words) and not self.words[after].parted and _is_odd_figure(self.words[after])
+        return is_behind or is_ahead
+
+    @property
+    def _fits(self) -> Callable[[str], bool] | None:
+        return None if self.method is None else partial(is_usual, self.method)
+
+    def _as_sent(self, number: str) -> str:
+        return _as_sent(number, self.method)
 
 
-def _is_usual(method: PayoutMethod, number: str) -> bool:
-    try:
-        return clean_number(method, number).remark is None
-    except Rejection:
+def _is_unreadable(text: str) -> bool:
+    """Whether the figures are neither a piece of a number nor a sum: "7,12,8397"."""
+    return not is_piece(text) and read_sum(text) is None
+
+
+def _is_odd_figure(word: Word) -> bool:
+    """Whether the word has figures that are neither number nor sum: a date, a count, "39/2000"."""
+    if not any(character.isdecimal() for character in word.text):
         return False
+    return word.odd or not (is_figures(word) or any(character.isalpha() for character in word.text))
 
 
 def _runs(words: Sequence[Word], sums: Sequence[Sum]) -> Iterator[range]:
@@ -83,21 +258,90 @@ def _runs(words: Sequence[Word], sums: Sequence[Sum]) -> Iterator[range]:
 
 
 def _has_loose_unit(words: Sequence[Word], sums: Sequence[Sum], run: range) -> bool:
-    """Whether a unit beside several figures belongs to one of them, but nobody can say how much of it."""
+    """Whether a unit beside the figures belongs to one of them, but nobody can say to how much of them."""
     taken = {place for each in sums for place in range(each.start, each.stop)}
     beside = [place for place in (run.start - 1, run.stop) if 0 <= place < len(words) and place not in taken]
-    return len(run) > 1 and any(words[place].folded in _UNITS for place in beside)
+    if len(run) > 1:
+        return any(words[place].folded in _UNITS for place in beside)
+    text = words[run.start].text
+    if starts_as_number(text) or len(digits_of(text)) < WHOLE_NUMBER:
+        return False
+    return any(_is_unit_of(words, run.start, place) for place in beside)
+
+
+def _is_unit_of(words: Sequence[Word], figure: int, place: int) -> bool:
+    """Whether the unit right beside a figure can be its own, and no other figure's: "rp 1234567890"."""
+    if words[max(figure, place)].parted or (words[place].folded in BEFORE_ONLY) != (place < figure):
+        return False
+    beyond = 2 * place - figure
+    return words[place].folded in _UNITS and not (0 <= beyond < len(words) and is_figures(words[beyond]))
 
 
 def decide_number(figures: Sequence[Figures], method: PayoutMethod | None) -> tuple[Number, list[Figures]]:
     """The number, and the figures that are still without a meaning. Of two numbers none is taken."""
     sure = [each for each in figures if each.kind == "number"]
     unsure = [each for each in figures if each.kind == "unsure"]
-    chosen = sure or unsure
+    chosen = [*sure, *(each for each in unsure if method is not None and is_usual(method, each.number))] or unsure
     if len({_as_sent(each.number, method) for each in chosen}) != 1:
         return Number(), list(figures)
     rest = [each for each in figures if each not in chosen]
-    return _checked(chosen[0].number, method, sure=bool(sure)), rest
+    return replace(_checked(chosen[0].number, method, sure=bool(sure)), places=chosen[0].places), rest
+
+
+def may_go_on(
+    words: Sequence[Word],
+    sums: Sequence[Sum],
+    number: Number,
+    unread: Collection[int],
+    method: PayoutMethod | None,
+) -> bool:
+    """Whether figures beside the number may be the rest of it, or all of it: "0812345678 90", "3733;7308528857".
+
+    Nobody understood them, or only a mark cuts them from it; and the number would be as usual with them.
+    """
+    if number.doubt is not None or not number.places:
+        return False
+    texts = [digits_of(words[place].text) for place in number.places]
+    before, after = number.places.start - 1, number.places.stop
+    taken = {place for each in sums for place in range(each.start, each.stop)}
+    first = int(
+        before >= 0 and before not in taken and _may_be_piece(words[before], before in unread or words[before + 1].cut)
+    )
+    last = int(
+        after < len(words) and after not in taken and _may_be_piece(words[after], after in unread or words[after].cut)
+    )
+    longer = [digits_of(words[before].text)] * first + texts + [digits_of(words[after].text) if last else ""] * last
+    fits = None if method is None else partial(is_usual, method)
+    least = len(texts) if method is None or takes_any_number(method) else 1
+    for start in range(len(longer)):
+        for stop in range(start + least, len(longer) + 1):
+            has_neighbour = (first and start == 0) or (last and stop == len(longer))
+            if has_neighbour and could_be_whole("".join(longer[start:stop]), fits):
+                return True
+    return False
+
+
+def _may_be_piece(word: Word, is_unread: bool) -> bool:  # noqa: FBT001  asked of one word at a time
+    """Whether these digits may belong to the number beside them; a few may even where they are taken for a sum."""
+    if word.aside or not digits_of(word.text) or any(character.isalpha() for character in word.text):
+        return False
+    if is_sum(word.text) and isinstance(read_sum(word.text), Amount):
+        return False
+    return is_unread or (is_figures(word) and len(digits_of(word.text)) < SHORTEST_NUMBER)
+
+
+def takes_any_number(method: PayoutMethod) -> bool:
+    """Whether the length of a number says nothing about its being this bank's."""
+    known = known_as(method.code, method.name)
+    return method.kind == BANK and (known is None or known.digits is None)
+
+
+def is_usual(method: PayoutMethod, number: str) -> bool:
+    """Whether `method` takes this number without a question."""
+    try:
+        return clean_number(method, number).remark is None
+    except Rejection:
+        return False
 
 
 def _as_sent(number: str, method: PayoutMethod | None) -> str:
@@ -125,8 +369,8 @@ def _checked(number: str, method: PayoutMethod | None, *, sure: bool) -> Number:
 
 def decide_money(
     sums: Sequence[Sum], figures: Sequence[Figures], *, has_number: bool, loose: str | None = None
-) -> tuple[Money, list[str]]:
-    """The amount, and the texts of the figures that stay without a meaning.
+) -> tuple[Money, list[Figures]]:
+    """The amount, and the figures that stay without a meaning.
 
     `loose`: a currency that is named apart from the sum, which may be in it therefore.
     """
@@ -134,18 +378,18 @@ def decide_money(
     if loose is not None:
         told += [(text, other) for text, _ in told if (other := read_sum(f"{text} {loose}")) is not None]
     if told:
-        return _settled(told), [each.text for each in figures if each.kind != "sum"]
+        return _settled(told), [each for each in figures if each.kind != "sum" or read_sum(each.text) is None]
     may_be_sum = list(_read(figures, {"short", "unsure"} if has_number else {"short"}))
     if len(may_be_sum) != 1 or len(may_be_sum) != sum(each.kind != "number" for each in figures):
-        return Money(), [each.text for each in figures]
-    return _asked(*may_be_sum[0]), [each.text for each in figures if each.kind == "number"]
+        return Money(), list(figures)
+    return _asked(*may_be_sum[0]), [each for each in figures if each.kind == "number"]
 
 
 def _read(figures: Sequence[Figures], kinds: set[str]) -> Iterator[tuple[str, Reading]]:
     for each in figures:
         value = read_sum(each.text) if each.kind in kinds else None
         if value is not None:
-            yield each.text, value
+            yield each.text, in_doubt(value) if each.in_doubt else value
 
 
 def _settled(told: Sequence[tuple[str, Reading]]) -> Money:
@@ -153,9 +397,9 @@ def _settled(told: Sequence[tuple[str, Reading]]) -> Money:
     texts = " / ".join(dict.fromkeys(text for text, _ in told))
     values = list(dict.fromkeys(meanings(value) for _, value in told))
     rejection = next((value for _, value in told if isinstance(value, Rejection)), None)
-    first = told[0][1]
-    if len(values) == 1 and isinstance(first, Amount):
-        return Money(amount=first, text=texts)
+    sure = next((value for _, value in told if isinstance(value, Amount)), None)
+    if len(values) == 1 and sure is not None and all(isinstance(value, Amount) for _, value in told):
+        return Money(amount=sure, text=texts)
     readings = tuple(
         sorted({amount for each in values for amount in each}, key=lambda each: (each.currency, each.value))
     )

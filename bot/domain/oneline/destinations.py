@@ -9,12 +9,16 @@ from typing import Final
 from rapidfuzz import fuzz, process
 
 from bot.domain.oneline.vocabulary import (
+    COUNTED,
     EVERYDAY,
+    EVERYDAY_WORDS,
     FILLERS,
     GENERIC,
     LEADS_TO_NAME,
     NAMES_TOO,
     NEARLY_BANKS,
+    NOT_THIS,
+    ONLY_EXACT,
     TALK,
     TITLES,
 )
@@ -30,6 +34,7 @@ MOST_SEARCHED: Final = 4
 """Stretches of one line that resemble a name and are searched for, which takes milliseconds for each."""
 
 _NO_PART_OF_BANKS: Final = FILLERS | TALK | LEADS_TO_NAME | TITLES
+_OTHER_WORDS: Final = (EVERYDAY_WORDS | TALK | COUNTED) - FILLERS - GENERIC - LEADS_TO_NAME
 _SHORTEST_LIKENESS: Final = 3
 _LIKE_ENOUGH: Final = 80.0
 
@@ -58,7 +63,7 @@ def find_destinations(
     """
     named = list(_named(words, free, tuple(methods)))
     unmistakable = [each for each in named if not may_be_name(words, each)]
-    if unmistakable:
+    if any(not is_in_doubt(words, each) for each in unmistakable):
         return unmistakable
     taken = {place for each in named for place in range(each.start, each.stop)}
     left = [is_free and place not in taken for place, is_free in enumerate(free)]
@@ -70,6 +75,26 @@ def may_be_name(words: Sequence[Word], destination: Destination) -> bool:
     """Whether people, too, are called what these words say."""
     text = _text(words, destination.start, destination.stop).casefold()
     return text.removesuffix(" bank") in NAMES_TOO  # "Siti Mega bank mandiri"
+
+
+def is_in_doubt(words: Sequence[Word], destination: Destination) -> bool:
+    """Whether the words beside it say that the money doesn't go there ("dari bca"), or that it is no destination.
+
+    The latter for names that are words of their own ("hari raya", "dana darurat").
+    """
+    before = destination.start
+    while before > 0 and not words[before].parted and words[before - 1].folded in FILLERS | GENERIC:
+        before -= 1
+    if before > 0 and not words[before].parted and words[before - 1].folded in NOT_THIS:
+        return True
+    beside = [(destination.start - 1, destination.start), (destination.stop, destination.stop)]
+    return may_be_name(words, destination) and any(
+        0 <= place < len(words)
+        and not words[joint].parted
+        and not words[place].aside
+        and words[place].folded in _OTHER_WORDS
+        for place, joint in beside
+    )
 
 
 def _named(words: Sequence[Word], free: Sequence[bool], methods: tuple[PayoutMethod, ...]) -> Iterator[Destination]:
@@ -118,13 +143,18 @@ def _text(words: Sequence[Word], start: int, stop: int) -> str:
 def _resembling(words: Sequence[Word], free: Sequence[bool], methods: Sequence[PayoutMethod]) -> list[Destination]:
     """The likeliest misspelt or unfinished names, none of which shares a word with another."""
     found, names = list[tuple[float, Destination]](), tuple(_index(tuple(methods)))
-    spans = (span for span in _worth_searching(words, free) if _resembles_any(_text(words, *span), names))
+    telling = tuple(name for name in names if name not in ONLY_EXACT)
+    spans = (
+        span
+        for span in _worth_searching(words, free)
+        if _resembles_any(_text(words, *span), names if _is_bank(words, span[0]) else telling)
+    )
     for start, stop in islice(spans, MOST_SEARCHED):
-        text = _text(words, start, stop)
+        text, is_bank = _text(words, start, stop), _is_bank(words, start)
         result = search(text, methods)
         meant = (result.hit,) if result.hit else result.candidates
-        likeness = max((_likeness(text, method) for method in meant), default=0.0)
-        if likeness >= _LIKE_ENOUGH or (meant and _begins(text, meant[0])):
+        likeness = max((_likeness(text, method, is_bank=is_bank) for method in meant), default=0.0)
+        if likeness >= _LIKE_ENOUGH or (meant and _begins(text, meant[0], is_bank=is_bank)):
             clear = result.hit is not None and likeness >= _LIKE_ENOUGH
             found.append((likeness, Destination(start, stop, meant, sure=False, clear=clear)))
     return _apart([each for _, each in sorted(found, key=lambda pair: -pair[0])])
@@ -163,9 +193,9 @@ def _could_be_misspelt(words: Sequence[Word], start: int, stop: int) -> bool:
     if any(word.folded in _NO_PART_OF_BANKS for word in words[start:stop]):
         return False
     if stop - start > 1:
-        return True
+        return not any(word.folded in EVERYDAY_WORDS | GENERIC for word in words[start + 1 : stop])
     text = words[start].folded
-    if text in GENERIC or text in EVERYDAY or text in NEARLY_BANKS:
+    if text in GENERIC or text in EVERYDAY or text in NEARLY_BANKS or text in EVERYDAY_WORDS:
         return False
     return len(text) >= _SHORTEST_LIKENESS and text.isalpha()
 
@@ -188,9 +218,15 @@ def _index(methods: tuple[PayoutMethod, ...]) -> dict[str, tuple[PayoutMethod, .
     return {form: tuple(found[:MOST_OFFERED]) for form, found in index.items()}
 
 
-def _likeness(text: str, method: PayoutMethod) -> float:
-    return max((fuzz.ratio(one, other) for one in forms(text) for other in _forms(method)), default=0.0)
+def _is_bank(words: Sequence[Word], place: int) -> bool:
+    return words[place].folded in GENERIC
 
 
-def _begins(text: str, method: PayoutMethod) -> bool:
-    return any(other.startswith(one) for one in forms(text) for other in _forms(method))
+def _likeness(text: str, method: PayoutMethod, *, is_bank: bool) -> float:
+    others = _forms(method) if is_bank else _forms(method) - ONLY_EXACT
+    return max((fuzz.ratio(one, other) for one in forms(text) for other in others), default=0.0)
+
+
+def _begins(text: str, method: PayoutMethod, *, is_bank: bool) -> bool:
+    others = _forms(method) if is_bank else _forms(method) - ONLY_EXACT
+    return any(other.startswith(one) for one in forms(text) for other in others)

@@ -13,9 +13,12 @@ SHORTEST_NUMBER: Final = 5
 """Digits; fewer are no account, so they can only be a sum in short ("50") or a piece of a spaced number."""
 
 _FIGURES = re.compile(r"[+-]?\d[\d.,'\-]*")
-_NUMBER = re.compile(r"\+?\d+(?:[.\-]\d+)*")
-_GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,']\d{3})+(?:[.,]\d+)?")
+_NUMBER = re.compile(r"\+?\d+(?:\.\d+)*|\+?\d+(?:-\d+)*")
+_GROUPED = re.compile(r"[1-9]\d{0,2}([.,'])\d{3}(?:\1\d{3})*(?:(?!\1)[.,]\d+)?")
+_NEARLY_GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,']\d{3})+(?:[.,]\d+)?")
+_RANGE = re.compile(r"[1-9]\d{1,8}00-[1-9]\d{1,8}00")
 _SPACED = re.compile(r"[1-9]\d{0,2}(?: \d{3})* 000")
+_SPACED_SUM = re.compile(r"[1-9]\d{0,2}(?: \d{3})+")
 _THOUSANDS = "000"
 _COUNTRY: Final = frozenset({"+62", "62", "0062"})
 _ROUND: Final = re.compile(r"[1-9]\d{0,2}|[1-9]\d00")
@@ -42,21 +45,22 @@ def starts_as_number(text: str) -> bool:
 
 
 def is_piece(text: str) -> bool:
-    """Whether `text` may be a number or a piece of one, by its marks; `1.500.000` and `1,5` are not."""
+    """Whether `text` may be a number or a piece of one, by its marks; `1.500.000`, `1,5` and `50000-75000` are not."""
     if _NUMBER.fullmatch(text) is None or _has_decimals(text):
         return False
     groups = re.split(r"[.\-]", text)
     if len(groups) > 1 and any(len(group) >= SURE_NUMBER for group in groups) and not is_country(groups[0]):
         return False  # two numbers with a dash between
-    long = len(digits_of(text)) >= SURE_NUMBER
-    return _GROUPED.fullmatch(text) is None or (long and not text.endswith(_THOUSANDS))
+    if _GROUPED.fullmatch(text) or _RANGE.fullmatch(text):
+        return False
+    return _NEARLY_GROUPED.fullmatch(text) is None or len(digits_of(text)) >= SURE_NUMBER
 
 
 def is_sum(text: str) -> bool:
     """Whether `text` is a sum without more being said: grouped, with decimals, or round thousands below ten digits."""
     if text.startswith(("0", "+")) and not _has_decimals(text):
         return False
-    if _GROUPED.fullmatch(text) or _SPACED.fullmatch(text) or _has_decimals(text):
+    if _NEARLY_GROUPED.fullmatch(text) or _SPACED.fullmatch(text) or _has_decimals(text):
         return not is_piece(text)
     digits = digits_of(text)
     return len(digits) <= LONGEST_SUM and digits != _THOUSANDS and digits.endswith(_THOUSANDS)
@@ -67,10 +71,15 @@ def is_short_sum(text: str) -> bool:
     return _ROUND.fullmatch(text) is not None
 
 
+def is_spaced_sum(text: str) -> bool:
+    """Whether `text` is a figure with spaces between its thousands, and short enough to be a sum: "2 350 123"."""
+    return _SPACED_SUM.fullmatch(text) is not None and len(digits_of(text)) <= LONGEST_SUM
+
+
 def is_spaced_thousands(text: str) -> bool:
     """Whether `text` is a figure with spaces between its thousands: "1 500 000"."""
     return _SPACED.fullmatch(text) is not None
 
 
 def _has_decimals(text: str) -> bool:
-    return re.fullmatch(r"-?\d{1,9}[.,]\d{1,2}|-?\d{1,9},\d+|-?0[.,]\d+", text) is not None
+    return re.fullmatch(r"-?\d{1,9}[.,]\d{1,2}|-?\d{1,9},\d{3}|-?\d{4,9}\.\d{3}|-?0[.,]\d+", text) is not None

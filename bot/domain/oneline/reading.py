@@ -1,17 +1,28 @@
 """One line of text read as an order: each word is given to one part at the most, and what is doubtful is said so."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.errors import Rejection, Remark
 from bot.domain.money import Amount
-from bot.domain.oneline.deciding import decide_money, decide_number, read_runs
-from bot.domain.oneline.destinations import Destination, find_destinations, may_be_name
-from bot.domain.oneline.figures import is_figures
-from bot.domain.oneline.names import find_name
-from bot.domain.oneline.sums import Sum, find_sums, loose_currency
-from bot.domain.oneline.words import Word, words_of
+from bot.domain.oneline.aside import is_of_name, set_aside
+from bot.domain.oneline.deciding import (
+    LEAST_OF_RIVAL,
+    Number,
+    decide_money,
+    decide_number,
+    may_go_on,
+    read_runs,
+    takes_any_number,
+)
+from bot.domain.oneline.destinations import Destination, find_destinations, is_in_doubt, may_be_name
+from bot.domain.oneline.figures import digits_of, is_figures
+from bot.domain.oneline.names import Name, find_name
+from bot.domain.oneline.sums import Sum, ends_with_initial, find_sums, has_loose_word, loose_currency
+from bot.domain.oneline.vocabulary import EACH, LEADS_TO_DESTINATION, MONTHS
+from bot.domain.oneline.words import WHOLE_NUMBER, Word, words_of
 from bot.domain.payout import PayoutMethod
 from bot.domain.payout.searching import MOST_OFFERED
 
@@ -19,6 +30,9 @@ LONGEST_LINE: Final = 300
 """Characters; longer texts are letters, not orders, and nothing is picked out of them."""
 
 MOST_WORDS: Final = 40
+_FIGURE_FIRST: Final = re.compile(r"[\W_]*x?[\W_]*\d", re.IGNORECASE)
+"""Words such as "3x", "x3", "@500rb", "500rban": a letter before the figures makes a code of them ("B12")."""
+
 _MOST_SHOWN: Final = 8
 
 
@@ -30,7 +44,8 @@ class OneLine:
     where the method is known, otherwise the digits as typed, yet unchecked. `doubtful_number`: a number with
     `number_doubt`, the question to ask first (None where no method is known, which decides what is usual).
     `amount`; or none and `amount_readings`, the sums that `amount_text` may mean. `holder`: the name as a bank would
-    print it. `rejections`: what was understood and can't be accepted. `leftover`: the words nobody understood.
+    print it; or none and `doubtful_holder`, words that may be one. `rejections`: what was understood and can't be
+    accepted. `leftover`: the words nobody understood.
     """
 
     method: PayoutMethod | None = None
@@ -42,6 +57,7 @@ class OneLine:
     amount_readings: tuple[Amount, ...] = ()
     amount_text: str = ""
     holder: str | None = None
+    doubtful_holder: str | None = None
     rejections: tuple[Rejection, ...] = ()
     leftover: tuple[str, ...] = ()
 
@@ -52,8 +68,16 @@ def read_line(text: str, methods: Sequence[PayoutMethod]) -> OneLine:
     Never raises, and never guesses: two numbers are no number, two sums are two readings of the sum.
     """
     words = words_of(text) if len(text) <= LONGEST_LINE else []
-    if not words or len(words) > MOST_WORDS:
+    if not words:
         return OneLine(leftover=tuple(text[:LONGEST_LINE].split()[:_MOST_SHOWN]))
+    return read_words(words, methods)
+
+
+def read_words(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> OneLine:
+    """The same of words that were cut out of a line already."""
+    if len(words) > MOST_WORDS:
+        return OneLine(leftover=tuple(word.text for word in words[:_MOST_SHOWN]))
+    words = set_aside(words)
     sums = find_sums(words)
     free = [not _is_odd(word) and not is_figures(word) for word in words]
     _take(free, sums)
@@ -66,16 +90,35 @@ def _put_together(
     words: Sequence[Word], free: Sequence[bool], sums: Sequence[Sum], places: Sequence[Destination]
 ) -> OneLine:
     method, candidates = _meant(places)
-    figures, unclear = read_runs(words, sums, method)
+    figures, unclear = read_runs(words, sums, free, method, candidates)
     number, rest = decide_number(figures, method)
-    if number.number is None and not all(place.sure for place in places):
-        # Nothing confirms the misspelt name, so it's offered instead of taken.
+    name = find_name(words, free, _torn(words, sums, places, method))
+    if not _is_confirmed(words, places, number, name):
+        # Nothing confirms the name of the destination, so it's offered instead of taken.
         method, candidates = None, candidates or tuple(filter(None, (method,)))
+        figures, unclear = read_runs(words, sums, free, None, candidates)
         number, rest = decide_number(figures, None)
-    loose = loose_currency(words, sums)
-    money, unused = decide_money(sums, rest, has_number=number.number is not None, loose=loose)
-    torn = {at for each in places if len(places) > 1 and may_be_name(words, each) for at in (each.start - 1, each.stop)}
-    name = find_name(words, free, torn)
+        name = find_name(words, free, _torn(words, sums, places, None))
+    has_number = number.number is not None
+    starts = [each.places.start for each in rest if each.kind == "sum"]
+    money, unused = decide_money(sums, rest, has_number=has_number, loose=loose_currency(words, sums))
+    # Banks' own codes stand before numbers by habit ("bca 014 …"); they add nothing to the name.
+    unread = {place for each in unused for place in each.places if not _is_code(words[place], method)} | set(unclear)
+    odd = {place for place, word in enumerate(words) if _is_odd(word) and not is_of_name(words, place)}
+    unread |= odd | set(name.leftover)
+    if may_go_on(words, sums, number, unread, method):
+        unread |= set(number.places)
+        number = Number()
+    if any(_may_be_number(words[place]) for place in unread if not is_figures(words[place])):
+        unread |= set(number.places)
+        number = Number()
+    loose = {place for place, word in enumerate(words) if free[place] and has_loose_word(word)}
+    if (number.number or number.doubtful) is None and any(_follows_figures(words, each) for each in sums):
+        money = money.doubted
+    if number.number is None and any(words[at].cut for at in (*starts, *(each.start for each in sums))):
+        money = money.doubted
+    if any(_casts_doubt(words[place]) for place in unread | loose) or any(word.folded in EACH for word in words):
+        money = money.doubted
     return OneLine(
         method=method,
         method_candidates=candidates,
@@ -86,20 +129,68 @@ def _put_together(
         amount_readings=money.readings,
         amount_text=money.text,
         holder=name.holder,
+        doubtful_holder=name.doubtful,
         rejections=tuple(each.rejection for each in (number, money, name) if each.rejection is not None),
-        # Banks' own codes stand before numbers by habit ("bca 014 …"); they add nothing to the name.
-        leftover=(
-            *unclear,
-            *(text for text in unused if not method or text != method.code),
-            *(word.text for word in words if _is_odd(word)),
-            *name.leftover,
-        ),
+        leftover=tuple(words[place].text for place in sorted(unread)),
     )
 
 
 def _is_odd(word: Word) -> bool:
     """Whether the word is neither figures that we read nor letters: "1/2", "⑤", "&"."""
     return word.odd or not (is_figures(word) or any(each.isalpha() or each == "₿" for each in word.text))
+
+
+def _is_code(word: Word, method: PayoutMethod | None) -> bool:
+    return method is not None and word.text == method.code
+
+
+def _may_be_number(word: Word) -> bool:
+    """Whether a word that wasn't understood may be the number: "8661.8600._1", but no code such as "JX1234567890"."""
+    return not word.aside and _FIGURE_FIRST.match(word.text) is not None and len(digits_of(word.text)) >= LEAST_OF_RIVAL
+
+
+def _follows_figures(words: Sequence[Word], found: Sum) -> bool:
+    """Whether figures that make no number stand right before a sum, whose first digits may be theirs."""
+    return found.start > 0 and not words[found.start].parted and is_figures(words[found.start - 1])
+
+
+def _casts_doubt(word: Word) -> bool:
+    """Whether a word that wasn't understood may be part of the sum, or say how often it is meant."""
+    if word.aside or len(digits_of(word.text)) >= WHOLE_NUMBER:
+        return False
+    return word.odd or _FIGURE_FIRST.match(word.text) is not None or has_loose_word(word)
+
+
+def _is_confirmed(words: Sequence[Word], places: Sequence[Destination], number: Number, name: Name) -> bool:
+    """Whether the line says where the money goes without a doubt.
+
+    A misspelt name needs a number that is usual there; one that people and places bear as well needs that, too, where
+    the number could be any bank's and the line names no other holder.
+    """
+    if any(is_in_doubt(words, place) for place in places):
+        return False
+    if not all(place.sure for place in places):
+        return number.number is not None
+    if len(places) != 1 or number.number is None or not may_be_name(words, places[0]) or name.holder or name.doubtful:
+        return True
+    if places[0].start > 0 and words[places[0].start - 1].folded in LEADS_TO_DESTINATION:
+        return True
+    return not all(takes_any_number(method) for method in places[0].methods)
+
+
+def _torn(
+    words: Sequence[Word], sums: Sequence[Sum], places: Sequence[Destination], method: PayoutMethod | None
+) -> set[int]:
+    """The places beside a word that may be the rest of a name.
+
+    That is a bank's name that people bear as well, a month's, or the letter at the end of a sum.
+    """
+    doubtful = [
+        each for each in places if (method is None and not each.sure) or (len(places) > 1 and may_be_name(words, each))
+    ]
+    torn = {at for each in doubtful for at in (each.start - 1, each.stop)}
+    torn |= {each.stop for each in sums if ends_with_initial(words, each)}
+    return torn | {at + 1 for at, word in enumerate(words) if word.aside and word.folded in MONTHS}
 
 
 def _take(free: list[bool], parts: Sequence[Sum] | Sequence[Destination]) -> None:

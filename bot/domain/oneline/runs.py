@@ -4,6 +4,7 @@ Every way to divide a run into numbers and sums is weighed by how much of it wou
 disagree, nothing is taken from the run: half a number, or one with a sum grown on, would send money to a stranger.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -25,20 +26,28 @@ from bot.domain.payout.numbers import LONGEST_ACCOUNT, TYPICAL_ACCOUNT
 MOST_PIECES: Final = 7
 """Words of one run that are weighed, for 2⁶ divisions; a number in more pieces than this isn't written by anybody."""
 
+_MOBILE: Final = re.compile(r"(?:\+?62|0)?8\d{8,11}")
+
 _DOUBT: Final = 2
 """How much odder a reading may be that still makes a cut doubtful."""
 
-Kind = Literal["number", "sum", "short", "unsure"]
-"""`short`: a sum with its thousands perhaps left out. `unsure`: a short number, or an odd sum."""
+Kind = Literal["number", "sum", "short", "unsure", "huge"]
+"""`short`: a sum with its thousands perhaps left out. `unsure`: a short number, or an odd sum. `huge`: a sum in groups
+of thousands that nobody sends, or a number that was written so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One number or sum of a run, with spaces as typed; `odd` says how unusual this reading of it is."""
+    """One number or sum of a run, with spaces as typed; `odd` says how unusual this reading of it is.
+
+    `places`: where its words stand in the line. `in_doubt`: what is around it leaves it open whether it's meant.
+    """
 
     kind: Kind
     text: str
     odd: int = 0
+    places: range = range(0)
+    in_doubt: bool = False
 
     @property
     def number(self) -> str:
@@ -63,6 +72,38 @@ def divide(run: Sequence[str], *, has_sum: bool, fits: Callable[[str], bool] | N
     if len(likeliest) != 1 or (len(rivals) > 1 and _is_cut_off(likeliest[0])):
         return None
     return likeliest[0]
+
+
+def is_cut_short(number: Figures, as_sent: Callable[[str], str], fits: Callable[[str], bool] | None) -> bool:
+    """Whether a number in pieces is one without its first or its last short pieces, too; they may mean something else.
+
+    `as_sent`: the form that goes to the service, for "62 812 …" without its first piece is the same number.
+    """
+    pieces = number.text.split()
+    whole = as_sent(number.number)
+    for place in range(1, len(pieces)):
+        for kept, dropped in ((pieces[:place], pieces[place:]), (pieces[place:], pieces[:place])):
+            part = Figures("number", " ".join(kept)).number
+            is_short = len(kept) == 1 or all(len(digits_of(piece)) < SHORTEST_NUMBER for piece in dropped)
+            if is_short and not is_country(dropped[0]) and as_sent(part) != whole and could_be_whole(part, fits):
+                return True
+    return False
+
+
+def numbers_in(texts: Sequence[str]) -> Iterator[str]:
+    """Every number that neighbours among `texts` make, in pieces or alone; sums are no pieces."""
+    for start in range(len(texts)):
+        for stop in range(start + 1, len(texts) + 1):
+            if any(len(text) >= SHORTEST_NUMBER and is_sum(text) for text in texts[start:stop]):
+                break
+            yield Figures("number", " ".join(texts[start:stop])).number
+
+
+def could_be_whole(number: str, fits: Callable[[str], bool] | None) -> bool:
+    """Whether `number` needs no more digits: it is usual for the destination, or anywhere where none is known."""
+    if fits is not None:
+        return fits(number)
+    return len(digits_of(number)) in TYPICAL_ACCOUNT or _MOBILE.fullmatch(number) is not None
 
 
 def _is_cut_off(division: Division) -> bool:
@@ -93,7 +134,9 @@ def _figures(words: tuple[str, ...]) -> Iterator[Figures]:
 
 def _alone(text: str) -> Iterator[Figures]:
     length = len(digits_of(text))
-    if is_sum(text):
+    if is_sum(text) and length >= SURE_NUMBER:
+        yield Figures("huge", text, odd=2)
+    elif is_sum(text):
         yield Figures("sum", text)
     elif is_piece(text) and (length >= SURE_NUMBER or (starts_as_number(text) and length >= SHORTEST_NUMBER)):
         yield Figures("number", text)
@@ -108,7 +151,7 @@ def _alone(text: str) -> Iterator[Figures]:
 def _together(words: tuple[str, ...]) -> Iterator[Figures]:
     text = " ".join(words)
     if is_spaced_thousands(text):
-        yield Figures("sum", text)
+        yield Figures("sum" if len(digits_of(text)) < SURE_NUMBER else "huge", text)
     if not all(is_piece(word) for word in words) or any(word.startswith("+") for word in words[1:]):
         return
     if any(len(digits_of(word)) >= SURE_NUMBER for word in words) and not _is_with_country(words):

@@ -8,7 +8,16 @@ from typing import Final
 from bot.domain.errors import Rejection
 from bot.domain.money import Ambiguous, Amount, parse_amount
 from bot.domain.money.vocabulary import CURRENCIES, HUNDREDS, ONE_OF, SCALES, SLANG, TIMES, words_in
-from bot.domain.oneline.figures import SURE_NUMBER, digits_of, is_figures, is_spaced_thousands, is_sum, starts_as_number
+from bot.domain.oneline.figures import (
+    SURE_NUMBER,
+    digits_of,
+    is_figures,
+    is_spaced_sum,
+    is_spaced_thousands,
+    is_sum,
+    starts_as_number,
+)
+from bot.domain.oneline.vocabulary import ABOUT, COUNTED, EACH, FILLERS, GENERIC, LEADS_TO_NAME, NOT_THIS, SUM_OF_ELSE
 from bot.domain.oneline.words import Word
 
 LONGEST_PHRASE: Final = 8
@@ -18,11 +27,22 @@ MOST_UNITS: Final = 12
 """Words of money in one line; more are no order, and each is read with all that follow it."""
 
 _TELLING: Final = frozenset({*SCALES, *ONE_OF, *SLANG, *TIMES, *HUNDREDS})
-_BEFORE_ONLY: Final = frozenset({"rp", "idr"})
+BEFORE_ONLY: Final = frozenset({"rp", "idr"})
 _INITIALS: Final = frozenset({"k", "m"})
 """Scales of one letter, which are initials of names as well: after a space they need a small figure before them."""
 
+_PRICED: Final = re.compile(r"(?:rp|idr)\.?([1-9]\d{0,2})")
+"""The currency with the first of a sum's thousands: "Rp1 500 000"."""
+
+_UNITS: Final = frozenset({*CURRENCIES, *SCALES})
 _SMALL: Final = 4
+
+_BEFORE: Final = SUM_OF_ELSE | ABOUT | EACH | NOT_THIS
+_BEHIND: Final = SUM_OF_ELSE | ABOUT | EACH | COUNTED
+"""Words that make the sum beside them doubtful: a fee, "about", "each", "not"."""
+
+_NO_NAME_BEGINS: Final = FILLERS | GENERIC | LEADS_TO_NAME
+_MOST_FILLERS: Final = 3
 
 Reading = Amount | Ambiguous | Rejection
 """What a text says as a sum."""
@@ -51,11 +71,69 @@ def find_sums(words: Sequence[Word]) -> list[Sum]:
     return found
 
 
+def is_in_doubt(words: Sequence[Word], start: int, stop: int) -> bool:
+    """Whether what stands at or beside these words leaves it open that they are what is to be sent.
+
+    They were cut out of more figures, or a sign says "about"; or they are the sum of a fee, so much for each, not so
+    much. Words that only lead to a sum ("biaya sebesar 5rb") are looked past.
+    """
+    if any(word.doubted for word in words[start:stop]):
+        return True
+    before = start - 1
+    while start - before <= _MOST_FILLERS and before >= 0 and words[before].folded in FILLERS:
+        before -= 1
+    is_joined = not any(word.parted for word in words[before + 1 : start + 1])
+    if is_joined and before >= 0 and words[before].folded in _BEFORE:
+        return True
+    if stop == len(words):
+        return False
+    if is_figures(words[stop - 1]) and (_may_be_unit(words[stop : stop + 2]) or _goes_on(words, start, stop)):
+        return True
+    behind = COUNTED if words[stop].parted else _BEHIND  # "50rb/orang"
+    return not words[stop].aside and words[stop].folded in behind
+
+
+def _goes_on(words: Sequence[Word], start: int, stop: int) -> bool:
+    """Whether more digits stand right behind a sum with spaces, in a word that is no figure: "Rp1 950 0:00"."""
+    follower = words[stop]
+    return stop - start > 1 and not follower.parted and follower.text[:1].isdecimal() and not is_figures(follower)
+
+
+def _may_be_unit(words: Sequence[Word]) -> bool:
+    """Whether the words behind a sum are a unit torn in two, or cut off: "45200 - k", "801000 sa-ts"."""
+    first, joined = words[0].folded, "".join(word.folded for word in words)
+    if first in _INITIALS:
+        after = words[1] if len(words) > 1 else None
+        return after is None or after.parted or after.folded in _NO_NAME_BEGINS or not after.text.isalpha()
+    return first not in _UNITS and joined in _UNITS
+
+
+def in_doubt(value: Reading) -> Reading:
+    """The same as a question."""
+    return Ambiguous((value,)) if isinstance(value, Amount) else value
+
+
+def has_loose_word(word: Word) -> bool:
+    """Whether a word that is in no sum belongs to the language of sums: part of what was meant wasn't understood."""
+    if word.odd or len(word.text) == 1:
+        return False
+    letters = "".join(filter(str.isalpha, word.folded))
+    if letters != word.folded and (letters in CURRENCIES or letters in SCALES) and len(letters) > 1:
+        return True  # "s'ats"
+    units = _units(word)
+    return units is not None and any(unit not in CURRENCIES for unit in units) and min(map(len, units)) > 1
+
+
 def loose_currency(words: Sequence[Word], sums: Sequence[Sum]) -> str | None:
     """A currency other than rupiah that stands apart from every sum: nobody can say whether it is the sum's."""
     taken = {place for each in sums for place in range(each.start, each.stop)}
     loose = (word.folded for place, word in enumerate(words) if place not in taken)
     return next((text for text in loose if CURRENCIES.get(text, "IDR") != "IDR"), None)
+
+
+def ends_with_initial(words: Sequence[Word], found: Sum) -> bool:
+    """Whether the sum's last word is a letter by itself, which may begin the name behind it: "5 m ali"."""
+    return found.stop - found.start > 1 and words[found.stop - 1].folded in _INITIALS
 
 
 def is_money(word: Word) -> bool:
@@ -82,7 +160,8 @@ def _readings(words: Sequence[Word], start: int) -> Iterator[Sum]:
             text = " ".join(word.text for word in words[start:end])
             value = read_sum(text)
             if value is not None:
-                yield Sum(start, end, text, _doubted(words[start:end], value))
+                value = _doubted(words[start:end], value)
+                yield Sum(start, end, text, in_doubt(value) if is_in_doubt(words, start, end) else value)
 
 
 def _doubted(phrase: Sequence[Word], value: Reading) -> Reading:
@@ -127,7 +206,7 @@ def _is_scale(before: Sequence[Word]) -> bool:
     """Whether a letter after these words scales a small figure ("50 k"), rather than begins a name ("50rb M. Ali")."""
     if not before or not is_figures(before[-1]) or len(digits_of(before[-1].text)) > _SMALL:
         return False
-    return len(before) == 1 or not is_figures(before[-2])
+    return len(before) == 1 or not _has_figures(before[-2])
 
 
 def _tells(word: Word, *, alone: bool) -> bool:
@@ -173,16 +252,18 @@ def _ends_well(words: Sequence[Word], start: int, stop: int) -> bool:
         is_last = stop == len(words) or not is_figures(words[stop])
         return _is_told_by_currency(words, start, stop) or (is_last and _ends_with_short_figure(words[start:stop]))
     follows = stop < len(words) and is_figures(words[stop]) and not words[stop].parted
-    return not (follows and stop - start > 1 and last.folded in _BEFORE_ONLY)
+    return not (follows and stop - start > 1 and last.folded in BEFORE_ONLY)
 
 
 def _is_told_by_currency(words: Sequence[Word], start: int, stop: int) -> bool:
     first = words[start].folded.strip(".")
-    if first not in CURRENCIES or _run(words, start + 1, stop) != range(start + 1, stop):
+    priced = _PRICED.fullmatch(first)
+    if not (priced or first in CURRENCIES) or _run(words, start + 1, stop) != range(start + 1, stop):
         return False
-    rest = [word.text for word in words[start + 1 : stop]]
+    rest = [*([priced[1]] if priced else []), *(word.text for word in words[start + 1 : stop])]
+    is_last = stop == len(words) or words[stop].parted or not is_figures(words[stop])
     if len(rest) > 1:
-        return is_spaced_thousands(" ".join(rest))
+        return is_spaced_thousands(" ".join(rest)) or (is_last and is_spaced_sum(" ".join(rest)))
     if starts_as_number(rest[0]) or is_sum(rest[0]):
         return is_sum(rest[0])
     follower = words[stop] if stop < len(words) and not words[stop].parted and is_figures(words[stop]) else None

@@ -1,0 +1,555 @@
+"""Lines such as people type for an order, made from a known truth, and what came of reading them.
+
+`cases(seed, count)` gives the same lines for the same seed. A reading is wrong where it takes a destination, a number,
+a sum or a holder's name without asking, and that isn't the truth; all else is right, or a question.
+"""
+
+import json
+import random
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from typing import Final
+
+from bot.domain.money import Amount
+from bot.domain.oneline import OneLine, read_line
+from bot.domain.oneline.deciding import is_usual
+from bot.domain.payout import PayoutMethod
+from tests.rupiah_in_words import in_words
+
+EWALLETS: Final = {"gopay", "ovo", "dana", "shopeepay", "linkaja", "linkaja_direct", "imkas", "isaku"}
+METHODS: Final = [
+    PayoutMethod(each["code"], each["name"], "ewallet" if each["code"] in EWALLETS else "bank", 250_000_000)
+    for each in json.loads((files("bot.domain.payout") / "known.json").read_text(encoding="utf-8"))
+]
+
+PARTS: Final = ("method", "number", "amount", "holder")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A line and what it means. `amount` None: the line leaves the sum open, so none may be taken.
+
+    `ordinary`: nothing but the four parts and polite words, in spellings that everybody reads alike.
+    """
+
+    text: str
+    method: str | None
+    number: str | None
+    amount: Amount | None
+    holder: str | None
+    ordinary: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it says where to, to which number, and how much, beyond doubt for a reader."""
+        return None not in (self.method, self.number, self.amount)
+
+
+@dataclass(slots=True)
+class Tally:
+    """How readings of cases went: lines by outcome, and the wrong ones whole."""
+
+    lines: Counter[str] = field(default_factory=Counter)
+    parts: Counter[str] = field(default_factory=Counter)
+    wrong: list[tuple[Case, str, OneLine]] = field(default_factory=list)
+    asked_ordinary: list[tuple[Case, OneLine]] = field(default_factory=list)
+
+    def add(self, case: Case, line: OneLine) -> None:
+        """Count one reading."""
+        wrong = wrong_parts(case, line)
+        self.wrong += [(case, part, line) for part in wrong]
+        self.parts.update(f"{part} asked" for part in PARTS if _truth(case, part) and not _taken(line, part))
+        outcome = "wrong" if wrong else _outcome(line)
+        self.lines[outcome] += 1
+        if case.is_whole:
+            self.lines[f"whole {outcome}"] += 1
+        if case.ordinary:
+            self.lines[f"ordinary {outcome}"] += 1
+            if outcome != "understood":
+                self.asked_ordinary.append((case, line))
+
+
+def wrong_parts(case: Case, line: OneLine) -> list[str]:
+    """The parts of `line` that are taken without asking and aren't the truth."""
+    return [part for part in PARTS if _taken(line, part) is not None and _taken(line, part) != _truth(case, part)]
+
+
+def _outcome(line: OneLine) -> str:
+    """How it goes on: straight to the review, with a question, or with a reason why something can't be accepted."""
+    if line.rejections:
+        return "refused"
+    has_all = all(_taken(line, part) is not None for part in PARTS if part != "holder")
+    return "understood" if has_all and line.doubtful_holder is None else "asked"
+
+
+def _truth(case: Case, part: str) -> object:
+    """An account that begins like a mobile number is compared as one: without a method nobody can say which it is."""
+    value = getattr(case, part)
+    if value is None:
+        return None
+    return _as_local(value) if part == "number" else value.replace(".", "") if part == "holder" else value
+
+
+def _taken(line: OneLine, part: str) -> object:
+    """What is taken without asking.
+
+    A number that waits for no question but the destination's is taken with it; one that no destination takes without a
+    question isn't.
+    """
+    if part == "method":
+        return line.method.code if line.method else None
+    if part == "number":
+        waits = line.method is not None and line.doubtful_number is not None and line.number_doubt is None
+        taken = line.doubtful_number if waits else line.number
+        is_asked = line.method is None and taken is not None and not any(is_usual(each, taken) for each in METHODS)
+        return None if taken is None or is_asked else _as_local(taken)
+    return line.holder.replace(".", "") if part == "holder" and line.holder else getattr(line, part)
+
+
+def _as_local(number: str) -> str:
+    """The local form, in which the truth is: without a method a mobile number is still as it was typed."""
+    return re.sub(r"^(?:(?:\+|00)?62)?(?=8\d{7,11}$)", "0", number)
+
+
+def read_all(cases: Iterator[Case]) -> Tally:
+    """Read each case, and count."""
+    tally = Tally()
+    for case in cases:
+        tally.add(case, read_line(case.text, METHODS))
+    return tally
+
+
+def cases(seed: int, count: int) -> Iterator[Case]:
+    """So many cases; the same ones for the same seed."""
+    for place in range(count):
+        yield _Writer(random.Random(f"{seed}/{place}")).case()
+
+
+SLIPS: Final = (*" ()[]{}:;|/\"\n<~+'*_!", "\U0001f64f", " - ", "..", "\u200b")
+"""What slips in beside a digit: with it a line means the same, or nobody can say what."""
+
+
+def slipped(seed: int, count: int) -> Iterator[Case]:
+    """Cases with a mark or two in the wrong place, within or beside their figures."""
+    for place, case in enumerate(cases(seed, count)):
+        dice = random.Random(f"{seed}/{place}/slip")
+        text = case.text
+        for _ in range(dice.choice((1, 1, 2))):
+            digits = [at for at, character in enumerate(text) if character.isdecimal()]
+            at = dice.choice(digits) + dice.choice((0, 1)) if digits else 0
+            text = text[:at] + dice.choice(SLIPS) + text[at:]
+        yield replace(case, text=text, ordinary=False)
+
+
+def sums(seed: int, count: int) -> Iterator[tuple[Amount, str, bool]]:
+    """Sums, what somebody types for each, and whether a mark has slipped into that, as it has into every second."""
+    for place in range(count):
+        dice = random.Random(f"{seed}/{place}/sum")
+        writer = _Writer(dice)
+        amount, text = writer.bitcoin() if dice.random() < 0.15 else writer.rupiah()
+        at, is_slipped = dice.randint(0, len(text)), place % 2 == 1
+        yield amount, text[:at] + dice.choice(SLIPS) + text[at:] if is_slipped else text, is_slipped
+
+
+# The parts of a line.
+
+DESTINATIONS: Final = {
+    "014": ("bca", "BCA", "Bca", "bank bca", "BANK BCA", "klikbca", "bank central asia", "Bank: BCA", "bnk bca"),
+    "008": ("mandiri", "Mandiri", "bank mandiri", "BMRI", "livin", "mandri"),
+    "002": ("bri", "BRI", "bank bri", "brimo"),
+    "009": ("bni", "BNI", "bni 46", "BNI46", "bank bni", "Bank Negara Indonesia"),
+    "451": ("bsi", "BSI", "bank syariah indonesia"),
+    "022": ("cimb", "CIMB Niaga", "cimb niaga"),
+    "013": ("permata", "Bank Permata", "permata bank"),
+    "011": ("danamon", "DANAMON"),
+    "542": ("jago", "Bank Jago", "bank jago"),
+    "535": ("seabank", "SeaBank", "sea bank"),
+    "213": ("jenius", "btpn", "SMBC"),
+    "087": ("hsbc", "HSBC"),
+    "426": ("bank mega", "Bank Mega", "mega"),
+    "947": ("aladin", "bank aladin"),
+    "gopay": ("gopay", "GoPay", "GOPAY", "go-pay", "gopey"),
+    "ovo": ("ovo", "OVO", "Ovo"),
+    "dana": ("dana", "DANA"),
+    "shopeepay": ("shopeepay", "spay", "ShopeePay", "shopee pay"),
+    "linkaja": ("linkaja", "LinkAja", "link aja"),
+}
+
+LENGTHS: Final = {
+    "014": 10,
+    "008": 13,
+    "002": 15,
+    "009": 10,
+    "451": 10,
+    "022": 13,
+    "013": 10,
+    "011": 10,
+    "542": 12,
+    "535": 12,
+    "213": 11,
+    "426": 15,
+}
+"""Digits of an account where the bank's are all alike; others have 10 to 16."""
+
+MOBILE: Final = ("0811", "0812", "0813", "0821", "0822", "0838", "0852", "0853", "0857", "0858", "0877", "0878", "0895")
+
+NAMES: Final = (
+    *(
+        "Budi",
+        "Budi Santoso",
+        "Siti Aminah",
+        "I Made Wirawan",
+        "M Ali",
+        "Ni Luh Putu Ayu",
+        "Agus Salim",
+        "Dewi Lestari",
+    ),
+    *(
+        "Rina Marlina",
+        "Joko Widodo",
+        "Hari Santoso",
+        "Putri Ayu",
+        "Andi",
+        "Ahmad Dahlan",
+        "Tri Wahyuni",
+        "Eko",
+        "Yanti",
+    ),
+    *(
+        "Bambang Sutrisno",
+        "Rizky Febian",
+        "Intan Permatasari",
+        "Kevin Sanjaya",
+        "Maria Goretti",
+        "Jose\u0301",
+        "O'Neill",
+    ),
+    *("Wayan Sudirta", "Slamet Riyadi", "Nurul Hidayah", "Fajar Nugroho", "Citra Kirana", "Teuku Umar", "Cut Nyak"),
+    *("Abdul Rahman bin Yusuf", "Lim Swie King", "Dian Sastro", "H. Sulaiman", "Pak Budi", "ibu Siti", "mas Joko"),
+)
+
+STRAY: Final = (
+    *("fee", "tgl", "jam", "bpd", "atau", "kos", "listrik", "token", "arisan", "iuran", "spp", "cicilan", "hutang"),
+    *("belanja", "makan siang", "pulsa", "zakat", "segera", "urgent", "besok", "sekarang", "cabang", "kcp", "unit"),
+    *("pembayaran", "transferan", "titipan", "tiket", "ongkir", "admin", "sewa rumah", "uang kas", "pelunasan", "dp"),
+    *(
+        "gaji",
+        "bonus",
+        "hadiah",
+        "kado",
+        "sumbangan",
+        "bayar",
+        "pinjaman",
+        "tabungan",
+        "rent",
+        "food",
+        "salary",
+        "gift",
+    ),
+    *(
+        "thanks ya",
+        "makasih",
+        "terima kasih",
+        "mohon dibantu",
+        "tolong ya",
+        "cek ya",
+        "konfirmasi",
+        "berita",
+        "catatan",
+    ),
+    *("invoice", "orderan", "pesanan", "wib", "kode", "rekening", "nomor", "uangnya", "secepatnya"),
+    *("ditransfer", "mengirim", "halo", "selamat pagi", "tunai", "cod", "ambil", "rumah", "mobil", "obat", "sekolah"),
+)
+
+CODES: Final = (
+    *("jam 10", "jam 10.30", "pukul 09.00 WIB", "10:30", "jam 7 malam", "tgl 5", "tanggal 17 agustus", "5 mei 2026"),
+    *("12/05/2026", "12-05-2026", "2026-11-21", "17.08.2026", "kode 123456", "kode: 014", "ref 9876543210", "#4521"),
+    *(
+        "inv/2026/001",
+        "INV-2026-0012",
+        "no 15",
+        "No.5",
+        "RT 03 RW 05",
+        "RT 3/5",
+        "rt03/rw05",
+        "blok C3 no 7",
+        "kamar 12",
+    ),
+    *("lt 2", "jl melati no 8", "id 8812345678", "otp 123456", "order 20261121001", "kode pos 40123", "# 12", "km 5"),
+    *("trx1234567890", "resi JX1234567890", "nik 3201234567890001", "antrian 23", "bulan 5", "tahun 2026", "mei 2026"),
+)
+"""Figures that are neither the number nor the sum, and say so."""
+
+COUNTS: Final = (
+    "3 bulan",
+    "2x",
+    "x 3",
+    "x3",
+    "3 kali",
+    "5 orang",
+    "10%",
+    "dua kali",
+    "2 pcs",
+    "50 porsi",
+    "masing-masing",
+    "per orang",
+)
+OTHER_SUMS: Final = (
+    "fee 2500",
+    "admin 6.500",
+    "biaya 5rb",
+    "ongkir 15rb",
+    "fee 2,5rb",
+    "potongan 10rb",
+    "kembalian 3.000",
+)
+LOOSE: Final = ("2", "7", "12", "014", "88", "123", "2026", "123456", "5", "008")
+"""Figures with nothing that says what they are."""
+
+PICTURES: Final = ("\U0001f64f", "\U0001f60a", "\U0001f4b8", "\u2764\ufe0f", "\u2705", "\U0001f44d\U0001f3fd")
+MARKS: Final = (" ", " ", " ", " ", " ", " ", ", ", "\n", " | ", " / ", " - ", "; ", "  ", "\u00a0", ". ", " : ")
+TIGHT: Final = ",/|;\n"
+
+
+@dataclass(slots=True)
+class _Writer:
+    """One line in the making."""
+
+    dice: random.Random
+    ordinary: bool = True
+
+    def case(self) -> Case:
+        """A line with its truth."""
+        roll = self.dice.random
+        code = self.dice.choice(list(DESTINATIONS))
+        number, written = self.number(code)
+        amount, said = self.amount()
+        holder, called = self.holder() if roll() < 0.7 else (None, None)
+        parts = {"method": self.destination(code), "number": written, "amount": said, "holder": called}
+        for part in ("method", "number", "amount"):
+            if roll() < 0.04:
+                self.ordinary = False
+                parts[part] = None
+        case = Case(
+            "",
+            code if parts["method"] else None,
+            number if parts["number"] else None,
+            amount if parts["amount"] else None,
+            holder,
+        )
+        noise = [
+            self.noise(code, has_number=case.number is not None) for _ in range(self.dice.choice((0, 0, 0, 1, 1, 2, 3)))
+        ]
+        if any(is_open for _, is_open in noise):
+            case = replace(case, amount=None)
+        pieces = [each for each in parts.values() if each is not None] + [text for text, _ in noise]
+        self.dice.shuffle(pieces)
+        text = self.joined(_without_traps(pieces))
+        if roll() < 0.05:
+            text = text.translate({ord(each): chr(ord(each) + 0xFEE0) for each in "0123456789"})
+        return replace(case, text=text, ordinary=self.ordinary)
+
+    def joined(self, pieces: Sequence[str]) -> str:
+        """The pieces with marks between them; in some lines the same tight mark everywhere."""
+        if self.dice.random() < 0.06 and not any(mark in piece for piece in pieces for mark in ",/|;"):
+            return self.dice.choice(TIGHT).join(pieces)
+        text = pieces[0] if pieces else ""
+        for piece in pieces[1:]:
+            text += self.dice.choice(MARKS) + piece
+        return text
+
+    def destination(self, code: str) -> str:
+        """One of its names, perhaps with a word before it, or with its own code."""
+        name = self.dice.choice(DESTINATIONS[code])
+        before = self.dice.choice(("", "", "", "ke ", "via ", "tujuan ", "transfer ke "))
+        after = f" {code}" if code.isdecimal() and self.dice.random() < 0.05 else ""
+        after = after or (f" ({code})" if code.isdecimal() and self.dice.random() < 0.03 else "")
+        return f"{before}{name}{after}"
+
+    def number(self, code: str) -> tuple[str, str]:
+        """A number that is usual there, and one way to write it."""
+        if code in EWALLETS:
+            return self.mobile()
+        length = LENGTHS.get(code) or self.dice.randint(10, 16)
+        number = self.dice.choice("0123456789") + "".join(self.dice.choice("0123456789") for _ in range(length - 1))
+        label = self.dice.choice(("", "", "", "", "rek ", "no rek ", "norek: ", "no. ", "a/c ", "rekening ", "Rek:"))
+        return number, label + self.wrapped(self.grouped(number))
+
+    def mobile(self) -> tuple[str, str]:
+        """A mobile number, and one way to write it."""
+        number = self.dice.choice(MOBILE) + "".join(
+            self.dice.choice("0123456789") for _ in range(self.dice.randint(6, 8))
+        )
+        written = self.dice.choice(
+            (number, number, self.grouped(number), f"+62{number[1:]}", f"62{number[1:]}", number[1:])
+        )
+        if self.dice.random() < 0.1:
+            rest = number[1:]
+            written = self.dice.choice(
+                (f"+62 {rest[:3]} {rest[3:7]} {rest[7:]}", f"(+62) {rest[:3]}-{rest[3:7]}-{rest[7:]}")
+            )
+        label = self.dice.choice(("", "", "", "hp ", "no hp ", "wa ", "nomor "))
+        return number, label + self.wrapped(written)
+
+    def grouped(self, digits: str) -> str:
+        """The digits whole, or in groups of two to five with spaces, dashes or dots."""
+        if self.dice.random() < 0.5:
+            return digits
+        size = self.dice.choice((3, 4, 4, 4, 5))
+        groups = [digits[start : start + size] for start in range(0, len(digits), size)]
+        if self.dice.random() < 0.3:
+            groups, left = [], digits
+            while left:
+                size = self.dice.randint(2, 5)
+                groups, left = [*groups, left[:size]], left[size:]
+        return self.dice.choice((" ", " ", "-", ".")).join(groups)
+
+    def amount(self) -> tuple[Amount, str]:
+        """A sum and one way to write it, perhaps with a word that leads to it."""
+        amount, said = self.bitcoin() if self.dice.random() < 0.1 else self.rupiah()
+        label = self.dice.choice(
+            ("", "", "", "", "nominal ", "nominal:", "sebesar ", "jumlah ", "sejumlah: ", "amount=", "total ")
+        )
+        return amount, label + self.wrapped(said)
+
+    def rupiah(self) -> tuple[Amount, str]:
+        """Rupiah, from a thousand to fifty million."""
+        thousands = self.dice.choice(
+            (self.dice.randint(10, 999), self.dice.randint(1, 50) * 50, self.dice.randint(1, 500) * 100)
+        )
+        value = thousands * 1000 + self.dice.choice((0, 0, 0, 0, 0, 500, 123, 999))
+        if self.dice.random() < 0.04:
+            self.ordinary = False
+            return Amount("IDR", value), self.dice.choice(list(_short_forms(value)))
+        return Amount("IDR", value), self.dice.choice(list(_spellings(value)))
+
+    def bitcoin(self) -> tuple[Amount, str]:
+        """Sats, from a thousand to ten million."""
+        value = self.dice.choice(
+            (self.dice.randint(1000, 99_999), self.dice.randint(1, 999) * 1000, self.dice.randint(1, 99) * 100_000)
+        )
+        coins = f"{value / 100_000_000:.8f}"
+        ways = [f"{value} sats", f"{value}sats", f"{value:,} sats", f"{value:,} sat".replace(",", "."), f"sats {value}"]
+        ways += [f"{coins} btc", f"{coins.rstrip('0')} BTC".replace(".", ","), f"\u20bf{value}", f"{value} satoshi"]
+        if value % 1000 == 0:
+            ways += [f"{value // 1000}k sats", f"{value // 1000}rb sat"]
+        return Amount("SAT", value), self.dice.choice(ways)
+
+    def wrapped(self, text: str) -> str:
+        """Sometimes in brackets, in quotes, in bold, or with a mark at the end."""
+        if self.dice.random() < 0.85:
+            return text
+        before, after = self.dice.choice(
+            (("(", ")"), ("[", "]"), ("*", "*"), ('"', '"'), ("", ";"), ("", ","), ("", "."), ("`", "`"))
+        )
+        return f"{before}{text}{after}"
+
+    def holder(self) -> tuple[str, str]:
+        """A name as it is written, and the same perhaps with what leads to it."""
+        name = self.dice.choice(NAMES)
+        name = self.dice.choice((name, name, name.lower(), name.upper()))
+        label = self.dice.choice(
+            ("", "", "", "a/n ", "a.n. ", "an ", "an. ", "a.n.", "atas nama ", "nama: ", "penerima ", "A/N: ")
+        )
+        from_label = _composed(name)
+        return from_label, f"{label}{name}"
+
+    def noise(self, code: str, *, has_number: bool) -> tuple[str, bool]:
+        """Something beside the order, and whether it leaves the sum open."""
+        kinds: list[tuple[int, Callable[[], tuple[str, bool]]]] = [
+            (5, lambda: (self.dice.choice(STRAY), False)),
+            (4, lambda: (self.dice.choice(CODES), False)),
+            (2, lambda: (self.dice.choice(PICTURES), False)),
+            (2, lambda: (self.dice.choice(LOOSE), False)),
+            (2, lambda: (self.dice.choice(OTHER_SUMS), False)),
+            (1, lambda: (self.dice.choice(COUNTS), True)),
+            (int(has_number and code not in EWALLETS), lambda: (f"hp {self.mobile()[0]}", False)),
+            (1, lambda: (f"dari {self.dice.choice(('bca', 'mandiri', 'ovo', 'rek 1234567890'))}", False)),
+        ]
+        kind = self.dice.choices(kinds, [weight for weight, _ in kinds])[0][1]
+        text, is_open = kind()
+        self.ordinary = self.ordinary and text in PICTURES
+        return text, is_open
+
+
+def _composed(name: str) -> str:
+    """The name as the reading gives it, with its accents composed."""
+    return unicodedata.normalize("NFKC", name)
+
+
+def _spellings(value: int) -> Iterator[str]:
+    dotted, commas, spaced = f"{value:,}".replace(",", "."), f"{value:,}", f"{value:,}".replace(",", " ")
+    yield from (
+        str(value),
+        dotted,
+        commas,
+        f"Rp{dotted}",
+        f"Rp {dotted}",
+        f"Rp. {dotted}",
+        f"rp{value}",
+        f"IDR {commas}",
+    )
+    yield from (
+        f"Rp{dotted},00",
+        f"Rp {dotted},-",
+        f"{dotted},-",
+        f"Rp {spaced}",
+        f"{dotted} rupiah",
+        f"Rp{spaced}",
+        f"rp {value}",
+    )
+    if value >= 10_000:
+        yield spaced
+    if value % 100 == 0:
+        thousands = f"{value / 1000:.1f}".removesuffix(".0").replace(".", ",")
+        yield from (
+            f"{thousands}rb",
+            f"{thousands} ribu",
+            f"{thousands}k",
+            f"Rp{thousands}rb",
+            f"{thousands} rb",
+            f"{thousands}RB",
+        )
+        yield f"{thousands.replace(',', '.')}k"
+    if value % 1000 == 0 and value >= 100_000:
+        millions = f"{value / 1_000_000:.3f}".rstrip("0").rstrip(".").replace(".", ",")
+        yield from (
+            f"{millions}jt",
+            f"{millions} juta",
+            f"Rp {millions} juta",
+            f"{millions}JT",
+            f"{millions.replace(',', '.')} jt",
+        )
+    if value % 1000 == 0:
+        yield from (in_words(value), f"{in_words(value)} rupiah")
+    if value % 1000 == 0 and value > 1_000_000 and value % 1_000_000:
+        yield f"{value // 1_000_000}jt {value % 1_000_000 // 1000}rb"
+    yield from {1_000_000: ("sejuta",), 500_000: ("setengah juta",), 50_000: ("gocap",)}.get(value, ())
+
+
+def _short_forms(value: int) -> Iterator[str]:
+    """What people write who leave something out: read in several ways, so it has to be asked."""
+    yield from (f"{value},000", f"{value}.000")
+    if value < 1_000_000 and value % 1000 == 0:
+        yield from (str(value // 1000), f"{value // 1000}.00")
+    if value >= 1_000_000 and value % 100_000 == 0:
+        millions = f"{value / 1_000_000:g}"
+        yield from (millions, millions.replace(".", ","), f"{millions}m", f"{millions}M")
+    if value > 1_000_000 and value % 1_000_000 >= 1000 and value % 1000 == 0:
+        yield f"{value // 1_000_000}jt{value % 1_000_000 // 1000}"
+        yield f"{value // 1_000_000} juta {value % 1_000_000 // 1000}"
+
+
+def _without_traps(pieces: Sequence[str]) -> list[str]:
+    """The pieces, without a bare figure beside a sum with spaces: "5 250 000" is one sum to everybody."""
+    kept = list(pieces)
+    for place in range(len(kept) - 1, 0, -1):
+        if kept[place - 1] in LOOSE and re.match(r"\W*\d{1,3} \d{3}\b", kept[place]):
+            del kept[place - 1]
+        elif kept[place] in LOOSE and re.search(r"\d \d{3}\W*$", kept[place - 1]):
+            del kept[place]
+    return kept

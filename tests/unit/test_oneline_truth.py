@@ -1,0 +1,115 @@
+"""Two thousand lines with a known truth: nothing is taken without asking that isn't meant, and little is asked.
+
+A hundred thousand are read by `make bench`. A counterexample becomes a plain case in `test_oneline_doubt`.
+"""
+
+import pytest
+
+from bot.domain.money import Amount
+from bot.domain.oneline import looks_like_order, read_line
+from tests.order_lines import METHODS, Case, Tally, cases, read_all, slipped, wrong_parts
+
+SEED = 20261121
+LINES = 2_000
+SLIPPED = 1_000
+
+
+def lines_of(tally: Tally) -> str:
+    """Return the first wrong readings, to be read in a failure."""
+    return "\n".join(f"{part}: {case!r}\n    {line!r}" for case, part, line in tally.wrong[:5])
+
+
+def test_nothing_wrong_is_taken_from_lines_with_a_known_truth() -> None:
+    tally = read_all(cases(SEED, LINES))
+    assert not tally.wrong, lines_of(tally)
+    assert tally.lines["whole understood"] > 2 * tally.lines["whole asked"]
+    assert tally.lines["ordinary understood"] > 9 * tally.lines["ordinary asked"]
+
+
+def test_nothing_wrong_is_taken_from_lines_in_which_a_mark_has_slipped_among_the_figures() -> None:
+    tally = read_all(slipped(SEED, SLIPPED))
+    assert not tally.wrong, lines_of(tally)
+
+
+def test_the_lines_are_the_same_in_each_run() -> None:
+    assert list(cases(SEED, 20)) == list(cases(SEED, 20))
+    assert len({case.text for case in cases(SEED, 200)}) > 195
+
+
+@pytest.mark.parametrize(
+    ("case", "wrong"),
+    [
+        (Case("500rb bca 1234567890 Budi", "014", "1234567890", Amount("IDR", 500_000), "Budi"), []),
+        (Case("500rb bca 1234567890 Budi", "014", "1234567890", Amount("IDR", 5_000_000), "Budi"), ["amount"]),
+        (Case("500rb bca 1234567890 Budi", "014", "1234567890", None, "Budi"), ["amount"]),
+        (Case("500rb bca 1234567890 Budi", "008", "1234567891", None, None), ["method", "number", "amount", "holder"]),
+        (Case("ovo 821821125 50rb", "ovo", "0821821125", Amount("IDR", 50_000), None), []),
+        (Case("ovo 821821125 50rb", "ovo", "0821821126", Amount("IDR", 50_000), None), ["number"]),
+    ],
+)
+def test_a_wrong_reading_is_noticed(case: Case, wrong: list[str]) -> None:
+    assert wrong_parts(case, read_line(case.text, METHODS)) == wrong
+
+
+# What people type who type nothing unusual: all of it is understood, and nothing is asked.
+ORDINARY = {
+    "500rb bca 1234567890 Budi": ("014", "1234567890", 500_000, "Budi"),
+    "bca 1234567890 Budi Santoso 500rb": ("014", "1234567890", 500_000, "Budi Santoso"),
+    "BCA 1234567890 a.n. Budi Santoso 500.000": ("014", "1234567890", 500_000, "Budi Santoso"),
+    "BCA 1234567890 an BUDI SANTOSO Rp500.000": ("014", "1234567890", 500_000, "BUDI SANTOSO"),
+    "bca 1234567890 atas nama siti aminah 1,5jt": ("014", "1234567890", 1_500_000, "siti aminah"),
+    "BCA\nNo rek: 1234567890\nNama: Siti\nNominal: Rp 1.500.000": ("014", "1234567890", 1_500_000, "Siti"),
+    "Bank: BCA\nNo. Rekening: 123 456 7890\nAtas nama: Budi\nJumlah: 750rb": ("014", "1234567890", 750_000, "Budi"),
+    "transfer ke bca 1234567890 a/n budi 2 juta": ("014", "1234567890", 2_000_000, "budi"),
+    "tolong transfer 250rb ke BCA 1234567890 atas nama Dewi ya, makasih": ("014", "1234567890", 250_000, "Dewi"),
+    "kirim 100rb ke gopay 081234567890": ("gopay", "081234567890", 100_000, None),
+    "gopay 0812-3456-7890 50k": ("gopay", "081234567890", 50_000, None),
+    "gopay 0812 3456 7890 50rb Rina": ("gopay", "081234567890", 50_000, "Rina"),
+    "gopay +62 812 3456 7890 50rb": ("gopay", "081234567890", 50_000, None),
+    "GoPay (0812) 3456 7890 Rp50.000,-": ("gopay", "081234567890", 50_000, None),
+    "ovo 6281234567890 75.000": ("ovo", "081234567890", 75_000, None),
+    "OVO 081234567890 150000": ("ovo", "081234567890", 150_000, None),
+    "dana 081234567890 25rb": ("dana", "081234567890", 25_000, None),
+    "dana Budi 081234567890 25rb": ("dana", "081234567890", 25_000, "Budi"),
+    "shopeepay 081234567890 100000 wati": ("shopeepay", "081234567890", 100_000, "wati"),
+    "mandiri 1234567890123 1jt": ("008", "1234567890123", 1_000_000, None),
+    "mandiri 123-00-1234567-8 Rp1.000.000,00 Andi": ("008", "1230012345678", 1_000_000, "Andi"),
+    "bri 0123-01-012345-50-1 350rb Slamet Riyadi": ("002", "012301012345501", 350_000, "Slamet Riyadi"),
+    "BRI 012301012345501 sejuta": ("002", "012301012345501", 1_000_000, None),
+    "bni 1234567890 200k Made": ("009", "1234567890", 200_000, "Made"),
+    "bsi 1234567890 setengah juta": ("451", "1234567890", 500_000, None),
+    "cimb niaga 1234567890123 1.250.000 Kevin": ("022", "1234567890123", 1_250_000, "Kevin"),
+    "bank jago 123456789012 300rb": ("542", "123456789012", 300_000, None),
+    "seabank 123456789012 99.500": ("535", "123456789012", 99_500, None),
+    "jenius 12345678901 2,5 juta": ("213", "12345678901", 2_500_000, None),
+    "500rb, bca, 1234567890, Budi": ("014", "1234567890", 500_000, "Budi"),
+    "bca;1234567890;500rb;Budi": ("014", "1234567890", 500_000, "Budi"),
+    "bca/1234567890/500000/Budi": ("014", "1234567890", 500_000, "Budi"),
+    "bca,1234567890,500000,Budi": ("014", "1234567890", 500_000, "Budi"),
+    "bca | 1234567890 | 500rb | Budi": ("014", "1234567890", 500_000, "Budi"),
+    "bca - 1234567890 - Budi - 500rb": ("014", "1234567890", 500_000, "Budi"),
+    "500rb\nbca\n1234567890\nBudi": ("014", "1234567890", 500_000, "Budi"),
+    "bca 014 1234567890 500rb": ("014", "1234567890", 500_000, None),
+    "bca (014) 1234567890 (Budi) 500rb": ("014", "1234567890", 500_000, "Budi"),
+    "bni 46 1234567890 500rb Budi": ("009", "1234567890", 500_000, "Budi"),
+    "Budi 1234567890 bca (1,5jt)": ("014", "1234567890", 1_500_000, "Budi"),
+    "bca 1234567890 nominal:1,5jt Budi": ("014", "1234567890", 1_500_000, "Budi"),
+    "bca 1234567890 dua juta lima ratus ribu": ("014", "1234567890", 2_500_000, None),
+    "bca 1234567890 2jt 500rb": ("014", "1234567890", 2_500_000, None),
+    "bca 1234567890 500rb Pak Budi": ("014", "1234567890", 500_000, "Pak Budi"),
+    "bca 1234567890 500rb \U0001f64f": ("014", "1234567890", 500_000, None),
+    "send 500k to bca 1234567890 Budi please": ("014", "1234567890", 500_000, "Budi"),
+    "500.000 IDR bca 1234567890": ("014", "1234567890", 500_000, None),
+    "Rp 500 000 bca 1234567890": ("014", "1234567890", 500_000, None),
+    "bca 1234567890 total 1250500": ("014", "1234567890", 1_250_500, None),
+}
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_who_types_an_ordinary_form_is_asked_nothing(text: str) -> None:
+    code, number, idr, holder = ORDINARY[text]
+    line = read_line(text, METHODS)
+    assert line.method is not None
+    assert (line.method.code, line.number, line.amount, line.holder) == (code, number, Amount("IDR", idr), holder)
+    assert (line.leftover, line.rejections, line.doubtful_holder) == ((), (), None)
+    assert looks_like_order(text, METHODS)
