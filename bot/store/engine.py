@@ -2,11 +2,13 @@
 
 import sqlite3
 import time
+from typing import Any, Final
 
-from sqlalchemy import Connection, event
+from sqlalchemy import Compiled, Connection, event
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.util import LRUCache
 
 from bot.store.address import Address
 from bot.store.one_trip import connect
@@ -31,6 +33,29 @@ SQLITE_SETTINGS = (
     "PRAGMA secure_delete=ON",  # what is deleted is overwritten, not only forgotten
 )
 
+MOST_STATEMENTS = 500
+"""How many compiled statements are kept for each kind of database; the store has far fewer."""
+
+
+class Statements(LRUCache[Any, Compiled]):
+    """The compiled statements of all engines on one kind of database.
+
+    SQLAlchemy keeps them for each engine and finds them by its dialect object too, so SQLite's reader and writer would
+    each compile the same statements. All our engines on one kind of database compile alike.
+    """
+
+    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:  # noqa: ANN401  as in the class above
+        """Return the compiled statement of any engine."""
+        return super().get(key[1:], default)
+
+    def __setitem__(self, key: tuple[Any, ...], compiled: Compiled) -> None:
+        """Keep a compiled statement for all engines."""
+        super().__setitem__(key[1:], compiled)
+
+
+_SQLITE_STATEMENTS: Final = Statements(MOST_STATEMENTS)
+_POSTGRESQL_STATEMENTS: Final = Statements(MOST_STATEMENTS)
+
 
 def writer(address: Address) -> AsyncEngine:
     """The engine whose transactions write; on SQLite there is a single connection in it."""
@@ -52,6 +77,7 @@ def _postgresql(address: Address) -> AsyncEngine:
         # Said here, whatever the server's or the role's own default: writers count on seeing what others have just
         # committed, and an intent must be on the disk before its POST.
         isolation_level="READ COMMITTED",
+        execution_options={"compiled_cache": _POSTGRESQL_STATEMENTS},
         hide_parameters=True,  # an exception's text must not quote a person's account
         pool_size=POSTGRESQL_CONNECTIONS,
         max_overflow=0,
@@ -75,6 +101,7 @@ def _sqlite(
         address.path.parent.mkdir(parents=True, exist_ok=True)
     engine = create_async_engine(
         address.url,
+        execution_options={"compiled_cache": _SQLITE_STATEMENTS},
         hide_parameters=True,
         pool_size=connections,
         max_overflow=0,
