@@ -5,6 +5,7 @@ import unicodedata
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs"}
 _SEPARATORS = {"\u066b": ",", "\u066c": "'"}
 """Arabic decimal and thousands separators, which NFKC leaves as they are."""
+_LAST_COMMON_CHARACTER = 0xFFFF
 
 
 def plain(text: str) -> str:
@@ -12,8 +13,17 @@ def plain(text: str) -> str:
 
     Numbers pasted from other apps carry direction marks, narrow spaces and long dashes that nobody sees.
     """
-    folded = unicodedata.normalize("NFKC", text)
-    return " ".join("".join(_plain_character(character) for character in folded).split())
+    return " ".join(unicodedata.normalize("NFKC", text).translate(_PLAIN).split())
+
+
+class _PlainCharacters(dict[int, str]):
+    """What each character becomes, worked out when it is first met; the rare ones, each time."""
+
+    def __missing__(self, code: int) -> str:
+        shown = _plain_character(chr(code))
+        if code <= _LAST_COMMON_CHARACTER:
+            self[code] = shown
+        return shown
 
 
 def _plain_character(character: str) -> str:
@@ -27,6 +37,9 @@ def _plain_character(character: str) -> str:
     if category == "Pd" or character == "\u2212":
         return "-"
     return _SEPARATORS.get(character, character)
+
+
+_PLAIN = _PlainCharacters()
 
 
 def without_pictures(text: str) -> str:

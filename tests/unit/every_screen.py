@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from bot.actions.history import PAGE, HistoryPage
@@ -105,7 +106,7 @@ class Seen:
     must_say: tuple[str, ...] = ()
     is_caption: bool = False
 
-    @property
+    @cached_property
     def text(self) -> str:
         """What a person reads; raises what Telegram would refuse."""
         return html.parse(self.screen.text, lambda _: None)[0]

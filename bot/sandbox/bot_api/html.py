@@ -90,63 +90,63 @@ class _Reader:
     def _start_tag(self) -> None:
         begin = self._at
         name = self._match(_START)[1].lower()
-        offset = self._byte(begin)
         if self._at >= len(self._text):
-            raise MarkupError(f"Unclosed start tag at byte offset {offset}")
+            raise MarkupError(f"Unclosed start tag at byte offset {self._byte(begin)}")
         if name not in TAGS:
-            raise MarkupError(f'Unsupported start tag "{name}" at byte offset {offset}')
+            raise MarkupError(f'Unsupported start tag "{name}" at byte offset {self._byte(begin)}')
         tag = OpenTag(name, self._length, len(self._out))
-        while self._more_attributes(name, offset):
-            self._attribute(tag, offset)
+        while self._more_attributes(name, begin):
+            self._attribute(tag, begin)
         if name == "span" and tag.argument != "spoiler":
-            raise MarkupError(f'Tag "span" must have class "tg-spoiler" at byte offset {offset}')
+            raise MarkupError(f'Tag "span" must have class "tg-spoiler" at byte offset {self._byte(begin)}')
         self._open.append(tag)
 
-    def _more_attributes(self, name: str, offset: int) -> bool:
+    def _more_attributes(self, name: str, begin: int) -> bool:
         while self._at < len(self._text) and self._text[self._at].isspace():
             self._at += 1
         if self._at >= len(self._text):
-            raise MarkupError(f'Unclosed start tag "{name}" at byte offset {offset}')
+            raise MarkupError(f'Unclosed start tag "{name}" at byte offset {self._byte(begin)}')
         if self._text[self._at] == ">":
             self._at += 1
             return False
         return True
 
-    def _attribute(self, tag: OpenTag, offset: int) -> None:
+    def _attribute(self, tag: OpenTag, begin: int) -> None:
         attribute, equals = self._match(_ATTRIBUTE).groups()
         if not attribute:
-            raise MarkupError(f'Empty attribute name in the tag "{tag.name}" at byte offset {offset}')
-        value = self._value(tag.name, offset) if equals else ""
+            raise MarkupError(f'Empty attribute name in the tag "{tag.name}" at byte offset {self._byte(begin)}')
+        value = self._value(tag.name, begin) if equals else ""
         tag.take(attribute, value)
 
-    def _value(self, name: str, offset: int) -> str:
+    def _value(self, name: str, begin: int) -> str:
         if self._at >= len(self._text):
-            raise MarkupError(f'Unclosed start tag "{name}" at byte offset {offset}')
+            raise MarkupError(f'Unclosed start tag "{name}" at byte offset {self._byte(begin)}')
         quote = self._text[self._at]
         if quote not in "\"'":
-            begin = self._at
+            value = self._at
             token = self._match(_TOKEN)[0].lower()
             if self._at < len(self._text) and not (self._text[self._at].isspace() or self._text[self._at] == ">"):
-                raise MarkupError(f"Unexpected end of name token at byte offset {self._byte(begin)}")
+                raise MarkupError(f"Unexpected end of name token at byte offset {self._byte(value)}")
             return token
         end = self._text.find(quote, self._at + 1)
         if end < 0 or end + 1 >= len(self._text):
-            raise MarkupError(f"Unclosed start tag at byte offset {offset}")
+            raise MarkupError(f"Unclosed start tag at byte offset {self._byte(begin)}")
         literal = self._text[self._at + 1 : end]
         self._at = end + 1
         return _REFERENCE.sub(lambda found: _character(found) or found[0], literal)
 
     def _end_tag(self) -> None:
-        offset = self._byte(self._at)
+        begin = self._at
         if not self._open:
-            raise MarkupError(f"Unexpected end tag at byte offset {offset}")
+            raise MarkupError(f"Unexpected end tag at byte offset {self._byte(begin)}")
         name = self._match(_END)[1].lower()
         if self._text[self._at : self._at + 1] != ">":
-            raise MarkupError(f"Unclosed end tag at byte offset {offset}")
+            raise MarkupError(f"Unclosed end tag at byte offset {self._byte(begin)}")
         self._at += 1
         tag = self._open[-1]
         if name and name != tag.name:
-            raise MarkupError(f'Unmatched end tag at byte offset {offset}, expected "</{tag.name}>", found "</{name}>"')
+            at = self._byte(begin)
+            raise MarkupError(f'Unmatched end tag at byte offset {at}, expected "</{tag.name}>", found "</{name}>"')
         if self._length > tag.offset:
             self._entities.close(tag, self._length, "".join(self._out[tag.out_index :]))
         self._open.pop()

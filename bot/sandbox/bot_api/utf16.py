@@ -9,7 +9,7 @@ _BEYOND_BMP = "\uffff"
 
 def length(text: str) -> int:
     """Length in UTF-16 code units."""
-    return len(text) if text.isascii() else len(text) + sum(char > _BEYOND_BMP for char in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 class Positions:
