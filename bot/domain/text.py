@@ -5,7 +5,7 @@ import unicodedata
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs"}
 _SEPARATORS = {"\u066b": ",", "\u066c": "'"}
 """Arabic decimal and thousands separators, which NFKC leaves as they are."""
-_LAST_COMMON_CHARACTER = 0xFFFF
+_CHARACTERS_KEPT = 10_000
 
 
 def plain(text: str) -> str:
@@ -17,12 +17,12 @@ def plain(text: str) -> str:
 
 
 class _PlainCharacters(dict[int, str]):
-    """What each character becomes, worked out when it is first met; the rare ones, each time."""
+    """What each character becomes, worked out when it is first met."""
 
     def __missing__(self, code: int) -> str:
-        shown = _plain_character(chr(code))
-        if code <= _LAST_COMMON_CHARACTER:
-            self[code] = shown
+        if len(self) >= _CHARACTERS_KEPT:
+            self.clear()
+        shown = self[code] = _plain_character(chr(code))
         return shown
 
 
