@@ -3,57 +3,64 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+COMPILED := $(VENV)/.compiled
+CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 # Stories wait more than they work: three times as many processes as cores keep the cores busy.
-WORKERS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n * 3 : 10)))
+WORKERS ?= $(shell echo $$(($(CORES) < 4 ? $(CORES) * 3 : 10)))
+PYTEST := env -u PYTHONDONTWRITEBYTECODE "$(BIN)/python" -m pytest
 
-# What `make wheels` asks about.
-PYTHONS ?= 3.11 3.12 3.13 3.14 3.15
-PLATFORMS ?= x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin
-
-COMPILED := env -u PYTHONDONTWRITEBYTECODE
-
-.PHONY: run test check format bench lock wheels clean
+.PHONY: run test quick check format bench wheels lock clean python compiled
 
 run: $(STAMP)
-	$(BIN)/python -m bot sandbox $(ARGS)
+	"$(BIN)/python" -m bot sandbox $(ARGS)
 
-# All source is read and compiled once, not by each process of the tests and each bot that they start.
-test: $(STAMP)
-	$(COMPILED) $(BIN)/python -m pytest --collect-only -q tests >/dev/null 2>&1 || true
-	$(COMPILED) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+# All tests. They find or start PostgreSQL and Chromium automatically, and say in one line what they have to leave out.
+test: compiled
+	@$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+# The tests that need no process, browser or PostgreSQL.
+quick: compiled
+	@$(PYTEST) --quick -n $(CORES) --dist worksteal $(ARGS)
 
 check: $(STAMP)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/unit/test_locales.py
+	"$(BIN)/ruff" check .
+	"$(BIN)/ruff" format --check .
+	"$(BIN)/mypy"
+	"$(BIN)/lint-imports"
+	"$(BIN)/python" -m pytest tests/unit/test_locales.py
 
 format: $(STAMP)
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+	"$(BIN)/ruff" check --fix .
+	"$(BIN)/ruff" format .
 
 bench: $(STAMP)
-	$(BIN)/python -m tests.benchmarks $(ARGS)
+	"$(BIN)/python" -m tests.benchmarks $(ARGS)
+
+# Asks the package index whether the lock files can be installed on each supported Python.
+wheels: $(STAMP)
+	"$(BIN)/python" -m tests.support.wheels $(ARGS)
 
 $(STAMP): requirements-dev.lock pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
-	@touch $@
+	@sh .ci/environment make "$(PYTHON)" "$(VENV)"
+	@touch "$@"
+
+# A Python that was named is checked each time, not only when the environment is made.
+ifneq ($(origin PYTHON),file)
+$(STAMP): | python
+endif
+python:
+	@sh .ci/environment check "$(PYTHON)" "$(VENV)"
+
+# Changed source is read and compiled once, not by each process of the tests and each bot that they start.
+compiled: $(STAMP)
+	@if ! test -f "$(COMPILED)" || test -n "$$(find bot tests -name '*.py' -newer "$(COMPILED)" | head -1)"; then \
+	  touch "$(COMPILED)"; $(PYTEST) --collect-only -q tests >/dev/null 2>&1 || true; \
+	fi
 
 # Needs uv. The lock files name versions and hashes, and neither an index nor a host.
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -o requirements.lock
 	uv pip compile pyproject.toml --group dev -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -o requirements-dev.lock
 
-# Needs uv and the package index, so it is no part of the tests: whether each package of the lock can be installed
-# without a compiler, with the hashes that are locked. Nothing is installed.
-wheels:
-	@target=$$(mktemp -d) && trap 'rm -rf "$$target"' EXIT && for python in $(PYTHONS); do for platform in $(PLATFORMS); do \
-	  uv pip install --quiet --dry-run --no-deps --require-hashes --only-binary :all: --target "$$target" \
-	    --python-version $$python --python-platform $$platform -r requirements-dev.lock || { \
-	    echo "Python $$python on $$platform: the lock can't be installed from wheels, see above."; exit 1; }; \
-	  echo "Python $$python on $$platform: every package has a wheel."; done; done
-
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf "$(VENV)" .mypy_cache .ruff_cache .pytest_cache .hypothesis

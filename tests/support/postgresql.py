@@ -59,6 +59,7 @@ unix_socket_directories = '{folder}'
 unix_socket_permissions = 0700
 port = 5432
 max_connections = 200
+dynamic_shared_memory_type = mmap
 fsync = off
 full_page_writes = off
 synchronous_commit = off
@@ -296,11 +297,12 @@ def _watched(url: str) -> Server:
 
 
 def _stop(programs: str, folder: str, user: str) -> None:
-    data = Path(folder) / "data"
-    with suppress(NoServer):
-        Runner(Path(programs), Path(folder), user or None, os.environ)(
-            "pg_ctl", "stop", "-m", "immediate", "-D", str(data)
-        )
+    run = Runner(Path(programs), Path(folder), user or None, os.environ)
+    # The fast way removes shared memory as well; the immediate one always works.
+    for way in ("fast", "immediate"):
+        with suppress(NoServer):
+            run("pg_ctl", "stop", "-m", way, "-t", "20", "-D", str(Path(folder) / "data"))
+            break
     shutil.rmtree(folder)
 
 

@@ -63,6 +63,11 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["machine"] = {"found": machine.found, "missing": machine.missing}
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    # Reading what will be left out anyway takes seconds.
+    return True if config.option.quick and collection_path == END_TO_END else None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     needs = {item: needs_of(item) for item in items}

@@ -1,0 +1,157 @@
+"""`make` and `.ci/run` on machines that lack something: tried with programs that only pretend."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = ("sh", "bash", "make", "env", "sed", "mkdir", "touch", "grep", "tail", "head", "rm", "dirname", "id", "getconf")
+PYTHON = """#!/bin/sh
+case "$*" in
+  *print*) echo {version} ;;
+  *version_info*) exit {too_old} ;;
+  *"-m venv"*) {venv} ;;
+  *"-m pip"*) {pip} ;;
+  *) echo "started: $*" ;;
+esac
+"""
+MAKES_ONE = (
+    'for folder; do :; done; mkdir -p "$folder/bin"; cat "$0" > "$folder/bin/python"; chmod +x "$folder/bin/python"'
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a space in its name, with what `make` reads."""
+    folder = tmp_path / "a b" / "kirim"
+    shutil.copytree(ROOT / ".ci", folder / ".ci")
+    for name in ("Makefile", "pyproject.toml", "requirements-dev.lock"):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """The only folder in which programs are found."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    for name in (*TOOLS, "cat", "chmod"):
+        (folder / name).symlink_to(shutil.which(name) or "/nowhere")
+    return folder
+
+
+def program(path: Path, text: str) -> Path:
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def a_python(path: Path, version: str = "3.14", *, venv: str = MAKES_ONE, pip: str = "true") -> Path:
+    too_old = int(tuple(map(int, version.split("."))) < (3, 11))
+    return program(path, PYTHON.format(version=version, too_old=too_old, venv=venv, pip=pip))
+
+
+def run(project: Path, tools: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": str(tools), "HOME": str(project)}
+    return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+
+
+def sentence(done: subprocess.CompletedProcess[str]) -> str:
+    """What was said before make's own line about the failure."""
+    assert done.returncode != 0
+    said, makes = done.stderr.splitlines()
+    assert makes.startswith("make: ***")
+    return said
+
+
+@pytest.mark.parametrize("version", ["2.7", "3.9", "3.10"])
+def test_a_python_that_is_too_old_is_named_with_the_oldest_that_works(project: Path, tools: Path, version: str) -> None:
+    old = a_python(tools / "old", version)
+    said = sentence(run(project, tools, "make", "test", f"PYTHON={old}"))
+    assert "Python 3.11 or newer" in said
+    assert f"is Python {version}" in said
+    assert not (project / ".venv").exists()
+
+
+def test_without_any_python_the_sentence_says_which_is_needed(project: Path, tools: Path) -> None:
+    assert "Python 3.11 or newer" in sentence(run(project, tools, "make", "run"))
+
+
+def test_another_python_than_that_of_the_environment_is_not_silently_passed_over(project: Path, tools: Path) -> None:
+    a_python(tools / "python3", "3.12")
+    assert run(project, tools, "make", "run").returncode == 0
+    newer = a_python(tools / "newer", "3.14")
+    said = sentence(run(project, tools, "make", "run", f"PYTHON={newer}"))
+    assert "made with Python 3.12, not 3.14" in said
+    assert "VENV=.venv-3.14" in said
+    assert run(project, tools, "make", "run", f"PYTHON={newer}", "VENV=.venv-3.14").returncode == 0
+
+
+def test_an_old_default_python_does_not_matter_once_the_environment_is_made(project: Path, tools: Path) -> None:
+    newer = a_python(tools / "newer", "3.14")
+    assert run(project, tools, "make", "run", f"PYTHON={newer}").returncode == 0
+    a_python(tools / "python3", "3.9")
+    assert run(project, tools, "make", "run").returncode == 0
+
+
+def test_a_python_without_its_venv_module_says_what_to_install(project: Path, tools: Path) -> None:
+    a_python(tools / "python3", venv="echo ensurepip is not available; exit 1")
+    assert "apt install python3-venv" in sentence(run(project, tools, "make", "test"))
+
+
+def test_an_index_that_does_not_answer_is_one_sentence_with_pips_last_error(project: Path, tools: Path) -> None:
+    pip = "echo WARNING: Retrying >&2; echo ERROR: No matching distribution found for aiohttp >&2; exit 1"
+    a_python(tools / "python3", pip=pip)
+    said = sentence(run(project, tools, "make", "test"))
+    assert "ERROR: No matching distribution found for aiohttp" in said
+    assert "connection to your package index" in said
+    assert "Retrying" in (project / ".venv" / "install.log").read_text()
+
+
+def test_a_path_with_spaces_works_for_the_project_and_for_python(project: Path, tools: Path) -> None:
+    python = a_python(project / "my python")
+    done = run(project, tools, "make", "run", "ARGS=--help", f"PYTHON={python}")
+    assert done.stdout.splitlines()[-1] == "started: -m bot sandbox --help"
+
+
+@pytest.fixture
+def ci(tools: Path) -> Path:
+    """A machine on which apt-get and make only write down what they are called with."""
+    log = tools.parent / "calls"
+    for name in ("apt-get", "make", "sudo"):
+        (tools / name).unlink(missing_ok=True)
+        program(tools / name, f'#!/bin/sh\n[ "$1" != -n ] || shift 1\necho "{name} $* CI=$CI" >> "{log}"\n')
+    return log
+
+
+def test_ci_calls_check_and_test_and_nothing_of_its_own(project: Path, tools: Path, ci: Path) -> None:
+    for name in ("chromium", "initdb"):
+        program(tools / name, "#!/bin/sh\n")
+    a_python(tools / "python3")
+    assert run(project, tools, "bash", ".ci/run").returncode == 0
+    assert ci.read_text().splitlines() == ["make check CI=true", "make test CI=true"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="others install through sudo")
+def test_ci_installs_what_is_missing_first(project: Path, tools: Path, ci: Path) -> None:
+    program(tools / "initdb", "#!/bin/sh\n")
+    program(tools / "python3", "#!/bin/sh\nexit 1\n")
+    assert run(project, tools, "bash", ".ci/run").returncode == 0
+    update, install, *makes = ci.read_text().splitlines()
+    assert update.startswith("apt-get update")
+    assert install.startswith("apt-get install")
+    assert {"chromium", "python3-venv"} <= set(install.split())
+    assert len(makes) == 2
+
+
+def test_ci_stops_at_the_first_failure(project: Path, tools: Path, ci: Path) -> None:
+    for name in ("chromium", "initdb", "python3"):
+        program(tools / name, "#!/bin/sh\n")
+    program(tools / "make", f'#!/bin/sh\necho "make $*" >> "{ci}"\nexit 2\n')
+    assert run(project, tools, "bash", ".ci/run").returncode == 2
+    assert ci.read_text() == "make check\n"
