@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 
 from bot.sandbox.bot_api.settings import default_people
 from tests.e2e.world import Chatter, Json, World, words_of
@@ -100,6 +101,20 @@ async def order_of(world: World, person: Chatter) -> Json:
         return str(row[0]) if row and row[0] else None
 
     return await world.service.order(str(await found(service_id, bool, what=f"an order of {person.id}")))
+
+
+async def expires(world: World, order: Json) -> None:
+    """Let the time to pay an order be over, by the service's clock and by the bot's."""
+    await world.service.does("expire", orderId=order["id"])
+    now = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f}"
+    with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+        # Another version: what the bot has read before must not be written over this.
+        changed = database.execute(
+            "UPDATE orders SET expires_at = :now, next_look_at = :now, version = version + 1 WHERE service_id = :id",
+            {"now": now, "id": order["id"]},
+        ).rowcount
+        database.commit()
+    assert changed == 1
 
 
 async def bot_knows(world: World, order: Json, **facts: object) -> None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.e2e.trouble import is_at_rest
 from tests.e2e.people import Newcomer, newcomer, taps_to_invoice
 from tests.e2e.world import Chatter, Json, World, words_of
 from tests.texts import in_any_language, like
@@ -59,7 +60,10 @@ class Case:
 
 
 async def a_case(world: World, language: str = "en", group: int | None = GROUP) -> Case:
-    """Somebody new pays, it fails, and the ticket has opened by itself: in the group, or (None) in private."""
+    """Somebody new pays, it fails, and the ticket has opened by itself: in the group, or (None) in private.
+
+    Everybody has been told of it, so what is held up next is what a test causes.
+    """
     person = await newcomer(world)
     _, order = await taps_to_invoice(world, person)
     if language == "id":
@@ -70,6 +74,7 @@ async def a_case(world: World, language: str = "en", group: int | None = GROUP) 
     await world.service.does("fail", orderId=order["id"])
     rina, oscar = (Chatter(world.telegram, staff, group) for staff in (3001, 2001))
     head = await rina.waits_for(lambda message: _is_card_of(message, person), anywhere=True, what="the card")
+    await is_at_rest(world)
     reference = re.findall("T-[0-9A-Z]{5}", words_of(head))[0]
     return Case(world, person, rina, oscar, reference, head)
 

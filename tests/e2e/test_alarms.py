@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from tests.e2e.people import Newcomer, bot_knows, newcomer, taps_to_invoice
+from tests.e2e.people import Newcomer, all_is_told, bot_knows, newcomer, taps_to_invoice
 from tests.e2e.world import Chatter, Json, World
 from tests.texts import label, like, text
 from tests.waiting import until
@@ -40,7 +40,7 @@ async def test_an_outage_a_failed_order_and_all_of_it_at_a_glance(staffed: World
 async def an_outage_is_told_once_though_the_bot_is_killed_in_it(kirim: World) -> None:
     await kirim.service.fails_with("503", method="GET", path="/v1")
     await kirim.oscar.sees(DOWN)
-    # Once it answers, it has written down that it told: what a kill keeps from that is told again, and says so.
+    await all_is_told(kirim, kirim.oscar)
     await kirim.oscar.says("/status")
     await kirim.oscar.sees(SERVICE_IS_DOWN)
     await kirim.kill_bot()

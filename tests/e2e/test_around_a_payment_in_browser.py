@@ -14,8 +14,9 @@ from tests.contract.on_disk import found_in
 from tests.contract.telegram_pictures import as_image
 from tests.e2e.browsing import PHONE, Onlooker, last, opened, pays_in_the_wallet, picture, says, tap
 from tests.e2e.pages import page_settings
-from tests.e2e.people import completes
+from tests.e2e.people import bot_knows, completes, expires
 from tests.e2e.world import World, world
+from tests.waiting import found
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -157,10 +158,13 @@ async def settles_things(page: Page, pane: Locator, who: Onlooker) -> None:
 
 
 async def lets_an_invoice_expire(kirim: World, page: Page, pane: Locator, who: Onlooker) -> None:
-    await kirim.service.does("settings", invoiceExpirySeconds=3)
     await says(pane, "150rb ibu")
     await expect(last(pane, who.reads("review.title"))).to_be_visible()
+    already = len(await kirim.service.orders())
     await tap(pane, who.label("review.confirm"))
+    orders = await found(kirim.service.orders, lambda made: len(made) > already, what="an order")
+    await bot_knows(kirim, orders[0], phase="open")
+    await expires(kirim, orders[0])
     requote = pane.get_by_test_id("inline-button").filter(has_text=who.label("button.requote"))
     await expect(requote.last).to_be_visible()
     await picture(page, who, "16-expired")

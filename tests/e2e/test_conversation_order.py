@@ -7,7 +7,17 @@ import pytest
 import zxingcpp
 
 from tests.contract.telegram_pictures import as_image
-from tests.e2e.people import Newcomer, completes, newcomer, order_of, reviewed, row_of, taps_to_invoice, taps_to_review
+from tests.e2e.people import (
+    Newcomer,
+    completes,
+    expires,
+    newcomer,
+    order_of,
+    reviewed,
+    row_of,
+    taps_to_invoice,
+    taps_to_review,
+)
 from tests.e2e.world import Chatter, Json, World
 from tests.texts import label, like, says, starts, text
 
@@ -121,10 +131,11 @@ async def declines(town: World) -> None:
 
 async def test_an_expired_invoice_is_taken_down_and_one_tap_asks_for_a_new_quote(town: World) -> None:
     # As the live service does, which never fails an order for not being paid.
-    await town.service.does("settings", profile="live", invoiceExpirySeconds=3, lockedPricePercent=0.9)
+    await town.service.does("settings", profile="live", lockedPricePercent=0.5)
     emma, sari = await newcomer(town), await newcomer(town)
     (card, order), (_, late) = await taps_to_invoice(town, emma), await taps_to_invoice(town, sari)
-    await town.service.does("settings", invoiceExpirySeconds=3600, lockedPricePercent=0)
+    await town.service.does("settings", lockedPricePercent=0)
+    await asyncio.gather(expires(town, order), expires(town, late))
     await asyncio.gather(quotes_anew(emma, card, order), pays_late(town, sari, late))
 
 

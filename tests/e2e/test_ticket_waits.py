@@ -1,7 +1,9 @@
 """Nobody answers: the ticket reminds its room, then the operators; and staff find their commands in Telegram's menu."""
 
 import re
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from tests.e2e.people import all_is_told, taps_to_invoice
 from tests.e2e.trouble import killed_and_restarted
 from tests.e2e.world import Chatter, Json, World, words_of, world
 from tests.texts import like, says
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 TICKET = re.compile("T-[0-9A-Z]{5}")
 WAITED = like("waits.head", "id", ticket=TICKET)
@@ -20,9 +22,9 @@ OSCAR, RINA = 2001, 3001
 
 
 @pytest.fixture
-async def hasty(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[World]:
-    """A house that reminds soon."""
-    async with world(tmp_path, TICKET_REMINDER_SECONDS=getattr(request, "param", "2")) as made:
+async def kirim(tmp_path: Path) -> AsyncIterator[World]:
+    """A world that reminds after an hour, which passes when a test says so."""
+    async with world(tmp_path, TICKET_REMINDER_SECONDS="3600") as made:
         for staff in (made.oscar, made.rina):
             await staff.says("/start")
         yield made
@@ -35,39 +37,58 @@ async def fails_after_payment(world: World) -> None:
     await world.service.does("fail", orderId=order["id"])
 
 
+async def an_hour_passes(world: World) -> None:
+    """Make the only ticket, once it waits for an answer, have waited an hour longer."""
+
+    async def is_changed() -> bool:
+        with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+            changed = database.execute(
+                "UPDATE tickets SET version = version + 1,"
+                " waits_since = strftime('%Y-%m-%d %H:%M:%f000', waits_since, '-1 hours'),"
+                " reminded_at = strftime('%Y-%m-%d %H:%M:%f000', reminded_at, '-1 hours') WHERE waits_since IS NOT NULL"
+            ).rowcount
+            database.commit()
+        return changed == 1
+
+    await until(is_changed, what="a ticket")
+
+
 async def commands(world: World, scope: str) -> list[str]:
     state = (await world.telegram.get("/sandbox/state")).raise_for_status().json()
     return [each["command"] for each in state["commands"].get(f"{scope}/en", [])]
 
 
-async def test_the_room_is_reminded_in_the_ticket_then_the_operators_and_each_once(hasty: World) -> None:
-    room = Chatter(hasty.telegram, RINA, SUPPORT_GROUP_ID)
-    await fails_after_payment(hasty)
+async def test_the_room_is_reminded_in_the_ticket_then_the_operators_and_each_once(kirim: World) -> None:
+    room = Chatter(kirim.telegram, RINA, SUPPORT_GROUP_ID)
+    await fails_after_payment(kirim)
+    await an_hour_passes(kirim)
     reminder = await room.sees(WAITED, anywhere=True)
     card = reminder["reply_to_message"]
     assert says(words_of(card), "case.unusual.failed_paid", "id")
     assert reminder["message_thread_id"] == card["message_thread_id"]
-    told = await hasty.oscar.sees(LONG, anywhere=True)
+    await all_is_told(kirim, room)
+    await an_hour_passes(kirim)
+    told = await kirim.oscar.sees(LONG, anywhere=True)
     (button,) = [button for row in told["reply_markup"]["inline_keyboard"] for button in row]
     assert re.fullmatch(r"https://t\.me/c/2000000001/\d+/\d+", button["url"])
-    for chat in (room, hasty.oscar):
-        await all_is_told(hasty, chat)
-    await killed_and_restarted(hasty)
-    await hasty.oscar.says("/rate")
-    await hasty.oscar.sees(like("rate.btc", rate="Rp"))
-    assert (await room.count(WAITED), await hasty.oscar.count(LONG)) == (1, 1)
-    assert await hasty.rina.count(f"{WAITED}|{like('waits.long', 'id')}") == 0
+    for chat in (room, kirim.oscar):
+        await all_is_told(kirim, chat)
+    await killed_and_restarted(kirim)
+    await kirim.oscar.says("/rate")
+    await kirim.oscar.sees(like("rate.btc", rate="Rp"))
+    assert (await room.count(WAITED), await kirim.oscar.count(LONG)) == (1, 1)
+    assert await kirim.rina.count(f"{WAITED}|{like('waits.long', 'id')}") == 0
 
 
-@pytest.mark.parametrize("hasty", ["6"], indirect=True)  # long enough to be answered in
-async def test_claiming_from_the_reminder_and_answering_it_ends_the_wait(hasty: World) -> None:
-    room = Chatter(hasty.telegram, RINA, SUPPORT_GROUP_ID)
-    await fails_after_payment(hasty)
+async def test_claiming_from_the_reminder_and_answering_it_ends_the_wait(kirim: World) -> None:
+    room = Chatter(kirim.telegram, RINA, SUPPORT_GROUP_ID)
+    await fails_after_payment(kirim)
+    await an_hour_passes(kirim)
     reminder = await room.sees(WAITED, anywhere=True)
     await room.presses(reminder, claim_in(reminder))
     await room.says("Kami periksa.", reply_to=reminder)
-    await hasty.emma.sees("Kami periksa", anywhere=True)
-    assert await hasty.oscar.count(LONG) == 0
+    await kirim.emma.sees("Kami periksa", anywhere=True)
+    assert await kirim.oscar.count(LONG) == 0
 
 
 def claim_in(reminder: Json) -> str:
@@ -75,12 +96,12 @@ def claim_in(reminder: Json) -> str:
     return str(button["callback_data"])
 
 
-async def test_staff_find_what_they_may_do_in_the_menu_and_nobody_else_does(hasty: World) -> None:
-    await killed_and_restarted(hasty)
-    await until(lambda: has(hasty, f"chat:{SUPPORT_GROUP_ID}", "tickets"), what="the group's commands")
-    supports = await commands(hasty, f"chat:{RINA}")
-    operators = await commands(hasty, f"chat:{OSCAR}")
-    everybodys = await commands(hasty, "all_private_chats")
+async def test_staff_find_what_they_may_do_in_the_menu_and_nobody_else_does(kirim: World) -> None:
+    await killed_and_restarted(kirim)
+    await until(lambda: has(kirim, f"chat:{SUPPORT_GROUP_ID}", "tickets"), what="the group's commands")
+    supports = await commands(kirim, f"chat:{RINA}")
+    operators = await commands(kirim, f"chat:{OSCAR}")
+    everybodys = await commands(kirim, "all_private_chats")
     assert supports[:2] == ["tickets", "order"]
     assert "broadcast" not in supports
     assert operators[:2] == ["status", "broadcast"]

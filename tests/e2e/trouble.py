@@ -1,15 +1,16 @@
 """Bringing trouble about at a chosen moment: a call is held in the air, the bot is killed while it hangs there."""
 
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from typing import Any
 
 from tests.e2e.world import Chatter, World, words_of
 from tests.texts import label, like, says
-from tests.waiting import until
+from tests.waiting import PATIENCE, found, until
 
 FOR_LONG = 300.0
 """Seconds: longer than any test. What is held for so long never gets there."""
@@ -74,6 +75,20 @@ async def good_weather(world: World) -> None:
     """No faults at all."""
     await world.telegram_heals()
     await world.service.heals()
+
+
+async def is_at_rest(world: World) -> None:
+    """Wait until the bot has handled all that it was sent, and has sent all that follows from it."""
+    token, handled = world.environment["TELEGRAM_BOT_TOKEN"], "SELECT count(*) FROM inbox WHERE finished_at IS NULL"
+    told = "SELECT count(*) FROM outbox WHERE status IN ('waiting', 'sending')"
+
+    async def left() -> int:
+        about = (await world.telegram.get(f"/bot{token}/getWebhookInfo")).raise_for_status().json()
+        with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+            ours = [int(database.execute(count).fetchone()[0]) for count in (handled, told)]
+        return sum(ours) + int(about["result"]["pending_update_count"])
+
+    await found(left, lambda count: count == 0, what="rest")
 
 
 def assert_repeats_say_so(copies: Sequence[str], *, kills: int) -> None:

@@ -131,6 +131,19 @@ class World:
         self.bot.send_signal(signal.SIGTERM)
         return await asyncio.wait_for(self.bot.wait(), PATIENCE)
 
+    @asynccontextmanager
+    async def another_bot(self, **settings: str) -> AsyncIterator[None]:
+        """Kill the bot and run one with other settings for as long as the block lasts; then one as before."""
+        usual = dict(self.environment)
+        await self.kill_bot()
+        await self.start_bot(**settings)
+        try:
+            yield
+        finally:
+            await self.kill_bot()
+            self.environment = usual
+            await self.start_bot()
+
     async def telegram_fails(self, fault: str, method: str | None = None, **more: object) -> None:
         """Switch a fault of the Bot API on."""
         answer = await self.telegram.post("/sandbox/faults", json={"fault": fault, "method": method, **more})
