@@ -550,6 +550,6 @@ def _without_traps(pieces: Sequence[str]) -> list[str]:
     for place in range(len(kept) - 1, 0, -1):
         if kept[place - 1] in LOOSE and re.match(r"\W*\d{1,3} \d{3}\b", kept[place]):
             del kept[place - 1]
-        elif kept[place] in LOOSE and re.search(r"\d \d{3}\W*$", kept[place - 1]):
+        elif kept[place] in LOOSE and re.search(r"(?<!\d)\d{1,3}( \d{3})*\W*$", kept[place - 1]):
             del kept[place]
     return kept

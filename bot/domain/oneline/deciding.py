@@ -213,14 +213,18 @@ class _Run:
         before = at.start - 1
         is_behind = before >= 0 and not self.words[at.start].parted
         is_loose = is_behind and self.free[before] and self.words[before].folded not in (_LEADING | LEADS_TO_NAME)
-        return self._is_beside_figures() or (len(at) >= _LEAST_SPLIT and is_loose)
+        return self._is_beside_figures(or_behind_marks=True) or (len(at) >= _LEAST_SPLIT and is_loose)
 
-    def _is_beside_figures(self) -> bool:
+    def _is_beside_figures(self, *, or_behind_marks: bool = False) -> bool:
         """Whether a date, a code or a count stands right beside, so that nobody can say which figure is whose."""
         before, after = self.places.start - 1, self.places.stop
-        is_behind = before >= 0 and not self.words[self.places.start].parted and _is_odd_figure(self.words[before])
-        is_ahead = after < len(self.words) and not self.words[after].parted and _is_odd_figure(self.words[after])
-        return is_behind or is_ahead
+        beside = [(before, self.places.start), (after, after)]
+        return any(
+            0 <= place < len(self.words)
+            and (or_behind_marks or not self.words[joint].parted)
+            and _is_odd_figure(self.words[place])
+            for place, joint in beside
+        )
 
     @property
     def _fits(self) -> Callable[[str], bool] | None:
@@ -281,11 +285,16 @@ def decide_number(figures: Sequence[Figures], method: PayoutMethod | None) -> tu
     """The number, and the figures that are still without a meaning. Of two numbers none is taken."""
     sure = [each for each in figures if each.kind == "number"]
     unsure = [each for each in figures if each.kind == "unsure"]
-    chosen = [*sure, *(each for each in unsure if method is not None and is_usual(method, each.number))] or unsure
+    chosen = [*sure, *(each for each in unsure if _is_rival(each, method))] or unsure
     if len({_as_sent(each.number, method) for each in chosen}) != 1:
         return Number(), list(figures)
     rest = [each for each in figures if each not in chosen]
     return replace(_checked(chosen[0].number, method, sure=bool(sure)), places=chosen[0].places), rest
+
+
+def _is_rival(figures: Figures, method: PayoutMethod | None) -> bool:
+    """Whether a short number may be the one that is meant, though another one is longer."""
+    return len(figures.number) >= LEAST_OF_RIVAL if method is None else is_usual(method, figures.number)
 
 
 def may_go_on(
@@ -294,10 +303,13 @@ def may_go_on(
     number: Number,
     unread: Collection[int],
     method: PayoutMethod | None,
+    *,
+    has_sum: bool,
 ) -> bool:
     """Whether figures beside the number may be the rest of it, or all of it: "0812345678 90", "3733;7308528857".
 
-    Nobody understood them, or only a mark cuts them from it; and the number would be as usual with them.
+    Nobody understood them, or only a mark cuts them from it; and the number would be as usual with them. `has_sum`:
+    one sum is sure, so figures that are a sum are that one.
     """
     if number.doubt is not None or not number.places:
         return False
@@ -305,10 +317,14 @@ def may_go_on(
     before, after = number.places.start - 1, number.places.stop
     taken = {place for each in sums for place in range(each.start, each.stop)}
     first = int(
-        before >= 0 and before not in taken and _may_be_piece(words[before], before in unread or words[before + 1].cut)
+        before >= 0
+        and before not in taken
+        and _may_be_piece(words[before], before in unread or words[before + 1].cut, has_sum)
     )
     last = int(
-        after < len(words) and after not in taken and _may_be_piece(words[after], after in unread or words[after].cut)
+        after < len(words)
+        and after not in taken
+        and _may_be_piece(words[after], after in unread or words[after].cut, has_sum)
     )
     longer = [digits_of(words[before].text)] * first + texts + [digits_of(words[after].text) if last else ""] * last
     fits = None if method is None else partial(is_usual, method)
@@ -321,11 +337,11 @@ def may_go_on(
     return False
 
 
-def _may_be_piece(word: Word, is_unread: bool) -> bool:  # noqa: FBT001  asked of one word at a time
+def _may_be_piece(word: Word, is_unread: bool, has_sum: bool) -> bool:  # noqa: FBT001  two facts of one word
     """Whether these digits may belong to the number beside them; a few may even where they are taken for a sum."""
     if word.aside or not digits_of(word.text) or any(character.isalpha() for character in word.text):
         return False
-    if is_sum(word.text) and isinstance(read_sum(word.text), Amount):
+    if has_sum and is_sum(word.text):
         return False
     return is_unread or (is_figures(word) and len(digits_of(word.text)) < SHORTEST_NUMBER)
 

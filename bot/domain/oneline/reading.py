@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.domain.errors import Rejection, Remark
@@ -106,9 +106,11 @@ def _put_together(
     unread = {place for each in unused for place in each.places if not _is_code(words[place], method)} | set(unclear)
     odd = {place for place, word in enumerate(words) if _is_odd(word) and not is_of_name(words, place)}
     unread |= odd | set(name.leftover)
-    if may_go_on(words, sums, number, unread, method):
+    if may_go_on(words, sums, number, unread, method, has_sum=money.amount is not None):
         unread |= set(number.places)
         number = Number()
+    if number.doubt is not None and may_go_on(words, sums, replace(number, doubt=None), unread, method, has_sum=False):
+        money = money.doubted
     if any(_may_be_number(words[place]) for place in unread if not is_figures(words[place])):
         unread |= set(number.places)
         number = Number()
