@@ -109,7 +109,9 @@ def _put_together(
     if may_go_on(words, sums, number, unread, method, has_sum=money.amount is not None):
         unread |= set(number.places)
         number = Number()
-    if number.doubt is not None and may_go_on(words, sums, replace(number, doubt=None), unread, method, has_sum=False):
+    if number.doubt is not None and may_go_on(
+        words, sums, replace(number, doubt=None), range(len(words)), method, has_sum=False
+    ):
         money = money.doubted
     if any(_may_be_number(words[place]) for place in unread if not is_figures(words[place])):
         unread |= set(number.places)
