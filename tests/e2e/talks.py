@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.trouble import is_at_rest
 from tests.e2e.people import Newcomer, newcomer, taps_to_invoice
+from tests.e2e.trouble import is_at_rest
 from tests.e2e.world import Chatter, Json, World, words_of
 from tests.texts import in_any_language, like
 

@@ -99,6 +99,9 @@ class Moody:
     async def erase(self) -> bool:
         return await self._store.erase()
 
+    def unreadable_rows(self) -> frozenset[str]:
+        return self._store.unreadable_rows()
+
 
 class Desk:
     """One process that delivers."""

@@ -13,7 +13,9 @@ FILES = {
 
 def order_of(pytester: pytest.Pytester, *arguments: str) -> list[str]:
     pytester.makepyfile(**FILES)
-    run = pytester.runpytest_inprocess("-v", "-p", "tests.support.order", "-p", "no:cacheprovider", "-p", "no:asyncio", *arguments)
+    run = pytester.runpytest_inprocess(
+        "-v", "-p", "tests.support.order", "-p", "no:cacheprovider", "-p", "no:asyncio", *arguments
+    )
     return [line.split()[0] for line in run.outlines if "::" in line and "%" in line]
 
 
@@ -33,5 +35,7 @@ def test_a_file_stays_in_one_piece(pytester: pytest.Pytester) -> None:
 
 def test_the_chosen_number_is_shown_where_something_fails(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(**FILES)
-    run = pytester.runpytest_inprocess("-p", "tests.support.order", "-p", "no:cacheprovider", "-p", "no:asyncio", "--order-seed")
+    run = pytester.runpytest_inprocess(
+        "-p", "tests.support.order", "-p", "no:cacheprovider", "-p", "no:asyncio", "--order-seed"
+    )
     run.stdout.re_match_lines([r"order: shuffled, again with --order-seed \d+"])
