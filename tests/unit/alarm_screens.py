@@ -18,9 +18,11 @@ def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
     since = (now - timedelta(minutes=20)).isoformat()
     known: dict[AlarmKind, dict[str, object]] = {
         AlarmKind.INVOICE_MISMATCH: {"complaint": typed * 100},
+        AlarmKind.MESSAGE_REFUSED: {"message": "sent", "why": "Bad Request: chat not found"},
         AlarmKind.METHODS_SHRUNK: {"before": 1_500, "now": 12},
         AlarmKind.OUTBOX_BACKLOG: {"count": 10_000, "since": since},
         AlarmKind.POLLER_SILENT: {"since": since},
+        AlarmKind.ROW_UNREADABLE: {"count": 6, "rows": "orders.holder 5, orders.number 7"},
         AlarmKind.SERVICE_DOWN: {"since": since},
     }
     return known.get(kind, {})

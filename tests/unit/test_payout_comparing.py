@@ -32,7 +32,6 @@ def test_a_banks_number_is_the_same_only_digit_for_digit() -> None:
         "XXXXXX7890",
         "\u2022\u2022\u20227890",
         "\u20267890",
-        "...90",
         "12****7890",
         "1234**7890",
         "1234######",
@@ -48,22 +47,26 @@ def test_a_mask_that_shows_other_digits_or_more_of_them_does_not_fit(theirs: str
     assert same_recipient("1234567890", theirs, "bank") == "different"
 
 
-@pytest.mark.parametrize("theirs", ["***", "*********0", "1*********", "", "   ", "BCA 1234567890", "-", "*" * 500])
+@pytest.mark.parametrize(
+    "theirs", ["***", "*********0", "1*********", "", "   ", "BCA 1234567890", "-", "*" * 500, "...90", "12*0"]
+)
 def test_what_tells_nobody_apart_is_no_evidence(theirs: str) -> None:
     assert same_recipient("1234567890", theirs, "bank") == "different"
 
 
-@pytest.mark.parametrize("theirs", ["0812****7890", "62812****7890", "+62 812-****-7890", "6****90", "8*******90"])
+@pytest.mark.parametrize("theirs", ["0812****7890", "62812****7890", "+62 812-****-7890", "6****7890", "8*****7890"])
 def test_a_masked_mobile_number_fits_in_every_spelling(theirs: str) -> None:
     assert same_recipient("081234567890", theirs, "ewallet") == "masked"
 
 
-@pytest.mark.parametrize("theirs", ["08********", "62********", "+628*******", "6*********", "0812****7891"])
+@pytest.mark.parametrize(
+    "theirs", ["08********", "62********", "+628*******", "6*********", "0812****7891", "6****90", "08*****890"]
+)
 def test_the_beginning_that_all_mobile_numbers_share_is_no_evidence(theirs: str) -> None:
     assert same_recipient("081234567890", theirs, "ewallet") == "different"
 
 
-@given(number=ACCOUNT, shown=st.integers(min_value=2, max_value=4), signs=st.integers(min_value=1, max_value=12))
+@given(number=ACCOUNT, shown=st.integers(min_value=4, max_value=5), signs=st.integers(min_value=1, max_value=12))
 def test_any_number_fits_its_own_mask_and_no_other_ending(number: str, shown: int, signs: int) -> None:
     assert same_recipient(number, "*" * signs + number[-shown:], "bank") == "masked"
     other = str((int(number[-1]) + 1) % 10)
@@ -95,6 +98,6 @@ def test_our_own_mask_shows_four_digits_and_never_most_of_a_short_number() -> No
     ]
 
 
-@given(ACCOUNT)
+@given(ACCOUNT.filter(lambda number: len(number) >= 8))
 def test_our_own_mask_fits_its_number(number: str) -> None:
     assert same_recipient(number, mask(number), "bank") == "masked"
