@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import PostRole, TicketPost
+from bot.actions.ports import PostRole, Queue, TicketPost
 from bot.store import SqlStore
 from tests.contract.store_builders import NOW, SECOND, a_post, a_ticket, some_news
 
@@ -82,7 +82,7 @@ async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_
     async with store.transaction() as tx:
         await tx.outbox.add([some_news("ticket:T-2345A", f"ticket_card:{n}", chat_id=GROUP) for n in range(3)])
     async with store.transaction() as tx:
-        told = (await tx.outbox.heads(NOW))[0]
+        told = (await tx.outbox.heads(NOW, queue=Queue.EXTRA))[0]
         assert await tx.outbox.start(told.id)
         await tx.outbox.told(told.id, 5, NOW)
         await tx.ticket_posts.chat_moved(GROUP, NEW_GROUP)

@@ -24,7 +24,7 @@ async def test_kill_9_while_a_line_is_answered_and_an_outage_before_lose_and_dou
     await killed_and_restarted(kirim)
     await emma.sees(WHOLE)
     await sari.sees_times(
-        2, f"(?s)BCA · 1234567890.*{like('oneline.leftover', text='Budi hello')}.*{like('amount.which', text='1.500')}"
+        2, f"(?s)BCA · 1234567890.*{like('oneline.leftover', text='hello')}.*{like('amount.which', text='1.500')}"
     )
     assert await emma.count(f"{like('start.text')}|{REPLACED}") == await sari.count(REPLACED) == 0
     await sari.taps("Rp1,500,000")

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import httpx
 import pytest
 import zxingcpp
+from structlog.testing import capture_logs
 
 from bot.actions.ports import StoreDown
 from bot.domain.order import Order, Phase
@@ -321,16 +322,17 @@ async def test_without_a_public_address_there_is_nothing_but_health(store: Count
 
 
 async def test_a_failure_of_our_own_is_told_without_the_address(
-    browser: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    browser: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fails(_self: Lookup, token: str) -> Order:
         raise RuntimeError(token)
 
     monkeypatch.setattr(Lookup, "find", fails)
-    answer = await browser.get(PAGE)
+    with capture_logs() as logs:
+        answer = await browser.get(PAGE)
     assert answer.status_code == 500
     assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
-    said = "".join(capfd.readouterr())
+    said = str(logs)
     assert "page_failed" in said
     assert TOKEN not in said + answer.text
 
