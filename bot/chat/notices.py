@@ -217,6 +217,8 @@ class ChatTeller:
         outcome = await self._messenger.delete(chat_id, message_id, lane="money")
         if not isinstance(outcome, Gone | Invalid):
             return kept(outcome)
+        if isinstance(outcome, Gone) and not outcome.is_too_old:
+            return Told()
         text = t("pay.closed_paid" if order.is_paid else "pay.closed", line=words.order_line(t, order))
         picture = draw_closed(is_paid=order.is_paid)
         outcome = await self._messenger.edit_photo(chat_id, message_id, picture, text, lane="money")

@@ -15,11 +15,12 @@ AFTER_SILENCE_SECONDS = 3.0
 AFTER_REFUSED_TOKEN_SECONDS = 60.0
 
 _UNCHANGED = ("message is not modified",)
+_TOO_OLD = "message can't be deleted"
 _GONE = (
     "message to edit not found",
     "message to delete not found",
     "message can't be edited",
-    "message can't be deleted",
+    _TOO_OLD,
     "there is no text in the message to edit",
     "there is no caption in the message to edit",
     "message identifier is not specified",
@@ -56,7 +57,12 @@ class NotModified:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """There is no message any more that could be edited or deleted: send a new one."""
+    """There is no message any more that could be edited or deleted: send a new one.
+
+    `is_too_old`: the message is still there, but Telegram deletes nothing of a bot's after 48 hours.
+    """
+
+    is_too_old: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +122,7 @@ def _refused(description: str) -> Outcome:
     if _any_in(said, _UNCHANGED):
         return NotModified()
     if _any_in(said, _GONE):
-        return Gone()
+        return Gone(is_too_old=_TOO_OLD in said)
     if _any_in(said, _UNREACHABLE):
         return Unreachable(description)
     log.error("message_refused", why=description)
