@@ -30,6 +30,9 @@ ORPHANED_AFTER = timedelta(seconds=5)
 """An intent that this process isn't posting, as old as that, lost its process: its person hears that we check."""
 
 GIVE_UP_LOOKING = timedelta(days=1)
+MOST_READ = 1000
+"""Orders of one kind in one read: the newest, and the oldest too where there are more."""
+
 REST = timedelta(seconds=30)
 """How long to leave a service alone that refuses our key, or asks for fewer requests without saying how few."""
 
@@ -60,11 +63,14 @@ class Reconciler:
 
     async def run_once(self) -> int:
         """One look for all that is being looked for; how many still are. Raises `SettlementFailure` never."""
-        newest, oldest = await self._lost(newest_first=True), await self._lost(newest_first=False)
-        searched = [order for order in newest if self._clock.now() - order.created_at < GIVE_UP_LOOKING]
+        newest = await self._lost(newest_first=True)
+        oldest = await self._lost(newest_first=False) if len(newest) >= MOST_READ else []
+        now = self._clock.now()
+        posted = self._orders.posting.includes
+        lost = {order.reference: order for order in (*newest, *oldest) if not posted(order.reference)}
+        searched = [each for each in newest if each.reference in lost and now - each.created_at < GIVE_UP_LOOKING]
         if searched and self._is_time(searched):
             await self._search(searched)
-        lost = {order.reference: order for order in (*newest, *oldest)}
         for order in lost.values():
             await self._move_on(order)
         return len(lost)
@@ -75,9 +81,9 @@ class Reconciler:
         The newest are what the service's list can still show; the oldest are those whose time may be over.
         """
         async with self._store.reading() as tx:
-            fresh = await tx.orders.in_phase(LOOKED_FOR - {Phase.UNRESOLVED}, newest_first=newest_first)
-            asked = await tx.orders.in_phase({Phase.UNRESOLVED}, newest_first=newest_first)
-        return [order for order in (*fresh, *asked) if not self._orders.posting.includes(order.reference)]
+            fresh = await tx.orders.in_phase(LOOKED_FOR - {Phase.UNRESOLVED}, MOST_READ, newest_first=newest_first)
+            asked = await tx.orders.in_phase({Phase.UNRESOLVED}, MOST_READ, newest_first=newest_first)
+        return [*fresh, *asked]
 
     def _is_time(self, lost: list[Order]) -> bool:
         now = self._clock.now()

@@ -24,7 +24,6 @@ from bot.agent_tools.wishes import (
     number_for,
     one_amount,
 )
-from bot.domain.limits import AmountLimits
 from bot.domain.money import Amount
 from bot.domain.quote import Estimate, Quote, estimate, price_drift_percent
 from bot.settlement import CreatedOrder, OrderInput, PayoutMethod, SettlementError
@@ -152,7 +151,7 @@ class Ordering:
 
     def _payment(self, created: CreatedOrder, given: Amount, channel: str, method: PayoutMethod) -> Payment:
         rules, now = self._service.rules, self._service.clock.now()
-        allowed = AmountLimits(rules.min_order_idr, method.max_amount_transfer)
+        allowed = rules.amounts_up_to(method.max_amount_transfer)
         try:
             return payment_of_new(
                 created, given=given, channel=channel, network=rules.network, allowed=allowed, now=now

@@ -52,6 +52,10 @@ class Rules:
     stop_percent: Decimal = Decimal(10)
     requests_per_second: float = 10.0
 
+    def amounts_up_to(self, cap: int | None) -> AmountLimits:
+        """Return what one order may bring to a destination with this cap; None is a destination without one."""
+        return AmountLimits(self.min_order_idr, cap)
+
 
 class Service:
     """The service behind the tools. `clock`, `seconds` and `sleep` can be virtual."""
@@ -87,7 +91,7 @@ class Service:
 
     def amounts_for(self, code: str | None, name: str | None) -> AmountLimits:
         """Return what an order to this destination may bring, by the list as it was last read."""
-        return AmountLimits(self.rules.min_order_idr, self._caps.get((code, name)))
+        return self.rules.amounts_up_to(self._caps.get((code, name)))
 
     async def quote(self) -> Quote:
         """The rate (4.1)."""

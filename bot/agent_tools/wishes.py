@@ -110,13 +110,14 @@ def holder_in(name: str | None) -> str | None:
 def check_limits(method: PayoutMethod, idr: int, given: Amount, rules: Rules) -> None:
     """The minimum, and the destination's cap (4.5.6), for what would arrive."""
     worth = "" if given.currency == "IDR" else f" (satAmount is worth about {rupiah(idr)})"
-    if idr < rules.min_order_idr:
+    allowed = rules.amounts_up_to(method.max_amount_transfer)
+    if allowed.is_below(idr):
         raise Refusal(
             f"The smallest order is {rupiah(rules.min_order_idr)}{worth}. Send idrAmount {rules.min_order_idr} or "
             "more: a smaller order would fail after it was paid."
         )
-    cap = method.max_amount_transfer
-    if cap is not None and idr > cap:
+    if allowed.maximum is not None and allowed.is_above(idr):
+        cap = allowed.maximum
         raise Refusal(
             f"{method.bank_name} takes {rupiah(cap)} at the most in one transfer{worth}. Send idrAmount {cap} or less, "
             "or choose another destination."

@@ -77,10 +77,6 @@ class Attempts:
         """Return the updates that are dealt with and still unfinished in the inbox."""
         return frozenset(self._done | self._being_finished)
 
-    def is_done(self, update_id: int) -> bool:
-        """Whether an update that the inbox still holds as unfinished has been dealt with just now."""
-        return update_id in self._done or update_id in self._being_finished
-
     async def settle(self) -> None:
         """Wait until all that is dealt with is also finished in the inbox."""
         while self._finishing is not None:

@@ -153,8 +153,7 @@ class Lanes:
             lane.missed = False
             found = await surely("read_inbox", lambda: self._read(lane))
             for item in found:
-                if not self._attempts.is_done(item.update_id):
-                    lane.jobs.append(self._attempts.of(item))
+                lane.jobs.append(self._attempts.of(item))
             # One that was added since the reading is there, though it wasn't found.
             lane.more = lane.missed or len(found) == self._kept
 
