@@ -13,6 +13,10 @@ import typer
 from bot import config, logs
 
 BAD_SETTINGS = 2
+RUNNING_ON_OLDER_TABLES = (
+    "A bot of another version is running on this database. Stop it first. Or start this version beside it: it waits, "
+    "and brings the database up to date when the other one has stopped."
+)
 
 cli = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Kirim: send rupiah from a chat.", pretty_exceptions_enable=False
@@ -76,7 +80,11 @@ def migrate() -> None:
 
     logs.configure(settings.log_level, settings.log_format)
     with _database_trouble():
-        typer.echo(f"The database is at revision {asyncio.run(app.migrate(settings))}.")
+        try:
+            typer.echo(f"The database is at revision {asyncio.run(app.migrate(settings))}.")
+        except app.BotIsRunning:
+            typer.echo(RUNNING_ON_OLDER_TABLES, err=True)
+            sys.exit(1)
 
 
 @cli.command("new-key")

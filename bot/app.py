@@ -1,18 +1,16 @@
-"""Running the bot: the database, the lead, Telegram, then everything at once until it is to stop."""
+"""Running the bot: the lead, the database, Telegram, then everything at once until it is to stop."""
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
-from datetime import timedelta
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
 import structlog
 from telegram.error import InvalidToken, TelegramError
 
-from bot.actions.retention import Retention
-from bot.chat import commands, entrance
+from bot.chat import entrance
 from bot.chat.failures import TokenRefused
 from bot.chat.flood import FloodGate
 from bot.chat.lanes import Lanes
@@ -20,20 +18,17 @@ from bot.chat.transport import TelegramRequest
 from bot.chat.updates import Receiver, UpdateFeed
 from bot.config import Settings
 from bot.house import House, build, store_of
+from bot.house_workers import loops
 from bot.web import server
 from bot.web.app import create_app
-from bot.workers.leaving import Leaving
-from bot.workers.loop import Nudge, run_forever
-from bot.workers.outbox import OutboxWorker
-from bot.workers.quotes import QuoteRecorder
-from bot.workers.subscriptions import SubscriptionsWorker
-from bot.workers.sweeps import Sweeps
-from bot.workers.tickets import Tickets
+from bot.workers.group import WorkerGroup, why_it_ended
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 BAD_TOKEN = 2
+LEAD_LOST = WORKER_ENDED = 1
+RECEIVER = "receiver"
 CONNECT_WAITS = (0.5, 1.0, 2.0, 5.0, 10.0)
 FINISH_UPDATES = 1.5
 FINISH_POSTS = 1.5
@@ -41,42 +36,95 @@ FINISH_NEWS = 1.0
 FINISH_MASKS = 1.0
 """SIGTERM is to end within five seconds: what isn't done by then is taken up at the next start."""
 
+LOST_ENDS_WITHIN = 5.0
+"""For what the loss of the lead cancels. It can't send anything meanwhile: each call asks for the lead first."""
+
+OTHERS_MIGRATE_WITHIN = 10.0
+
 TAKES_OVER_WITHIN = 3.0
 """How long to try for the port of the web server after another process was the bot: it may still be ending."""
 
 
+class BotIsRunning(Exception):
+    """Another process acts as the bot on this database, and its tables aren't those of this program."""
+
+
 async def migrate(settings: Settings) -> str:
-    """Bring the database up to date; its revision."""
-    store = store_of(settings)
-    try:
-        return await store.upgrade()
-    finally:
-        await store.close()
+    """Bring the database up to date; its revision. Nobody may act as the bot meanwhile: its tables would change.
+
+    Raises:
+        BotIsRunning: another process still does after `OTHERS_MIGRATE_WITHIN` seconds, on older tables.
+    """
+    async with AsyncExitStack() as stack:
+        store = store_of(settings)
+        stack.push_async_callback(store.close)
+        if not await store.is_current():
+            try:
+                async with asyncio.timeout(OTHERS_MIGRATE_WITHIN):
+                    await stack.enter_async_context(store.lead())
+            except TimeoutError:
+                if not await store.is_current():
+                    raise BotIsRunning from None
+            else:
+                await store.upgrade()
+        return await store.check()
 
 
 async def run(settings: Settings, stop: asyncio.Event) -> int:
-    """Run the bot until `stop` is set; the process's exit code."""
+    """Run the bot until `stop` is set; the process's exit code.
+
+    The lead comes first. Nothing is written, received or sent without it, and its loss ends all of that at once.
+    """
     house = build(settings)
     log.info("starting", key_id=settings.key_id, service=settings.service_base_url)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(house.store.close)
         stack.push_async_callback(house.client.aclose)
-        await house.store.upgrade()
-        await house.store.check_keys()
+        await house.store.check_before_leading()
         # Waiting for another process to end, or for Telegram, must not keep this one from ending.
         stood_by = asyncio.Event()
         leading = await _unless(stop, stack.enter_async_context(house.store.lead(partial(_standing_by, stood_by))))
         if leading is None:
             return 0
-        await house.store.adopt_keys()
-        listener = await _listener(settings, patience=TAKES_OVER_WITHIN if stood_by.is_set() else 0)
+        patience = TAKES_OVER_WITHIN if stood_by.is_set() else 0
+        return await _while_leading(leading.lost, _act(house, stop, patience))
+
+
+async def _while_leading(lost: asyncio.Event, work: Coroutine[Any, Any, int]) -> int:
+    """The exit code that `work` brings, or that of the lost lead, which cancels it."""
+    task, losing = asyncio.create_task(work), asyncio.create_task(lost.wait())
+    try:
+        await asyncio.wait({task, losing}, return_when=asyncio.FIRST_COMPLETED)
+        if not lost.is_set():
+            return await task
+        log.error("leadership_lost")
+        return LEAD_LOST
+    finally:
+        task.cancel()
+        losing.cancel()
+        await asyncio.wait({task, losing}, timeout=LOST_ENDS_WITHIN)
+
+
+async def _act(house: House, stop: asyncio.Event, patience: float) -> int:
+    """Be the bot: bring the database up to date, meet Telegram, serve. `patience` is for the web server's port."""
+    async with AsyncExitStack() as stack:
+        if await _unless(stop, _prepare(house)) is None:
+            return 0
+        listener = await _listener(house.settings, patience=patience)
         if listener is not None:
             stack.callback(listener.close)
         stack.push_async_callback(house.application.bot.request.shutdown)
         met = await _unless(stop, _connect(house, stack))
         if met is None:
             return 0
-        return await _serve(house, listener, stop, leading.lost) if met else BAD_TOKEN
+        return await _serve(house, listener, stop) if met else BAD_TOKEN
+
+
+async def _prepare(house: House) -> str:
+    """Bring the tables up to date, and write down the key that seals from now on; the revision."""
+    revision = await house.store.upgrade()
+    await house.store.adopt_keys()
+    return revision
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
@@ -123,119 +171,75 @@ async def _connect(house: House, stack: AsyncExitStack) -> bool:
             return True
 
 
-async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Event, lost: asyncio.Event) -> int:
+async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Event) -> int:
     bot = house.application.bot
     staff_chats = house.desk.orders.rules.staff_ids | {house.settings.support_chat_id}
     gate = FloodGate(house.settings.max_messages_per_minute, house.clock, staff_chats)
     lanes = Lanes(house.store, entrance.processor(house.application, house.desk, gate), house.clock, bot)
-    polls = TelegramRequest(connections=1)
+    polls = TelegramRequest(connections=1, may_call=lambda: house.store.is_leading)
     receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, lanes, house.clock)
-    await house.delivery.recover()
-    await house.live_show.recover()
-    await lanes.replay()
-    workers = [asyncio.create_task(loop, name=name) for name, loop in _loops(house, lanes)]
-    receiving = asyncio.create_task(receiver.run(), name="receiver")
-    ends = [asyncio.create_task(event.wait()) for event in (stop, lost)]
+    workers = WorkerGroup()
     try:
-        async with _web(house, listener, [receiving, *workers]):
+        await house.delivery.recover()
+        await house.live_show.recover()
+        await lanes.replay()
+        for name, loop in loops(house, lanes):
+            workers.start(name, loop)
+        workers.start(RECEIVER, receiver.run())
+        async with _web(house, listener, workers):
             log.info("running", bot=bot.username)
-            await asyncio.wait({receiving, *ends}, return_when=asyncio.FIRST_COMPLETED)
-        if lost.is_set():
-            log.error("leadership_lost")
-        return _exit_code(receiving, lost)
+            try:
+                ended = await _unless(stop, workers.first_ended())
+            finally:
+                await workers.cancel()
+        return 0 if ended is None else _exit_code(ended)
     finally:
-        await _wind_up(house, lanes, [receiving, *ends, *workers])
+        await _wind_up(house, lanes, workers)
         await polls.shutdown()
 
 
-def _web(
-    house: House, listener: socket.socket | None, tasks: "list[asyncio.Task[Any]]"
-) -> AbstractAsyncContextManager[None]:
-    """The web server beside the workers; `tasks` are those whose life `/healthz` tells of."""
+@asynccontextmanager
+async def _web(house: House, listener: socket.socket | None, workers: WorkerGroup) -> AsyncIterator[None]:
+    """The web server as one of the workers; `/healthz` tells whether they all live."""
     if listener is None:
-        return nullcontext()
+        yield
+        return
     app = create_app(
         store=house.store,
         clock=house.clock,
         translations=house.desk.translations,
         default_locale=house.settings.default_locale,
         public_url=house.settings.public_url,
-        works=lambda: not any(task.done() for task in tasks),
+        works=lambda: workers.all_alive,
     )
-    return server.serving(app, listener)
+    async with server.serving(app, listener) as task:
+        workers.add(task)
+        yield
 
 
-def _exit_code(receiving: "asyncio.Task[Any]", lost: asyncio.Event) -> int:
-    if receiving.done() and isinstance(receiving.exception(), TokenRefused):
+def _exit_code(ended: asyncio.Task[Any]) -> int:
+    """Say which worker has ended, and why: none may, as long as the bot runs."""
+    why = why_it_ended(ended)
+    if isinstance(why, TokenRefused):
         log.error("bot_token_refused")
         return BAD_TOKEN
-    if receiving.done() and (error := receiving.exception()):
-        log.error("receiver_failed", why=type(error).__name__, exc_info=error)
-        return 1
-    return 1 if lost.is_set() else 0
+    log.error("worker_ended", worker=ended.get_name(), why=type(why).__name__ if why else "it returned", exc_info=why)
+    return WORKER_ENDED
 
 
-async def _wind_up(house: House, lanes: Lanes, tasks: "list[asyncio.Task[Any]]") -> None:
-    """Stop taking in, finish what is under way within a few seconds, leave the rest to the next start."""
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+async def _wind_up(house: House, lanes: Lanes, workers: WorkerGroup) -> None:
+    """Stop taking in, finish what is under way within a few seconds, leave the rest to the next start.
+
+    Without the lead nothing may be finished but requests for orders: each answer is saved, for no list may have it.
+    """
+    await workers.cancel()
+    has_time = house.store.is_leading
     await asyncio.gather(
-        lanes.drain(FINISH_UPDATES),
+        lanes.drain(FINISH_UPDATES * has_time),
         house.desk.orders.posting.close(FINISH_POSTS),
-        house.delivery.close(FINISH_NEWS),
-        house.desk.delivering.close(FINISH_NEWS),
+        house.delivery.close(FINISH_NEWS * has_time),
+        house.desk.delivering.close(FINISH_NEWS * has_time),
     )
     # After the updates: none of them reveals anything any more.
-    await house.support.masking.close(FINISH_MASKS)
+    await house.support.masking.close(FINISH_MASKS * has_time)
     log.info("stopped")
-
-
-def _loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, None]]]:
-    sweeps = Sweeps(
-        store=house.store,
-        clock=house.clock,
-        observer=house.desk.observer,
-        drafts=house.desk.drafts,
-        reconciler=house.reconciler,
-        delivery=house.delivery,
-        run_in_lane=lanes.run_in_lane,
-        on_news=house.nudge_outbox,
-    )
-    leaving = Leaving(
-        privacy=house.desk.privacy,
-        retention=Retention(house.store, house.clock, house.settings.retention_days),
-        run_in_lane=lanes.run_in_lane,
-        on_news=house.nudge_outbox,
-    )
-    recorder = QuoteRecorder(house.quotes, house.clock, house.settings.quote_record_seconds)
-    ticks: list[tuple[str, Callable[[], Awaitable[float]], Nudge]] = [
-        ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
-        ("poller", house.poller.tick, Nudge()),
-        ("subscriptions", SubscriptionsWorker(house.rate_news).tick, house.nudge_quotes),
-        ("watch", house.watch.look, house.nudge_watch),
-        ("probe", house.watch.probe, Nudge()),
-        ("expiries", sweeps.expiries, Nudge()),
-        ("lapses", sweeps.lapses, Nudge()),
-        ("reconciler", sweeps.reconciling, Nudge()),
-        ("housekeeping", sweeps.housekeeping, Nudge()),
-        ("wishes", leaving.wishes, Nudge()),
-        ("tickets", Tickets(house.support.ticket_waiting).tick, Nudge()),
-        ("retention", leaving.retention, Nudge()),
-        ("quotes", recorder.tick, Nudge()),
-        ("broadcasts", house.broadcasting.tick, house.nudge_broadcasts),
-        ("live", house.live_show.tick, house.nudge_live),
-        ("masking", house.support.masking.mask_due, house.support.nudge_masking),
-        ("commands", partial(_set_commands, house), Nudge()),
-    ]
-    return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]
-
-
-async def _set_commands(house: House) -> float:
-    """Once a day, beside all the rest: a failure to must not keep the bot from serving.
-
-    An operator who has yet to press Start gets a list of their own soon after it.
-    """
-    if await commands.set_commands(house.application, house.desk):
-        return timedelta(days=1).total_seconds()
-    return timedelta(minutes=10).total_seconds()

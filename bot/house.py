@@ -1,5 +1,6 @@
 """The composition root: builds every part from the settings, and introduces them to one another."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -88,8 +89,8 @@ def build(settings: Settings) -> House:
     nudge_outbox, nudge_broadcasts, nudge_quotes, nudge_watch = Nudge(), Nudge(), Nudge(), Nudge()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
     health = Health(clock, patience_of(settings), nudge_watch)
-    settlement = WatchedSettlement(SettlementAdapter(client), health)
-    application = telegram_application(settings)
+    settlement = WatchedSettlement(SettlementAdapter(client, may_place=store.leads), health)
+    application = telegram_application(settings, lambda: store.is_leading)
     messenger = Messenger(application.bot)
     translations = Translations.load()
     receipts = Receipts(store, clock)
@@ -228,15 +229,18 @@ def alarms_of(settings: Settings, store: SqlStore, clock: SystemClock, nudge_out
     return Alarms(store, clock, settings.operator_ids, timedelta(seconds=settings.alarm_reminder_seconds), nudge_outbox)
 
 
-def telegram_application(settings: Settings) -> Application:  # type: ignore[type-arg]
-    """PTB's application with our transport and our limiter, and without its updater: `chat/updates.py` receives."""
+def telegram_application(settings: Settings, may_call: Callable[[], bool] = lambda: True) -> Application:  # type: ignore[type-arg]
+    """PTB's application with our transport and our limiter, and without its updater: `chat/updates.py` receives.
+
+    `may_call` is asked before each call of the Bot API.
+    """
     return (
         ApplicationBuilder()
         .token(settings.telegram_bot_token.get_secret_value())
         .base_url(f"{settings.telegram_api_url}/bot")
         .base_file_url(f"{settings.telegram_api_url}/file/bot")
-        .request(TelegramRequest())
-        .get_updates_request(TelegramRequest(connections=2))
+        .request(TelegramRequest(may_call=may_call))
+        .get_updates_request(TelegramRequest(connections=2, may_call=may_call))
         .rate_limiter(SendLimiter(pace_of(settings)))
         .updater(None)
         .build()

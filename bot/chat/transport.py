@@ -11,6 +11,7 @@ The address of every call holds the bot's token. No error made here carries an a
 import functools
 import json
 import ssl
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -50,6 +51,7 @@ class TelegramRequest(BaseRequest):
         connect_timeout: reaching Telegram, the TLS handshake included.
         pool_timeout: waiting for one of the `connections`.
         environment: whether HTTPS_PROXY and its like are heeded; never for addresses on this machine.
+        may_call: asked before each call whether this process may make it.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class TelegramRequest(BaseRequest):
         connect_timeout: float = 5.0,
         pool_timeout: float = 5.0,
         environment: bool = True,
+        may_call: Callable[[], bool] = lambda: True,
     ) -> None:
         self._connections = connections
         self._read = read_timeout
@@ -70,6 +73,7 @@ class TelegramRequest(BaseRequest):
         self._connect = connect_timeout
         self._pool = pool_timeout
         self._environment = environment
+        self._may_call = may_call
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
 
     @property
@@ -99,10 +103,12 @@ class TelegramRequest(BaseRequest):
         """Send one request and return the status and body of the answer.
 
         Raises:
-            Unsent: Telegram was not reached.
+            Unsent: Telegram was not reached, or this process may not call it.
             Unanswered: the request may have been carried out: no whole answer, or a 5xx.
             SlowDown: 429.
         """
+        if not self._may_call():
+            raise Unsent("this process no longer acts as the bot")
         with_files = request_data is not None and request_data.contains_files
         limits = _limits(
             read=_given(read_timeout, self._read),

@@ -3,6 +3,7 @@
 Polling reads are sent once (`retry=False`): the poller has its own budget and its own next time.
 """
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from bot.actions import ports
@@ -18,12 +19,26 @@ from bot.settlement.rails import told_rails
 ROWS = 100
 
 
-class SettlementAdapter:
-    """Implements `bot.actions.ports.Settlement` on a `SettlementClient`."""
+async def _always() -> bool:
+    return True
 
-    def __init__(self, client: SettlementClient, pace: OrderPace | None = None) -> None:
+
+class SettlementAdapter:
+    """Implements `bot.actions.ports.Settlement` on a `SettlementClient`.
+
+    `may_place` is asked right before each order's creation whether this process may create one.
+    """
+
+    def __init__(
+        self,
+        client: SettlementClient,
+        pace: OrderPace | None = None,
+        *,
+        may_place: Callable[[], Awaitable[bool]] = _always,
+    ) -> None:
         self._client = client
         self._pace = pace or OrderPace()
+        self._may_place = may_place
 
     async def quote(self) -> Quote:
         """The cached rate (settlement API, 4.1), its time by our own clock, so that its age is right."""
@@ -79,6 +94,8 @@ class SettlementAdapter:
         except ValueError:
             # Nothing was sent.
             raise ports.Refused("the wish can't be put as the service wants it") from None
+        if not await self._may_place():
+            raise ports.NotMade("this process no longer acts as the bot")
         try:
             created = await self._client.create_order(body)
         except errors.SettlementError as error:

@@ -48,6 +48,11 @@ async def current(url: str) -> str | None:
     return await current_at(address(url))
 
 
+def is_known(revision: str | None) -> bool:
+    """Whether this program can bring tables of `revision` up to date; None are no tables."""
+    return revision in {None, *_known(_config())}
+
+
 def head() -> str:
     """The revision that this program expects."""
     revision = ScriptDirectory.from_config(_config()).get_current_head()
@@ -93,7 +98,7 @@ def _upgrade(connection: Connection, vault: Vault) -> None:
     if connection.dialect.name != "sqlite":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
     config, found = _config(), _revision(connection)
-    if found not in {None, *_known(config)}:
+    if not is_known(found):
         raise SchemaMismatch(found, head())
     config.attributes["connection"] = connection
     config.attributes["vault"] = vault

@@ -100,6 +100,7 @@ class SqlStore:
         self._vault = (vault or Vault()).of_a_store()
         self._writer = writer(self._address)
         self._reader = reader(self._address, self._writer)
+        self._leadership: Leadership | None = None
         # SQLite has one writer at a time. Waiting here is in turn and wakes at once; its own waiting is neither.
         self._turn: AbstractAsyncContextManager[None] = asyncio.Lock() if self._address.is_sqlite else nullcontext()
 
@@ -139,6 +140,25 @@ class SqlStore:
         if found != expected:
             raise SchemaMismatch(found, expected)
         return expected
+
+    async def is_current(self) -> bool:
+        """Whether the tables are those that this program expects."""
+        return await migrate.current_at(self._address) == migrate.head()
+
+    async def check_before_leading(self) -> None:
+        """See that nothing that is known by now would end this process once it leads. Writes nothing.
+
+        The tables may be older, or not there: whoever leads brings them up to date.
+
+        Raises:
+            SchemaMismatch: a newer program has been here.
+            UnfitKeys: the database needs other keys.
+        """
+        found = await migrate.current_at(self._address)
+        if not migrate.is_known(found):
+            raise SchemaMismatch(found, migrate.head())
+        if found == migrate.head():
+            await self.check_keys()
 
     async def check_keys(self) -> None:
         """See that the keys are those that the database needs.
@@ -189,12 +209,23 @@ class SqlStore:
         """Let what was just deleted be gone from the database's files, too; False where that has to wait."""
         return await empty_log(self._address)
 
-    def lead(self, waiting: Callable[[], None] | None = None) -> AbstractAsyncContextManager[Leadership]:
+    @asynccontextmanager
+    async def lead(self, waiting: Callable[[], None] | None = None) -> AsyncIterator[Leadership]:
         """Be the one process that acts as the bot on this database; wait until no other does.
 
         `waiting` is called once if another process has to end first.
         """
-        return lead(self._address, waiting)
+        async with lead(self._address, waiting) as self._leadership:
+            yield self._leadership
+
+    @property
+    def is_leading(self) -> bool:
+        """Whether this process acts as the bot, as far as it has noticed. Its loss is noticed within seconds."""
+        return self._leadership is not None and not self._leadership.lost.is_set()
+
+    async def leads(self) -> bool:
+        """Whether this process acts as the bot at this moment: asks the lock itself."""
+        return self._leadership is not None and await self._leadership.holds()
 
     async def close(self) -> None:
         """Close every connection. Nothing may be under way."""

@@ -57,17 +57,21 @@ async def _bound(host: str, port: int) -> socket.socket:
 @asynccontextmanager
 async def serving(
     app: ASGIApp, listener: socket.socket, *, ends_within: int = ENDS_WITHIN_SECONDS
-) -> AsyncIterator[None]:
-    """Serve within the block; at its end answers under way get `ends_within` seconds, and idle connections none."""
+) -> AsyncIterator[asyncio.Task[None]]:
+    """Serve within the block, in the task that is its value.
+
+    At the block's end answers under way get `ends_within` seconds, and idle connections none.
+    """
     server = _Server(_config(app, ends_within))
     # Whoever comes from now on waits for the moment that the server takes to start.
     listener.listen(WAITING_CONNECTIONS)
     task = asyncio.create_task(server.serve(sockets=[listener]), name="web")
     try:
-        yield
+        yield task
     finally:
         server.should_exit = True
-        await task
+        # How it ended is for whoever watches the task: its failure must not hide that of the block.
+        await asyncio.wait({task})
 
 
 def _config(app: ASGIApp, ends_within: int) -> uvicorn.Config:

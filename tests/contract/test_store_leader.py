@@ -9,6 +9,7 @@ from pathlib import Path
 
 import asyncpg  # type: ignore[import-untyped]  # it ships none
 import pytest
+from sqlalchemy import make_url
 
 from bot.store import SqlStore, StoreFailure, leader
 from tests.waiting import PATIENCE
@@ -129,9 +130,63 @@ async def test_a_server_that_falls_silent_loses_the_lead(
         raise TimeoutError
 
     async with store.lead() as leadership:
-        monkeypatch.setattr(asyncpg.Connection, "execute", silence)
+        monkeypatch.setattr(asyncpg.Connection, "fetchval", silence)
         await asyncio.wait_for(leadership.lost.wait(), PATIENCE)
     await store.close()
+
+
+async def test_another_process_in_the_same_session_takes_the_lead_away(
+    migrated_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pooler gives two processes one session of the server, which then gives both the lock."""
+    session = await leader._connect(make_url(migrated_database))
+    monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", PATIENCE)
+    monkeypatch.setattr(leader, "_connect", lambda _: asyncio.sleep(0, session))
+    first, second = SqlStore(migrated_database), SqlStore(migrated_database)
+    async with first.lead():
+        # Asked twice, for the watching asks in between, and a session answers one question at a time.
+        assert await first.leads()
+        assert await first.leads()
+        async with second.lead():
+            assert await second.leads()
+            assert await second.leads()
+            assert not await first.leads()
+            assert not first.is_leading
+    await first.close()
+    await second.close()
+
+
+async def test_a_deleted_lock_file_loses_the_lead(tmp_path: Path) -> None:
+    first, second = SqlStore(str(tmp_path / "kirim.db")), SqlStore(str(tmp_path / "kirim.db"))
+    async with first.lead() as leadership:
+        waited = asyncio.Event()
+        mine = asyncio.create_task(lead_once(second, waited.set))
+        await asyncio.wait_for(waited.wait(), PATIENCE)
+        (tmp_path / "kirim.db.lock").unlink()
+        await asyncio.wait_for(leadership.lost.wait(), PATIENCE)
+        await asyncio.wait_for(mine, PATIENCE)
+        assert not first.is_leading
+
+
+async def test_a_store_knows_whether_its_process_leads(store: SqlStore) -> None:
+    assert not store.is_leading
+    assert not await store.leads()
+    async with store.lead():
+        assert store.is_leading
+        assert await store.leads()
+    assert not store.is_leading
+    assert not await store.leads()
+
+
+async def test_a_loss_is_found_by_asking_before_it_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", PATIENCE)
+    store = SqlStore(str(tmp_path / "kirim.db"))
+    async with store.lead() as leadership:
+        assert await store.leads()
+        (tmp_path / "kirim.db.lock").unlink()
+        assert store.is_leading
+        assert not await store.leads()
+        assert leadership.lost.is_set()
 
 
 async def test_a_lock_file_that_can_not_be_opened_is_a_failure(tmp_path: Path) -> None:

@@ -1,0 +1,69 @@
+"""The workers of the house, each a loop of its own."""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from bot.actions.retention import Retention
+from bot.chat import commands
+from bot.chat.lanes import Lanes
+from bot.house import House
+from bot.workers.leaving import Leaving
+from bot.workers.loop import Nudge, run_forever
+from bot.workers.outbox import OutboxWorker
+from bot.workers.quotes import QuoteRecorder
+from bot.workers.subscriptions import SubscriptionsWorker
+from bot.workers.sweeps import Sweeps
+from bot.workers.tickets import Tickets
+
+
+def loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, None]]]:
+    """Return the workers that act again and again, each under its name; `lanes` are the chats' queues."""
+    sweeps = Sweeps(
+        store=house.store,
+        clock=house.clock,
+        observer=house.desk.observer,
+        drafts=house.desk.drafts,
+        reconciler=house.reconciler,
+        delivery=house.delivery,
+        run_in_lane=lanes.run_in_lane,
+        on_news=house.nudge_outbox,
+    )
+    leaving = Leaving(
+        privacy=house.desk.privacy,
+        retention=Retention(house.store, house.clock, house.settings.retention_days),
+        run_in_lane=lanes.run_in_lane,
+        on_news=house.nudge_outbox,
+    )
+    recorder = QuoteRecorder(house.quotes, house.clock, house.settings.quote_record_seconds)
+    ticks: list[tuple[str, Callable[[], Awaitable[float]], Nudge]] = [
+        ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
+        ("poller", house.poller.tick, Nudge()),
+        ("subscriptions", SubscriptionsWorker(house.rate_news).tick, house.nudge_quotes),
+        ("watch", house.watch.look, house.nudge_watch),
+        ("probe", house.watch.probe, Nudge()),
+        ("expiries", sweeps.expiries, Nudge()),
+        ("lapses", sweeps.lapses, Nudge()),
+        ("reconciler", sweeps.reconciling, Nudge()),
+        ("housekeeping", sweeps.housekeeping, Nudge()),
+        ("wishes", leaving.wishes, Nudge()),
+        ("tickets", Tickets(house.support.ticket_waiting).tick, Nudge()),
+        ("retention", leaving.retention, Nudge()),
+        ("quotes", recorder.tick, Nudge()),
+        ("broadcasts", house.broadcasting.tick, house.nudge_broadcasts),
+        ("live", house.live_show.tick, house.nudge_live),
+        ("masking", house.support.masking.mask_due, house.support.nudge_masking),
+        ("commands", partial(_set_commands, house), Nudge()),
+    ]
+    return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]
+
+
+async def _set_commands(house: House) -> float:
+    """Once a day, beside all the rest: a failure to must not keep the bot from serving.
+
+    An operator who has yet to press Start gets a list of their own soon after it.
+    """
+    if await commands.set_commands(house.application, house.desk):
+        return timedelta(days=1).total_seconds()
+    return timedelta(minutes=10).total_seconds()
