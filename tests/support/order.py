@@ -1,7 +1,8 @@
 """A pytest option that runs the tests in another order, to show that none depends on what another one left.
 
 `--order-seed 7` shuffles the files, and the tests within each file; the same number gives the same order again. A file
-stays in one piece, because its tests may share a fixture. Without a number, one is chosen and shown.
+stays in one piece, because its tests may share a fixture. Without a number, one is chosen and shown; under pytest-xdist
+the controller chooses for all workers, which must collect the tests in the same order.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 import secrets
 from itertools import groupby
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST = 10_000
+MOST: Final = 10_000
+SEED: Final = "order_seed"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,6 +30,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="NUMBER",
         help="shuffle files, and tests within files, by this number or by one that is chosen",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.option.order_seed = getattr(config, "workerinput", {}).get(SEED, config.option.order_seed)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput[SEED] = node.config.option.order_seed
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

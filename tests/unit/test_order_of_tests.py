@@ -39,3 +39,12 @@ def test_the_chosen_number_is_shown_where_something_fails(pytester: pytest.Pytes
         "-p", "tests.support.order", "-p", "no:cacheprovider", "-p", "no:asyncio", "--order-seed"
     )
     run.stdout.re_match_lines([r"order: shuffled, again with --order-seed \d+"])
+
+
+@pytest.mark.process
+def test_all_workers_use_the_number_that_is_chosen(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(**FILES)
+    run = pytester.runpytest_inprocess(
+        "-n2", "-p", "tests.support.order", "-p", "no:cacheprovider", "-p", "no:asyncio", "--order-seed"
+    )
+    run.assert_outcomes(passed=12, failed=1)
