@@ -71,7 +71,8 @@ async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet:
     await rina.taps(label("answers.delete"))
     await rina.sees(like("answers.sure", name="late"))
     await rina.taps(label("answers.delete"))
-    await rina.sees(like("answers.none"))
+    await rina.sees(like("answers.list"))
+    assert "late" not in await rina.buttons()
 
 
 async def test_it_is_sent_in_the_persons_language_with_the_recipient_masked_and_only_once(quiet: World) -> None:
