@@ -6,6 +6,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.e2e.clocks import far_from_now
 from tests.e2e.world import Chatter, Json, World, words_of, world
 from tests.texts import in_any_language, label, like, says, starts, text
 from tests.waiting import PATIENCE
@@ -120,12 +121,13 @@ async def is_scheduled_by_the_operators_clock_and_called_off(town: World) -> Non
     await oscar.sees(like("broadcast.time_unread"))
     await oscar.taps(label("broadcast.daily_other"))
     await oscar.sees(like("broadcast.ask_daily"))
-    await oscar.says("6:45")
-    await oscar.sees(like("broadcast.daily_at", time="06:45"))
+    hour = far_from_now(6, 18)
+    await oscar.says(f"{hour}:45")
+    await oscar.sees(like("broadcast.daily_at", time=f"{hour:02}:45"))
     await oscar.taps(label("broadcast.preview"))
     await oscar.sees(like("broadcast.quote_later"))
     await oscar.taps(label("broadcast.schedule"))
-    await oscar.sees(like("broadcast.scheduled_daily", when=text("broadcast.daily_at", time="06:45")))
+    await oscar.sees(like("broadcast.scheduled_daily", when=text("broadcast.daily_at", time=f"{hour:02}:45")))
     await oscar.taps(label("broadcast.end_daily"))
     await oscar.sees(like("broadcast.of_rate", sign="⏹", state=text("broadcast.state.stopped")))
 
@@ -183,7 +185,7 @@ async def test_a_rate_that_jumped_asks_every_operator_and_one_word_counts(tmp_pa
             await person.sees(in_any_language("start.text"))
         subscribe(town, town.emma)
         await is_told_to_the_subscriber(town)
-        await town.service.does("quote", btcIdr=1_000_000_000)
+        await town.service.keeps_its_quote(btc_idr=1_000_000_000)
         await is_scheduled_with_the_new_rate_in_sight(town)
         come_true(town)
         await waits_for_one_of_both(town)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from tests.e2e.clocks import WHEN
 from tests.e2e.people import Newcomer, bot_knows, newcomer, taps_to_invoice
 from tests.e2e.trouble import assert_repeats_say_so, calls_of, good_weather, held
 from tests.e2e.world import Json, World, words_of, world
@@ -29,7 +30,7 @@ async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 async def test_a_payment_that_goes_no_further_is_told_once_and_its_end_comes_as_usual(kirim: World) -> None:
     emma = await newcomer(kirim)
     order, reference = await paid(kirim, emma)
-    told = await emma.sees(like("news.stuck", paid=re.compile("[0-9,]+ sats"), at=re.compile(r"\d\d:\d\d WIB")))
+    told = await emma.sees(like("news.stuck", paid=re.compile("[0-9,]+ sats"), at=WHEN))
     assert says(words_of(told), "news.staff_know")
     assert await emma.labels_of(told) == [label("button.help")]
     await emma.sees(like("card.stuck"), anywhere=True)

@@ -82,11 +82,11 @@ async def test_an_order_that_was_made_before_the_kill_is_found_and_paid_as_if_no
 
 
 async def test_an_order_that_the_service_makes_after_the_restart_is_adopted(lasting: World, sender: Sender) -> None:
-    async with service_held(lasting, seconds=3):
+    async with service_held(lasting):
         await sender.chat.taps(label("review.confirm"), wait=0)
-    await lasting.kill_bot()
+    await killed_and_restarted(lasting)
     assert await sender.orders() == []
-    await lasting.start_bot()
+    await made_late(sender)
     await says_that_the_found_order_is_theirs(sender.chat)
     await is_shown_one_invoice(sender)
 

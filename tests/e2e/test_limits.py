@@ -3,13 +3,13 @@
 import re
 import time
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
-from zoneinfo import ZoneInfo
 
 import pytest
 import pytest_asyncio
 
+from tests.e2e.clocks import here, minutes_between
 from tests.e2e.people import WHERE, Newcomer, newcomer, order_of
 from tests.e2e.trouble import is_at_rest
 from tests.e2e.world import Json, World, words_of, world
@@ -19,7 +19,6 @@ from tests.waiting import until
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LIMITS = {"MAX_OPEN_ORDERS": "1", "MAX_ORDERS_PER_HOUR": "2", "MAX_IDR_PER_DAY": "1200000"}
-JAKARTA = ZoneInfo("Asia/Jakarta")
 FLOOD = like("limits.messages", count=re.compile(r"\d+"))
 
 
@@ -30,7 +29,7 @@ async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 
 
 async def test_one_order_too_many_waits_with_its_draft_until_it_is_possible(kirim: World) -> None:
-    emma = await newcomer(kirim)
+    emma, since = await newcomer(kirim), here()
     first = await ordered(kirim, emma, "Rp50,000")
     await emma.says("/send")
     foretold = await emma.sees(like("limits.foretold"))
@@ -38,7 +37,7 @@ async def test_one_order_too_many_waits_with_its_draft_until_it_is_possible(kiri
     await goes_to_amount(emma)
     await emma.taps("Rp50,000")
     refused = await emma.sees(like("limits.open", count=1))
-    assert_is_told(words_of(refused), in_=timedelta(hours=1))
+    assert_is_told(words_of(refused), since, in_=timedelta(hours=1))
     offered = [label("button.try_again"), label("button.back"), label("button.cancel")]
     assert await emma.labels_of(refused) == offered
     await kirim.service.pays(first)
@@ -50,11 +49,11 @@ async def test_one_order_too_many_waits_with_its_draft_until_it_is_possible(kiri
     await emma.speaks("id")
     await emma.says("/send")
     seen = await emma.sees(like("limits.foretold", "id"))
-    assert_is_told(words_of(seen), in_=timedelta(hours=1))
+    assert_is_told(words_of(seen), since, in_=timedelta(hours=1))
 
 
 async def test_the_day_is_told_with_what_would_be_fine_now_and_that_goes_through(kirim: World) -> None:
-    sari = await newcomer(kirim)
+    sari, since = await newcomer(kirim), here()
     await kirim.service.pays(await ordered(kirim, sari, "Rp1,000,000"))
     await sari.sees(like("news.paid"), anywhere=True)
     await sari.says("/send")
@@ -62,7 +61,7 @@ async def test_the_day_is_told_with_what_would_be_fine_now_and_that_goes_through
     await goes_to_amount(sari)
     await sari.says("500rb")
     told = await sari.sees(like("amount.day_room", room=200_000))
-    assert_is_told(words_of(told), in_=timedelta(days=1), with_day=True)
+    assert_is_told(words_of(told), since, in_=timedelta(days=1), with_day=True)
     await sari.says("2jt")
     await sari.sees(like("amount.above_day", room=200_000))
     await sari.taps("Rp200,000")
@@ -118,9 +117,9 @@ async def goes_to_amount(person: Newcomer) -> None:
         await person.sees(like("amount.ask"))
 
 
-def assert_is_told(text: str, *, in_: timedelta, with_day: bool = False) -> None:
-    """The text names the moment that comes then, to the minute or two, in the person's zone."""
-    around = [(datetime.now(UTC) + in_ + timedelta(minutes=n)).astimezone(JAKARTA) for n in range(-2, 2)]
-    assert any(f"{at:%H:%M} WIB" in text.replace(".", ":") for at in around), text
+def assert_is_told(text: str, since: datetime, *, in_: timedelta, with_day: bool = False) -> None:
+    """The text names the minute, in the person's zone, that comes `in_` after what they did between `since` and now."""
+    possible = minutes_between(since + in_, here() + in_)
+    assert any(f"{at:%H:%M} WIB" in text.replace(".", ":") for at in possible), text
     if with_day:
-        assert any(f"{at.day} {at:%b %Y}" in text for at in around), text
+        assert any(f"{at.day} {at:%b %Y}" in text for at in possible), text

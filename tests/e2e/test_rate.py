@@ -11,6 +11,7 @@ DAY, WEEK, MONTH = label("rate.button_day"), label("rate.button_week"), label("r
 
 async def test_the_rate_is_a_picture_whose_period_changes_in_place(tmp_path: Path) -> None:
     async with world(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim:
+        await kirim.service.keeps_its_quote()
         emma, sari = await newcomer(kirim), await newcomer(kirim, "id")
         await emma.says("/rate")
         day = await emma.sees(like("rate.btc", rate="Rp"))

@@ -11,6 +11,7 @@ import zxingcpp
 from PIL import Image
 
 from bot.domain.verification import ALPHABET
+from tests.e2e.clocks import WHEN
 from tests.e2e.people import Newcomer, completes, newcomer, order_of, reviewed, taps_to_review
 from tests.e2e.trouble import calls_of, good_weather, held
 from tests.e2e.world import Chatter, Json, World, words_of
@@ -23,7 +24,7 @@ CODE = re.compile(r"[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}")
 TOLD = like("news.sent_bank")
 CAPTION = like("receipt.caption")
 TRUE, FALSE = like("verify.true", amount="Rp500,000"), like("verify.false")
-REFUSED = like("verify.too_many", again=re.compile(r"\d\d:\d\d WIB"))
+REFUSED = like("verify.too_many", again=WHEN)
 WRONG = "K7QM-2XPA-9RTW"
 AGAIN = like("news.again")
 

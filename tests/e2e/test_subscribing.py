@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.clocks import far_from_now, here
 from tests.e2e.people import Newcomer, newcomer
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import Json, World, words_of, world
@@ -23,6 +24,7 @@ def wish(side: str, locale: str = "en") -> re.Pattern[str]:
     return re.compile(like(f"subscription.{side}", locale, threshold=re.compile(r"Rp[\d,.]+")))
 
 
+NOON = 12
 ABOVE = wish("above")
 RINGS = like("subscription.rings", wish=ABOVE)
 DAILY = like("subscription.daily_text")
@@ -70,6 +72,15 @@ async def opens(person: Newcomer, locale: str = "en") -> Json:
     return await person.sees(f"{like('subscription.off', locale)}|{like('subscription.text', locale)}")
 
 
+async def takes_a_daily_quote(person: Newcomer) -> str:
+    """Choose a time at which none comes during this story; how it is shown."""
+    hour = far_from_now(6, 12, 19)
+    await person.taps(label("subscription.daily"))
+    await person.taps(f"{hour:02}:00")
+    await person.sees(daily_at(f"{hour:02}:00 WIB"))
+    return f"{hour:02}:00 WIB"
+
+
 async def test_people_hear_of_the_rate_as_they_wish(town: World) -> None:
     await asyncio.gather(
         daily_by_a_tap_and_by_words(town),
@@ -87,9 +98,7 @@ async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path
         emma, sari = await newcomer(kirim), await newcomer(kirim)
         for person in (emma, sari):
             await opens(person)
-        await emma.taps(label("subscription.daily"))
-        await emma.taps("08:00")
-        await emma.sees(daily_at("08:00 WIB"))
+        await takes_a_daily_quote(emma)
         await sari.taps(label("subscription.alert"))
         await sari.taps("+5%")
         await sari.taps(label("subscription.for_days", how=label("subscription.once"), days="30"))
@@ -115,15 +124,15 @@ async def daily_by_a_tap_and_by_words(town: World) -> None:
     await emma.sees(like("subscription.ask_daily"))
     await emma.says("tomorrow")
     await emma.sees(f"{like('subscription.time_unreadable')}\n\n{like('subscription.ask_daily')}")
-    await emma.says("7 pm")
-    await emma.sees(daily_at("19:00 WIB"))
-    await emma.taps(label("subscription.daily"))
-    await emma.taps("06:00")
-    await emma.sees(daily_at("06:00 WIB"))
+    typed = far_from_now(19, 7)
+    await emma.says(f"7 {'pm' if typed > NOON else 'am'}")
+    await emma.sees(daily_at(f"{typed:02}:00 WIB"))
+    time_of_day = await takes_a_daily_quote(emma)
     await emma.taps(label("subscription.quiet"))
     await emma.sees(like("subscription.ask_quiet"))
-    await emma.says("0:00-23:59")
-    await emma.sees(like("subscription.text", quiet=re.compile("00:00–23:59.*")))  # noqa: RUF001  a dash
+    start, end = ((here() + timedelta(hours=hours)).hour for hours in (-1, 3))
+    await emma.says(f"{start}:00-{end}:00")
+    await emma.sees(like("subscription.text", quiet=re.compile(f"{start:02}:00–{end:02}:00.*")))  # noqa: RUF001  a dash
     daily_falls_due(town, emma)
     told = await emma.sees(DAILY)
     assert re.search(RATE, words_of(told))
@@ -131,7 +140,7 @@ async def daily_by_a_tap_and_by_words(town: World) -> None:
     assert told["sandbox"]["silent"]
     assert await emma.count(DAILY) == 1
     await emma.taps(label("subscription.mine"), message=told)
-    await emma.sees(daily_at("06:00 WIB"))
+    await emma.sees(daily_at(time_of_day))
     assert await emma.count(DAILY) == 1
     await emma.taps(label("subscription.daily"))
     await emma.taps(label("subscription.no_daily"))
@@ -194,9 +203,7 @@ async def alert_set_only_oncehowever_often_tapped_and_rung(town: World) -> None:
 async def stopped_in_one_tap_from_the_news_itself(town: World) -> None:
     emma = await newcomer(town)
     await opens(emma)
-    await emma.taps(label("subscription.daily"))
-    await emma.taps("08:00")
-    await emma.sees(daily_at("08:00 WIB"))
+    await takes_a_daily_quote(emma)
     daily_falls_due(town, emma)
     told = await emma.sees(DAILY)
     _, end = await emma.button(label("subscription.stop"))
@@ -211,9 +218,7 @@ async def stopped_in_one_tap_from_the_news_itself(town: World) -> None:
 async def unsubscribed_by_blocking(town: World) -> None:
     emma = await newcomer(town)
     await opens(emma)
-    await emma.taps(label("subscription.daily"))
-    await emma.taps("08:00")
-    await emma.sees(daily_at("08:00 WIB"))
+    await takes_a_daily_quote(emma)
     await emma.blocks()
     await _until_gone(town, emma)
     await emma.blocks(blocked=False)

@@ -93,6 +93,7 @@ async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_news_is_t
     _, order = await taps_to_invoice(kirim, nina)
     await nina.speaks(language)
     await nina.says("/status")
+    await nina.sees(like("status.title", language))
     await kirim.service.pays(order)
     await bot_knows(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])

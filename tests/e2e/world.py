@@ -29,6 +29,7 @@ from tests.waiting import PATIENCE, until
 __all__ = ["Chatter", "Json", "NotSeen", "Service", "World", "words_of", "world"]
 
 ALL = 100_000
+A_DAY = 86_400
 
 USUAL = {
     "POLL_INTERVAL_SECONDS": "1",
@@ -81,6 +82,11 @@ class Service:
         """Take a destination off the live list."""
         answer = await self._http.request("DELETE", "/control/methods", json={"bankCode": code, "flush": True})
         answer.raise_for_status()
+
+    async def keeps_its_quote(self, btc_idr: float | None = None) -> None:
+        """Quote this rate, or the one of now, from here on: it doesn't move with time, as the market's does."""
+        await self.does("settings", quoteCacheSeconds=A_DAY)
+        await self.does("quote", btcIdr=btc_idr)
 
     async def requests(self) -> Json:
         """Counters and the recent requests."""

@@ -8,6 +8,7 @@ from mcp.server.mcpserver import MCPServer
 
 from bot.agent_tools.caller import has_left
 from tests.integration.agent_http import TOKEN, served
+from tests.waiting import PATIENCE
 
 
 def call_of(tool: str) -> bytes:
@@ -45,9 +46,9 @@ async def test_a_tool_knows_whether_its_caller_has_hung_up() -> None:
         _, writer = await asyncio.open_connection(host, int(port))
         writer.write(call_of("probe"))
         await writer.drain()
-        await asyncio.wait_for(began.wait(), 30)
+        await asyncio.wait_for(began.wait(), PATIENCE)
         writer.close()
-        await asyncio.wait_for(hung_up.wait(), 30)
+        await asyncio.wait_for(hung_up.wait(), PATIENCE)
     assert seen == [False, True]
 
 

@@ -1,0 +1,38 @@
+"""Clocks as users read them, so that no story's result depends on the time of day at which it is told."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+JAKARTA: Final = ZoneInfo("Asia/Jakarta")
+"""The zone of everybody who has not chosen one."""
+
+DAY: Final = r"\d+ [A-Z][a-z]{2}(?: \d{4})?"
+WHEN: Final = re.compile(rf"(?:{DAY}, )?\d\d:\d\d WIB")
+"""A time in English, with its day where that isn't today."""
+
+
+def here() -> datetime:
+    """Return the time in Jakarta."""
+    return datetime.now(JAKARTA)
+
+
+def is_today(moment: datetime) -> bool:
+    """Return whether `moment` (aware) is on the day that it is now in Jakarta."""
+    return moment.astimezone(JAKARTA).date() == here().date()
+
+
+def far_from_now(*hours: int) -> int:
+    """Return the first of `hours` (0 to 23) that is at least two hours away: nothing falls due then by itself."""
+    return next(hour for hour in hours if 2 < (hour - here().hour) % 24 < 22)
+
+
+def minutes_between(since: datetime, until: datetime) -> list[datetime]:
+    """Return all full minutes from `since` to the one that ends `until` (aware), in Jakarta.
+
+    A time to come is shown rounded up, so what was counted from a moment between the two is among them.
+    """
+    first = since.astimezone(UTC).replace(second=0, microsecond=0)
+    count = (until - first) // timedelta(minutes=1) + 2
+    return [(first + timedelta(minutes=n)).astimezone(JAKARTA) for n in range(count)]
