@@ -104,7 +104,7 @@ class Alarms:
             now = self._clock.now()
             settled = await over(tx, kind, subject, now, self._operators - {by}, by_hand=True)
             if settled:
-                order = await tx.orders.get(subject) if kind in OF_ORDERS else None
+                order = await tx.orders.get_if_readable(subject) if kind in OF_ORDERS else None
                 whom, about = order.person_id if order else 0, f"{ALARM_SUBJECT}{kind}:{subject}"
                 await write_down(tx, by, AuditAction.CHANGED, about, now, person_id=whom, detail="settled")
         if settled:

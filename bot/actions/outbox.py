@@ -20,6 +20,7 @@ from bot.actions.ports import (
     Clock,
     News,
     Queue,
+    RowUnreadable,
     Store,
     StoreDown,
     Teller,
@@ -47,6 +48,10 @@ MAX_WAIT = timedelta(minutes=15)
 
 MISTAKES_FORGIVEN = 8
 """After so many failures of our own making in a row, the news behind it in the chat matter more. Some four minutes."""
+
+
+class _Unreadable(Untellable):
+    """The message's order can't be opened. Operators get that alarm, and no other one follows."""
 
 
 After = Callable[[Transaction, News, Told | Untellable, datetime], Awaitable[None]]
@@ -130,6 +135,9 @@ class OutboxDelivery:
         try:
             outcome = await self._teller.tell(news)
         except Exception as error:  # noqa: BLE001  whatever it is, the row must not stay as being sent
+            if isinstance(error, RowUnreadable) and error.is_of_order:
+                # Trying again doesn't help, and what waits behind it in the chat is about other orders, too.
+                return _Unreadable("its order can't be opened")
             if not isinstance(error, StoreDown):
                 self._mistakes[news.id] += 1
             log.error(  # noqa: TRY400  a traceback may quote what a person wrote
@@ -168,6 +176,9 @@ class OutboxDelivery:
                     await tx.subscriptions.delete(news.chat_id)
                     await self._follow(tx, waiting, outcome, now)
                     log.warning("chat_unreachable", news=news.kind, rows=count, why=reason)
+                case _Unreadable(reason):
+                    await tx.outbox.give_up(news.id, reason)
+                    log.error("news_unreadable", news=news.kind, subject=news.subject)
                 case Untellable(reason):
                     await tx.outbox.give_up(news.id, reason)
                     await self._follow(tx, (news,), outcome, now)

@@ -54,7 +54,7 @@ class AlarmTeller:
     async def _tell_of_order(self, news: News, _: Person | None, t: Translator) -> Telling:
         kind, reference = news.kind, reference_in(news.subject)
         async with self._store.reading() as tx:
-            order = await tx.orders.get(reference)
+            order = await tx.orders.get_if_readable(reference)
         screen = staff_notes.screen(Notice(kind), t, order, news.payload, self._clock.now())
         if news.chat_id in self._operators:
             alarm = Alarm(kind=KIND_OF[kind], subject=reference, raised_at=news.created_at)
@@ -72,5 +72,5 @@ async def orders_of(store: Store, raised: Iterable[Alarm]) -> Mapping[str, Order
     """Reference -> order, of the alarms that are about orders and will be shown."""
     references = [alarm.subject for alarm in raised if alarm.subject][: alarms.SHOWN]
     async with store.reading() as tx:
-        found = [await tx.orders.get(reference) for reference in references]
+        found = [await tx.orders.get_if_readable(reference) for reference in references]
     return {order.reference: order for order in found if order is not None}

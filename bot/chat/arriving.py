@@ -83,7 +83,7 @@ async def _show_missed(visit: Visit, reference: str) -> None:
     """Show the order about which Telegram has refused a message, once."""
     visit.person = replace(visit.person, missed=None)
     async with visit.desk.store.transaction() as tx:
-        order = await tx.orders.get(reference)
+        order = await tx.orders.get_if_readable(reference)
         await tx.people.save(visit.person)
     if order is not None and order.person_id == visit.person.id:
         visit.notice = visit.t("talk.missed")

@@ -24,7 +24,7 @@ from telegram.ext import (
 
 from bot.actions.mistakes import frames
 from bot.actions.person_acts import Did, did
-from bot.actions.ports import StoreDown
+from bot.actions.ports import RowUnreadable, StoreDown
 from bot.chat import (
     alarms,
     alerting,
@@ -209,7 +209,8 @@ async def _membership(update: Update, _: Context) -> None:
 async def _apologise(_: object, context: Context) -> None:
     """Something of ours broke: the person is told, the log gets the kind of error, and the chat goes on."""
     error, visit = context.error, VISIT.get(None)
-    if isinstance(error, StoreDown) and visit is not None:
+    is_order = isinstance(error, RowUnreadable) and error.is_of_order
+    if isinstance(error, StoreDown) and not is_order and visit is not None:
         # The lane tries the same update again; the person need not hear of it.
         visit.failure = error
         return
@@ -217,4 +218,4 @@ async def _apologise(_: object, context: Context) -> None:
     log.error("update_failed", why=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
     if visit is not None:
         await visit.acknowledge()
-        await visit.say(Screen(visit.t("talk.broken")))
+        await visit.say(Screen(visit.t("talk.order_unreadable" if is_order else "talk.broken")))

@@ -39,7 +39,7 @@ async def help_page(visit: Visit) -> Screen:
     async with visit.desk.store.reading() as tx:
         known = await tx.tickets.of_person(visit.person.id, limit=LISTED)
         mine = [ticket for ticket in known if ticket.is_open]
-        orders = [await tx.orders.get(ticket.order_reference) for ticket in mine if ticket.order_reference]
+        orders = [await tx.orders.get_if_readable(ticket.order_reference) for ticket in mine if ticket.order_reference]
     about = {order.reference: order for order in orders if order is not None}
     return ticket_page.help_screen(visit.t, visit.desk.help, mine, about)
 

@@ -87,6 +87,7 @@ WITHOUT_RECIPIENT = {
     "bolt11": null(),
     "deposit": null(),
     "page_token": null(),
+    "payment_seal": null(),  # nothing is left that it covers (`sealing.DIGESTS`)
     "version": orders.c.version + 1,
 }
 """The service's own id stays: without it nobody could say any more what became of the money."""

@@ -11,8 +11,15 @@ from bot.store.tables import orders
 from bot.store.vault import Vault
 
 NAMES = tuple(field.name for field in fields(Order))
-COLUMNS = tuple(orders.c[name] for name in NAMES)
+FOLLOWED = tuple(orders.c[name] for name in NAMES)
+"""What an order is followed by."""
+
+COLUMNS = (*FOLLOWED, orders.c.payment_seal)
 """What an order is read from, in this order."""
+
+READ = tuple(column.name for column in COLUMNS)
+
+UNFOLLOWED = {"number": "", "holder": None, "refusal": None, "bolt11": None, "deposit": None}
 
 
 def to_row(order: Order, vault: Vault) -> dict[str, object]:
@@ -29,19 +36,22 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
 
 def to_order(row: Sequence[Any], vault: Vault) -> Order:
     """The order of a row of `COLUMNS`. By place: a thousand due orders are looked up by name 32,000 times."""
-    return _order(sealing.open_row(vault, orders.name, dict(zip(NAMES, row, strict=True))))
+    return _order(sealing.open_row(vault, orders.name, dict(zip(READ, row, strict=True))))
 
 
 def to_order_if_readable(row: Sequence[Any], vault: Vault) -> Order | None:
     """Return the order of a row of `COLUMNS`; None where it can't be opened, which is noted."""
-    known = sealing.opened_or_none(vault, orders.name, dict(zip(NAMES, row, strict=True)))
+    known = sealing.opened_or_none(vault, orders.name, dict(zip(READ, row, strict=True)))
     return None if known is None else _order(known)
 
 
 def to_followed(row: Sequence[Any]) -> Order:
-    """Return the order of a row of `COLUMNS` without what is sealed: following an order needs none of it."""
+    """Return the order of a row of `FOLLOWED` without what is sealed: following an order needs none of it.
+
+    Nothing is opened and no digest is checked, so what it is paid with is left out too.
+    """
     known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
-    return _order({**known, "number": "", "holder": None, "refusal": None})
+    return _order({**known, **UNFOLLOWED})
 
 
 def _order(known: dict[str, Any]) -> Order:

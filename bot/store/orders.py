@@ -25,7 +25,7 @@ from bot.actions.ports import OrderEvent
 from bot.domain.order import Order, Phase
 from bot.store import writing
 from bot.store.columns import POSTGRESQL, constant
-from bot.store.order_rows import COLUMNS, to_followed, to_order, to_order_if_readable, to_row
+from bot.store.order_rows import COLUMNS, FOLLOWED, to_followed, to_order, to_order_if_readable, to_row
 from bot.store.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_BE_STUCK, MAY_EXPIRE, order_events, orders
 from bot.store.vault import Vault
 
@@ -63,7 +63,7 @@ WITH_PAYMENT_HASH = ALL.where(orders.c.payment_hash == bindparam("hash")).limit(
 WITH_DEPOSIT_KEY = ALL.where(orders.c.deposit_key == bindparam("key")).limit(1)
 OPEN_OF_PERSON = OF_PERSON.where(IN_PHASES)
 IS_DUE = IS_LOOKED_AFTER & (orders.c.next_look_at <= NOW)
-DUE = ALL.where(IS_DUE).order_by(orders.c.is_paid.desc(), orders.c.next_look_at).limit(LIMIT)
+DUE = select(*FOLLOWED).where(IS_DUE).order_by(orders.c.is_paid.desc(), orders.c.next_look_at).limit(LIMIT)
 COUNT_DUE = select(func.count()).select_from(orders).where(IS_DUE)
 IN_PHASE = ALL.where(IN_PHASES).order_by(*OLDEST_FIRST).limit(LIMIT)
 NEWEST_IN_PHASE = ALL.where(IN_PHASES).order_by(*NEWEST_FIRST).limit(LIMIT)
@@ -101,6 +101,10 @@ class SqlOrders:
     async def get(self, reference: str) -> Order | None:
         """The order with this reference of ours."""
         return await self._first(ONE, reference=reference)
+
+    async def get_if_readable(self, reference: str) -> Order | None:
+        """Return the order, or None where it can't be opened, which is noted."""
+        return next(iter(await self._all(ONE, reference=reference)), None)
 
     async def of_draft(self, draft_id: str) -> Order | None:
         """The latest attempt of a draft."""
@@ -176,7 +180,10 @@ class SqlOrders:
         return after if result.rowcount == 1 else None
 
     async def due(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
-        """Orders whose `next_look_at` has come: paid ones first, then the longest waiting."""
+        """Orders whose `next_look_at` has come: paid ones first, then the longest waiting.
+
+        Nothing of them is opened: they are without recipient and without what they are paid with.
+        """
         found = await self._connection.execute(DUE, {"now": now, "limit": limit})
         return tuple(to_followed(row) for row in found)
 

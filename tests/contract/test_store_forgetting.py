@@ -176,7 +176,7 @@ def test_no_sealed_column_is_forgotten_by_the_forgetting() -> None:
         "people": ("phrase", "suggestion"),
         "inbox": ("body",),
         "drafts": ("number", "doubtful_number", "holder"),
-        "orders": ("number", "holder", "refusal"),
+        "orders": ("number", "holder", "refusal", "payment_seal"),
         "recipients": ("number", "holder", "label"),
         "receipts": ("code",),
         "ticket_entries": ("text", "file_id"),

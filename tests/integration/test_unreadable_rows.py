@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from bot.actions.ports import AlarmKind, InboxItem
+from bot.actions.ports import Alarm, AlarmKind, InboxItem
+from bot.chat.alarm_news import orders_of
 from bot.domain.order import Notice, Phase
 from tests.integration.order_world import EMMA, SARI, House
 from tests.unit.fake_settlement import FakeSettlement
@@ -13,6 +14,9 @@ from tests.unit.fake_settlement import FakeSettlement
 BREAKS = {
     "number": "UPDATE orders SET number = 's1.no.key' WHERE reference = :key",
     "holder": "UPDATE orders SET holder = 's1.no.key' WHERE reference = :key",
+    "method": "UPDATE orders SET method = replace(method, 'BCA', 'BRI') WHERE reference = :key",
+    "bolt11": "UPDATE orders SET bolt11 = 'lnbc of a thief' WHERE reference = :key",
+    "deposit": """UPDATE orders SET deposit = '{"to_address":"0x6666"}' WHERE reference = :key""",
 }
 
 
@@ -21,7 +25,7 @@ async def breaks(house: House, statement: str, **values: object) -> None:
         await connection.execute(text(statement), values)
 
 
-@pytest.mark.parametrize("column", ["number", "holder"])
+@pytest.mark.parametrize("column", BREAKS)
 async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
     house: House, service: FakeSettlement, column: str
 ) -> None:
@@ -40,6 +44,35 @@ async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
     async with house.store.reading() as tx:
         (alarm,) = [alarm for alarm in await tx.alarms.open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
+
+
+async def test_a_changed_order_keeps_no_message_of_another_waiting(house: House, service: FakeSettlement) -> None:
+    bad, good = await house.place(), await house.place(number="8720999999")
+    await breaks(house, BREAKS["bolt11"], key=bad.reference)
+    await house.tells()
+    assert house.ears.shown() == [good.bolt11]
+    service.becomes(good.service_id or "", "LN_INVOICE_PAID")
+    await house.polls()
+    assert house.ears.kinds()[-1] == Notice.PAID
+    async with house.sql.reading() as tx:
+        assert (await tx.outbox.backlog(house.clock.now() + timedelta(days=1))).count == 0
+
+
+async def test_alarms_about_a_changed_order_are_still_shown(house: House) -> None:
+    bad, good = await house.place(), await house.place(SARI)
+    await breaks(house, BREAKS["bolt11"], key=bad.reference)
+    now = house.clock.now()
+    raised = [Alarm(kind=AlarmKind.ORDER_STUCK, subject=each.reference, raised_at=now) for each in (bad, good)]
+    assert set(await orders_of(house.store, raised)) == {good.reference}
+
+
+async def test_an_answer_is_not_saved_over_an_intent_that_was_changed(house: House, service: FakeSettlement) -> None:
+    service.places.append("lost_after")
+    lost = await house.place()
+    await breaks(house, BREAKS["method"], key=lost.reference)
+    await house.reconciles()
+    assert house.ears.shown() == []
+    assert house.sql.unreadable_rows() == {f"orders {lost.reference}"}
 
 
 async def test_orders_that_expire_or_are_looked_for_are_read_row_by_row(house: House, service: FakeSettlement) -> None:

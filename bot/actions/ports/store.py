@@ -27,6 +27,14 @@ class StoreDown(Exception):
 class RowUnreadable(StoreDown):
     """A sealed row can't be opened, because it was changed, moved, or its key is gone. Trying again doesn't help."""
 
+    table: str = ""
+    """Which table the row is in."""
+
+    @property
+    def is_of_order(self) -> bool:
+        """Whether the row is an order."""
+        return self.table == "orders"
+
 
 class People(Protocol):
     """The persons who have met the bot."""
