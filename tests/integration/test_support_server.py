@@ -133,6 +133,24 @@ def test_it_ends_with_a_run_that_is_interrupted_or_killed(programs: Path, parent
     until(lambda: not servers_in(parent) and not list(parent.iterdir()))
 
 
+def test_it_ends_with_a_run_that_is_killed_with_all_its_descendants(programs: Path, parent: Path) -> None:
+    run = subprocess.Popen(
+        [sys.executable, "-c", STARTS_ONE, str(programs), str(parent)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    with run:
+        assert run.stdout is not None
+        assert run.stdout.readline().startswith(b"postgresql://")
+        assert servers_in(parent)
+        for each in (*psutil.Process(run.pid).children(recursive=True), run):
+            each.kill()
+        run.wait(PATIENCE)
+    until(lambda: not servers_in(parent) and not list(parent.iterdir()))
+
+
 def test_programs_that_fail_are_named_with_their_last_words_and_leave_nothing(parent: Path) -> None:
     for name in postgresql.PROGRAMS:
         (parent / name).write_text("#!/bin/sh\necho first >&2\necho the disk is full >&2\nexit 1\n")

@@ -53,6 +53,8 @@ PATIENCE_SECONDS = 120
 CONNECT_SECONDS = 10
 LONGEST_PARENT = 70
 """Longer paths don't fit into the address of a socket, which has room for 103 bytes on some systems."""
+WAIT_APART = 'exec 3<&0; { read -r _; exec "$@"; } <&3 3<&- &'
+"""A script whose first process ends at once, so that the one that waits has no parent but init."""
 SETTINGS = """
 listen_addresses = ''
 unix_socket_directories = '{folder}'
@@ -271,20 +273,23 @@ def install(package: str, *, brew: str) -> str:
 def at_end(*arguments: str, environment: Mapping[str, str] | None = None) -> Callable[[], None]:
     """Run this module with `arguments` once this process has ended, or when the returned function is called.
 
-    The waiting shell reads a pipe that only this process writes to. The pipe closes when this process ends, even on
-    SIGKILL. The shell has a session of its own, so that Ctrl-C doesn't reach it.
+    A shell waits for that. It reads a pipe that only this process writes to, and that closes when this process ends,
+    even on SIGKILL. It has a session of its own, so that Ctrl-C doesn't reach it, and no parent among our processes,
+    so that whoever kills this process with all its descendants doesn't find it.
     """
     waiting = subprocess.Popen(
-        ["sh", "-c", 'read -r _; exec "$@"', "sh", sys.executable, "-m", "tests.support.postgresql", *arguments],
+        ["sh", "-c", WAIT_APART, "sh", sys.executable, "-m", "tests.support.postgresql", *arguments],
         cwd=ROOT,
         env={**os.environ, **(environment or {})},
         stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    waiting.wait(PATIENCE_SECONDS)
 
     def end() -> None:
+        # It writes nothing; its output closes when it is done.
         waiting.communicate(b"\n", PATIENCE_SECONDS)
 
     return end
