@@ -4,10 +4,12 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
 import structlog
+from telegram import Bot
 from telegram.error import InvalidToken, TelegramError
 
 from bot.chat import entrance
@@ -174,7 +176,7 @@ async def _connect(house: House, stack: AsyncExitStack) -> bool:
 async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Event) -> int:
     bot = house.application.bot
     staff_chats = house.desk.orders.rules.staff_ids | {house.settings.support_chat_id}
-    gate = FloodGate(house.settings.max_messages_per_minute, house.clock, staff_chats)
+    gate = FloodGate(house.settings.max_messages_per_minute, house.clock, staff_chats, _clock_offset(bot))
     lanes = Lanes(house.store, entrance.processor(house.application, house.desk, gate), house.clock, bot)
     polls = TelegramRequest(connections=1, may_call=lambda: house.store.is_leading)
     receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, lanes, house.clock)
@@ -196,6 +198,11 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
     finally:
         await _wind_up(house, lanes, workers)
         await polls.shutdown()
+
+
+def _clock_offset(bot: Bot) -> timedelta:
+    """How far Telegram's clock is ahead of ours, as its first answers have told."""
+    return bot.request.clock_offset if isinstance(bot.request, TelegramRequest) else timedelta(0)
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
 
-from telegram import Chat, Update
+from telegram import Chat, Message, Update
 
 from bot.actions.ports import Clock
 from bot.chat import words
@@ -21,6 +21,8 @@ from bot.chat.desk import Desk
 from bot.i18n import Translator
 
 WINDOW = timedelta(minutes=1)
+OLD_UPDATES_COME_WITHIN = timedelta(minutes=5)
+"""What was sent before this process began has been received by then; whatever comes later is counted."""
 TOLD_AGAIN_AFTER = timedelta(seconds=10)
 """Where somebody never pauses, a place becomes free each second; nobody needs to hear of each."""
 
@@ -43,13 +45,27 @@ class _Pace:
 
 
 class FloodGate:
-    """Counts what is answered. `per_minute` 0 lets everything in; `exempt` are the staff's chats."""
+    """Counts what is answered, by when it was received.
 
-    def __init__(self, per_minute: int, clock: Clock, exempt: frozenset[int] = frozenset()) -> None:
+    Args:
+        per_minute: how much of one chat is answered within a minute; 0 lets everything in.
+        clock: this machine's.
+        exempt: the staff's chats.
+        offset: how far Telegram's clock, which dates messages, is ahead of this machine's.
+    """
+
+    def __init__(
+        self,
+        per_minute: int,
+        clock: Clock,
+        exempt: frozenset[int] = frozenset(),
+        offset: timedelta = timedelta(0),
+    ) -> None:
         self._per_minute = per_minute
         self._clock = clock
         self._exempt = exempt
         self._since = clock.now()
+        self._offset = offset
         self._paces: OrderedDict[int, _Pace] = OrderedDict()
 
     async def refuses(self, desk: Desk, update: Update) -> bool:
@@ -78,6 +94,9 @@ class FloodGate:
 
     def _pace(self, chat_id: int, moment: datetime) -> _Pace:
         pace = self._paces.setdefault(chat_id, _Pace())
+        if pace.answered and pace.answered[-1] > moment + WINDOW:
+            # The machine's clock was put back: nobody is to wait until it has caught up.
+            pace = self._paces[chat_id] = _Pace()
         self._paces.move_to_end(chat_id)
         for known in (pace, next(iter(self._paces.values()))):
             while known.answered and known.answered[0] + WINDOW <= moment:
@@ -94,9 +113,15 @@ class FloodGate:
         if message is None and query is None:
             return None
         received = RECEIVED.get(self._clock.now())
-        if received is None or (message is not None and message.date < self._since - timedelta(seconds=1)):
+        if received is None or (message is not None and self._is_old(message, received)):
             return None
         return received
+
+    def _is_old(self, message: Message, received: datetime) -> bool:
+        """Whether it was sent before this process began. Its date is by Telegram's clock."""
+        began = self._since + self._offset
+        is_early = received - self._since < OLD_UPDATES_COME_WITHIN
+        return is_early and message.date < began - timedelta(seconds=1)
 
     async def _tell(self, desk: Desk, update: Update, chat: Chat, moment: datetime) -> None:
         pace, again = self._paces[chat.id], self.again_at(chat.id)

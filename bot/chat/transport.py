@@ -12,6 +12,8 @@ import functools
 import json
 import ssl
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -26,6 +28,9 @@ from bot.chat.failures import SlowDown, Unanswered, Unsent
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 KEEP_SECONDS = 15.0
 """A connection idle for longer is not used again: the other side may be just about to close it."""
+
+CLOCKS_AGREE: Final = timedelta(seconds=2)
+"""An answer's time is in whole seconds, and has been under way: a smaller difference to ours says nothing."""
 
 UNKNOWN_PAUSE = 5.0
 """Seconds to wait after a 429 that doesn't say how long."""
@@ -75,6 +80,8 @@ class TelegramRequest(BaseRequest):
         self._environment = environment
         self._may_call = may_call
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self.clock_offset = timedelta(0)
+        """How far Telegram's clock is ahead of this machine's, by its last answer that told the time."""
 
     @property
     def read_timeout(self) -> float | None:
@@ -120,6 +127,7 @@ class TelegramRequest(BaseRequest):
             address = URL(url)
             session = self._session_for(address)
             async with session.request(method, address, data=_body(request_data), timeout=limits) as answer:
+                self._compare_clocks(answer.headers.get("Date", ""))
                 status, body = answer.status, await answer.read()
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise _translated(error) from None
@@ -140,6 +148,14 @@ class TelegramRequest(BaseRequest):
         if not isinstance(answer, dict) or (answer.get("ok") is not False and "result" not in answer):
             raise Unanswered("the answer is not one of the Bot API")
         return answer
+
+    def _compare_clocks(self, told: str) -> None:
+        try:
+            offset = parsedate_to_datetime(told) - datetime.now(UTC)
+        except (ValueError, TypeError):
+            # A Bot API server of one's own needs to tell no time.
+            return
+        self.clock_offset = offset if abs(offset) > CLOCKS_AGREE else timedelta(0)
 
     def _session_for(self, address: URL) -> aiohttp.ClientSession:
         proxied = self._environment and address.host not in LOOPBACK

@@ -1,12 +1,17 @@
-"""Every worker is watched: where one ends, however it does, the process ends and says which one it was."""
+"""What the bot starts: each worker is watched, and where one ends, the process ends and says which one it was."""
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 import pytest_asyncio
 
 from bot import app
+from bot.actions.ports import Clock
+from bot.chat import transport
+from bot.chat.flood import FloodGate
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from bot.store import migrate
 from bot.workers.group import WorkerGroup
@@ -81,3 +86,22 @@ async def test_a_worker_that_fails_or_returns_ends_the_process_too(
         async with running(environment["DATABASE_URL"], **environment) as bot:
             assert await bot.ends() == app.WORKER_ENDED
             assert [(each["worker"], each["why"]) for each in bot.said("worker_ended")] == [("poller", why)]
+
+
+async def test_the_flood_gate_knows_how_far_telegrams_clock_is_ahead(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offsets: list[timedelta] = []
+
+    class NotedGate(FloodGate):
+        def __init__(self, per_minute: int, clock: Clock, exempt: frozenset[int], offset: timedelta) -> None:
+            offsets.append(offset)
+            super().__init__(per_minute, clock, exempt, offset)
+
+    monkeypatch.setattr(app, "FloodGate", NotedGate)
+    monkeypatch.setattr(
+        transport, "datetime", SimpleNamespace(now=lambda zone: datetime.now(zone) + timedelta(hours=1))
+    )
+    async with running(environment["DATABASE_URL"], **environment) as bot:
+        await bot.says("running")
+    assert [round(offset / timedelta(hours=1), 2) for offset in offsets] == [-1]

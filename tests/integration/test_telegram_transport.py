@@ -4,6 +4,8 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
@@ -129,6 +131,23 @@ async def test_a_429_says_how_long_to_wait_or_a_little(body: bytes, seconds: flo
         with pytest.raises(SlowDown) as refused:
             await call(address)
     assert refused.value.seconds == seconds
+
+
+@pytest.mark.parametrize("hours", [-1, 0, 1])
+async def test_an_answer_tells_how_far_telegrams_clock_is_from_ours(hours: int) -> None:
+    told = format_datetime(datetime.now(UTC) + timedelta(hours=hours), usegmt=True)
+    answer = json.dumps({"ok": True, "result": 7}).encode()
+    async with server(answering(answer, f"200 OK\r\nDate: {told}")) as address, TelegramRequest() as request:
+        await request.post(f"{address}/getMe")
+        assert round(request.clock_offset / timedelta(hours=1), 2) == hours
+
+
+@pytest.mark.parametrize("told", ["", "\r\nDate: yesterday", "\r\nDate: Thu, 01 Jan 1970 00:00:00 -0000"])
+async def test_an_answer_that_tells_no_time_is_an_answer(told: str) -> None:
+    answer = json.dumps({"ok": True, "result": 7}).encode()
+    async with server(answering(answer, f"200 OK{told}")) as address, TelegramRequest() as request:
+        assert await request.post(f"{address}/getMe") == 7
+        assert request.clock_offset == timedelta(0)
 
 
 async def test_a_closed_request_opens_again() -> None:

@@ -36,12 +36,13 @@ class Chats:
 
     clock: MovedClock = field(default_factory=MovedClock)
     per_minute: int = 3
+    offset: timedelta = timedelta(0)
     sent: list[tuple[int, str]] = field(default_factory=list)
     answered: list[str] = field(default_factory=list)
     looked_up: int = 0
 
     def __post_init__(self) -> None:
-        self.gate = FloodGate(self.per_minute, self.clock, frozenset({OSCAR}))
+        self.gate = FloodGate(self.per_minute, self.clock, frozenset({OSCAR}), self.offset)
         store, messenger = SimpleNamespace(reading=self._reading), SimpleNamespace()
         messenger.send_text, messenger.answer_press = self._send, self._answer
         parts = {"store": store, "messenger": messenger, "translations": TRANSLATIONS, "default_locale": "id"}
@@ -153,6 +154,29 @@ async def test_what_was_sent_while_nobody_listened_is_no_flood_though_it_comes_a
     earlier = BEGINNING - timedelta(minutes=5)
     assert not any([await chats.refuses(typed(EMMA, earlier)) for _ in range(50)])
     assert await chats.types(3) == [False] * 3, "and leaves the whole limit"
+
+
+@pytest.mark.parametrize("offset", [timedelta(hours=-1), timedelta(0), timedelta(hours=1)])
+async def test_a_clock_that_differs_from_telegrams_changes_nothing(offset: timedelta) -> None:
+    chats = Chats(offset=offset)
+    earlier = BEGINNING + offset - timedelta(minutes=5)
+    assert not any([await chats.refuses(typed(EMMA, earlier)) for _ in range(50)])
+    live = [await chats.refuses(typed(EMMA, chats.clock.now() + offset)) for _ in range(4)]
+    assert live == [False, False, False, True]
+
+
+async def test_where_telegram_tells_no_time_a_clock_that_is_ahead_blinds_for_minutes_only(chats: Chats) -> None:
+    ahead = timedelta(hours=1)
+    assert not any([await chats.refuses(typed(EMMA, chats.clock.now() - ahead)) for _ in range(50)])
+    chats.clock.passes(minutes=5)
+    assert [await chats.refuses(typed(EMMA, chats.clock.now() - ahead)) for _ in range(4)] == [False] * 3 + [True]
+
+
+async def test_nobody_waits_for_a_clock_that_was_put_back(chats: Chats) -> None:
+    assert await chats.types(4) == [False, False, False, True]
+    chats.clock.passes(minutes=-60)
+    assert [await chats.refuses(pressed(EMMA)) for _ in range(4)] == [False, False, False, True]
+    assert len(chats.answered) == 1
 
 
 async def test_a_wait_of_our_own_is_not_counted_against_the_person(chats: Chats) -> None:
