@@ -20,7 +20,7 @@ async def decide(tx: Transaction, rules: Rules, wished: Order) -> None:
         return
     await tx.orders.one_at_a_time(wished.person_id)
     now = wished.created_at
-    placed = await tx.orders.placed_after(wished.person_id, now - limits.DAY)
+    placed = await tx.orders.may_count(wished.person_id, now - limits.DAY)
     limits.check(rules.limits, placed, wished.expected_idr, now, smallest=rules.min_order_idr)
 
 
@@ -29,5 +29,5 @@ async def foresee(store: Store, rules: Rules, person_id: int, now: datetime, idr
     if rules.limits.are_none:
         return
     async with store.reading() as tx:
-        placed = await tx.orders.placed_after(person_id, now - limits.DAY)
+        placed = await tx.orders.may_count(person_id, now - limits.DAY)
     limits.check(rules.limits, placed, idr or rules.min_order_idr, now, smallest=rules.min_order_idr)

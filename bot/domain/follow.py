@@ -49,6 +49,13 @@ def offer_ends_at(order: Order) -> datetime:
     return after_a_day if order.expires_at is None else min(order.expires_at, after_a_day)
 
 
+def payable_until(order: Order) -> datetime:
+    """Return until when an unpaid order can be paid: a deposit without expiry, for as long as it is followed."""
+    if order.phase is not Phase.OPEN:
+        return offer_ends_at(order)
+    return order.expires_at or order.created_at + WATCH_WITHOUT_EXPIRY
+
+
 def _quiet_since(order: Order) -> datetime:
     if order.is_paid:
         return (order.paid_at or order.created_at) + FRESH

@@ -1,12 +1,13 @@
 """How much one person may order: so many unpaid at once, so many an hour, so many rupiah a day; and when again.
 
-What counts, of the orders of the last 24 hours:
+What counts:
 
 unpaid at once      what may still come to be paid: an intent under way or not found yet, a price that waits for an
                     answer, and a shown invoice until it is paid, over or expired. What has no expiry counts for a day.
 orders an hour      every attempt, those too that the service turned away: each was a request to it.
-rupiah a day        what was paid, whatever became of it, and what may still come to be paid. What was refused, given
-                    up or has expired unpaid does not count.
+rupiah a day        an order while it can still be paid, and for 24 hours from when it was paid, whatever became of
+                    it. A deposit without expiry can be paid for a week. What was refused, given up or has expired
+                    unpaid does not count.
 
 Hours and days are the last 60 minutes and the last 24 hours, never the calendar's: so every place has a moment at
 which it is free again, and the refusal names the latest of those that are waited for.
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.errors import Rejection
-from bot.domain.follow import offer_ends_at
+from bot.domain.follow import offer_ends_at, payable_until
 from bot.domain.order import Order, Phase
 
 HOUR = timedelta(hours=1)
@@ -71,8 +72,8 @@ def waits_for_payment(order: Order, now: datetime) -> bool:
 def check_count(limits: Limits, orders: Sequence[Order], now: datetime) -> None:
     """Raise `Rejection` where no further order is possible now, whatever its sum.
 
-    `orders` are the person's of the last 24 hours. The argument `again` is when it will be possible, if nothing
-    happens until then.
+    `orders` are those of the person that may count (`actions/ports/orders.py`). The argument `again` is when it will
+    be possible, if nothing happens until then.
     """
     refusals = _refusals_of_count(limits, orders, now)
     if refusals:
@@ -82,7 +83,7 @@ def check_count(limits: Limits, orders: Sequence[Order], now: datetime) -> None:
 def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, smallest: int) -> None:
     """Raise `Rejection` where an order of `idr` rupiah is not possible now.
 
-    `orders` are the person's of the last 24 hours, and `smallest` is the least sum that anybody may order. The
+    `orders` are those of the person that may count, and `smallest` is the least sum that anybody may order. The
     arguments: `again`, when this sum will be possible if nothing happens until then; `room`, the largest possible
     now; `limit`. A sum above the whole day's limit is never possible: it is told the room there is, or, as `again`,
     when there will be any.
@@ -144,9 +145,9 @@ def _spent(orders: Sequence[Order], now: datetime) -> list[tuple[datetime, int]]
 
 def _counts_until(order: Order) -> datetime | None:
     if order.is_paid:
-        return order.created_at + DAY
+        return max(order.created_at, order.paid_at or order.created_at) + DAY
     if order.phase in MAY_COME_TO_BE_PAID and not order.is_ended:
-        return offer_ends_at(order)
+        return payable_until(order)
     return None
 
 

@@ -15,6 +15,7 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
+    or_,
     select,
     tuple_,
     update,
@@ -53,6 +54,14 @@ COUNT_NEWER = select(func.count()).select_from(orders).where(IS_NEWER)
 COUNT_OF_PERSON = select(func.count()).select_from(orders).where(orders.c.person_id == bindparam("person"))
 PLACED_AFTER = ALL.where(
     orders.c.person_id == bindparam("person"), orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)
+).order_by(*OLDEST_FIRST)
+MAY_COUNT = ALL.where(
+    orders.c.person_id == bindparam("person"),
+    or_(
+        orders.c.created_at > bindparam("after", type_=orders.c.created_at.type),
+        orders.c.paid_at > bindparam("after", type_=orders.c.paid_at.type),
+        orders.c.phase.in_([constant(phase) for phase in NOT_ENDED]),
+    ),
 ).order_by(*OLDEST_FIRST)
 # A lock of two numbers never meets the leader's, which is one. Persons who share a hash wait for one another, no more.
 HOLD_PERSON = select(
@@ -138,6 +147,10 @@ class SqlOrders:
     async def placed_after(self, person_id: int, after: datetime) -> tuple[Order, ...]:
         """A person's orders created after this moment, oldest first."""
         return await self._all(PLACED_AFTER, person=person_id, after=after)
+
+    async def may_count(self, person_id: int, after: datetime) -> tuple[Order, ...]:
+        """A person's orders that were created or paid after this moment or aren't over yet, oldest first."""
+        return await self._all(MAY_COUNT, person=person_id, after=after)
 
     async def one_at_a_time(self, person_id: int) -> None:
         """Until this transaction has ended, no other one comes past here for the same person.

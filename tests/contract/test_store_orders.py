@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bot.actions.ports import OrderEvent
+from bot.domain.limits import DAY
 from bot.domain.order import Phase
 from bot.domain.timeline import Step
 from bot.store import SqlStore, StoreFailure
@@ -226,6 +227,24 @@ async def test_a_persons_orders_after_a_moment_come_oldest_first_and_without_oth
     async with store.reading() as tx:
         assert [order.reference for order in await tx.orders.placed_after(1001, NOW)] == ["R1", "R2", "R3"]
         assert await tx.orders.placed_after(1003, NOW) == ()
+
+
+async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over(store: SqlStore) -> None:
+    long_ago = NOW - 30 * DAY
+    done: dict[str, object] = {"phase": Phase.DONE, "state": "COMPLETED", "step": Step.PAID}
+    orders = (
+        an_order("R1", created_at=long_ago, phase=Phase.OPEN),
+        an_order("R2", created_at=long_ago + SECOND, paid_at=NOW, **done),
+        an_order("R3", created_at=long_ago, paid_at=NOW - DAY, **done),
+        an_order("R4", created_at=long_ago, phase=Phase.UNSHOWN),
+        an_order("R5", created_at=NOW, phase=Phase.REFUSED),
+        an_order("R6", created_at=NOW, person_id=1002),
+    )
+    async with store.transaction() as tx:
+        for order in orders:
+            await tx.orders.add(order)
+    async with store.reading() as tx:
+        assert [order.reference for order in await tx.orders.may_count(1001, NOW - DAY)] == ["R1", "R2", "R5"]
 
 
 async def test_what_was_paid_long_ago_and_not_told_to_be_stuck_is_found_the_longest_first(store: SqlStore) -> None:

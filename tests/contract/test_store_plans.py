@@ -35,6 +35,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "expiring": (lambda tx: tx.orders.expiring(NOW), "ix_orders_expiring"),
     "unclaimed_like": (lambda tx: tx.orders.unclaimed_like(an_order(), NOW), "ix_orders_unclaimed"),
     "placed_after": (lambda tx: tx.orders.placed_after(1001, NOW), "ix_orders_person_id_created_at"),
+    "may_count": (lambda tx: tx.orders.may_count(1001, NOW), "ix_orders_person_id_created_at"),
     "stuck": (lambda tx: tx.orders.stuck(NOW), "ix_orders_stuck"),
     "of_person": (lambda tx: tx.orders.of_person(1001), "ix_orders_person_id_created_at"),
     "of_person_from": (lambda tx: tx.orders.of_person_from(an_order(), 7), "ix_orders_person_id_created_at"),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -66,6 +67,28 @@ async def test_a_paid_order_frees_its_place_and_goes_on_counting_towards_the_day
     rejection = await refused(house)
     assert (rejection.key, rejection.arguments["room"]) == ("amount.day_room", 150_000)
     await house.place(amount=Amount("IDR", 150_000))
+    await house.leave()
+
+
+@pytest.mark.parametrize("is_paid", [False, True])
+async def test_a_deposit_counts_towards_the_day_while_it_can_be_paid_and_a_day_from_its_payment(
+    file: str,
+    service: FakeSettlement,
+    is_paid: bool,  # noqa: FBT001
+) -> None:
+    house = with_limits(file, service, idr_per_day=400_000)
+    order = await house.place(channel="cbbtc")
+    assert order.expires_at is None
+    house.clock.passes(hours=71)
+    if is_paid:
+        await house.observer.observe(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
+    house.clock.passes(hours=1)
+    rejection = await refused(house)
+    assert (rejection.key, rejection.arguments["room"]) == ("amount.day_room", 150_000)
+    counts_until = house.clock.now() + (timedelta(hours=23) if is_paid else timedelta(days=4))
+    assert rejection.arguments["again"] == counts_until
+    house.clock.at = counts_until
+    await house.place()
     await house.leave()
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import Rejection
+from bot.domain.follow import WATCH_WITHOUT_EXPIRY
 from bot.domain.limits import DAY, HOUR, Limits, check
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import Step
@@ -28,7 +29,8 @@ def ordered(minutes_ago: float, idr: int = 250_000, **changes: Any) -> Order:
 
 
 def paid(minutes_ago: float, idr: int = 250_000, **changes: Any) -> Order:
-    return ordered(minutes_ago, idr, paid_at=NOW, step=Step.PAID, **changes)
+    """One that was paid at once, unless said otherwise."""
+    return ordered(minutes_ago, idr, **{"paid_at": NOW - timedelta(minutes=minutes_ago), "step": Step.PAID, **changes})
 
 
 def refusal(limits: Limits, orders: Sequence[Order], idr: int = SMALLEST, now: datetime = NOW) -> Rejection | None:
@@ -96,6 +98,17 @@ def test_every_attempt_counts_towards_the_hour_refused_ones_too() -> None:
         (paid(23 * 60), True),
         (paid(23 * 60, phase=Phase.DONE, state="FAILED"), True),
         (paid(24 * 60), False),
+        (paid(24 * 60, paid_at=None), False),
+        (paid(72 * 60, paid_at=NOW - HOUR), True),
+        (paid(72 * 60, paid_at=NOW - DAY + INSTANT), True),
+        (paid(10, paid_at=NOW - DAY), True),
+        (ordered(30 * 60, expires_at=None), True),
+        (ordered(30 * 60, expires_at=NOW + HOUR), True),
+        (ordered(30 * 60, expires_at=NOW), False),
+        (ordered(7 * 24 * 60, expires_at=None), False),
+        (ordered(30 * 60, expires_at=None, phase=Phase.HELD), False),
+        (ordered(30 * 60, expires_at=None, phase=Phase.UNRESOLVED), False),
+        (ordered(30 * 60, expires_at=None, phase=Phase.DONE), False),
         (ordered(1), True),
         (ordered(61), False),
         (replace(ordered(1, phase=Phase.INTENDED), idr=None), True),
@@ -158,9 +171,9 @@ ORDERS = st.lists(
         lambda ago, lasts, phase, is_paid, idr, state: replace(
             ordered(ago, idr, phase=phase, state=state),
             expires_at=None if lasts is None else NOW - timedelta(minutes=ago) + timedelta(seconds=lasts),
-            paid_at=NOW if is_paid else None,
+            paid_at=NOW - timedelta(minutes=ago) / 2 if is_paid else None,
         ),
-        st.floats(0, 24 * 60 - 1),
+        st.floats(0, 8 * 24 * 60),
         st.none() | st.integers(0, 3 * 86_400),
         PHASES,
         st.booleans(),
@@ -186,7 +199,7 @@ def test_at_the_told_moment_it_is_possible_again_and_an_instant_before_it_is_not
         return
     again = found.arguments["again"]
     assert isinstance(again, datetime)
-    assert NOW < again <= NOW + DAY
+    assert NOW < again <= NOW + WATCH_WITHOUT_EXPIRY
     wished = SMALLEST if found.key == "amount.above_day_later" else idr
     assert refusal(limits, orders, wished, again) is None
     assert refusal(limits, orders, wished, again - INSTANT) is not None

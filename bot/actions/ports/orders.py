@@ -47,6 +47,13 @@ class Orders(Protocol):
         """How many of its person's are newer than it."""
         ...
 
+    async def may_count(self, person_id: int, after: datetime) -> tuple[Order, ...]:
+        """Return a person's orders that may count towards the limits, oldest first.
+
+        That are those created or paid after this moment, and all that aren't over yet.
+        """
+        ...
+
     async def placed_after(self, person_id: int, after: datetime) -> tuple[Order, ...]:
         """A person's orders created after this moment, oldest first."""
         ...
