@@ -5,18 +5,14 @@ Nothing here repeats anything. Where the answer is lost, the intent's row says s
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final
 
 import structlog
 
 from bot.actions.ending import end
+from bot.actions.patience import Sleep, surely
 from bot.actions.ports import KeyRefused, NotMade, OutcomeUnknown, Refused, Settlement, StoreDown, Wish
 from bot.actions.settling import Settling
 from bot.domain.order import Order
-
-FIRST_PAUSE: Final = 0.2
-LONGEST_PAUSE: Final = 5.0
-"""Seconds between two tries to save an answer while the database is away."""
 
 log = structlog.get_logger(__name__)
 
@@ -24,12 +20,7 @@ log = structlog.get_logger(__name__)
 class Posting:
     """The requests that are under way in this process, one for each intent. `sleep` can be virtual."""
 
-    def __init__(
-        self,
-        settlement: Settlement,
-        settling: Settling,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
+    def __init__(self, settlement: Settlement, settling: Settling, sleep: Sleep = asyncio.sleep) -> None:
         self._settlement = settlement
         self._settling = settling
         self._sleep = sleep
@@ -83,13 +74,4 @@ class Posting:
         The service is never asked again, and an order that it keeps in memory alone is in none of its lists: an
         answer that isn't saved here is lost (live service, Orders).
         """
-        pause = FIRST_PAUSE
-        while True:
-            try:
-                await save()
-            except StoreDown as failure:
-                log.warning("answer_not_saved_yet", order=order.reference, why=type(failure).__name__)
-                await self._sleep(pause)
-                pause = min(pause * 2, LONGEST_PAUSE)
-            else:
-                return
+        await surely("save_answer", save, despite=StoreDown, sleep=self._sleep, order=order.reference)

@@ -12,8 +12,8 @@ from pathlib import Path
 import structlog
 from telegram import Bot, Update
 
+from bot.actions.patience import surely
 from bot.actions.ports import Clock, InboxItem, Store
-from bot.chat.patience import surely
 
 log = structlog.get_logger(__name__)
 

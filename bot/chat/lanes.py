@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import structlog
 from telegram import Bot
 
+from bot.actions.patience import surely
 from bot.actions.ports import Clock, InboxItem, Store
 from bot.chat.attempts import Attempt, Attempts, Process, caught
-from bot.chat.patience import surely
 
 log = structlog.get_logger(__name__)
 

@@ -16,9 +16,9 @@ import structlog
 from telegram.error import Conflict, InvalidToken, TelegramError
 from telegram.request import BaseRequest
 
+from bot.actions.patience import surely
 from bot.actions.ports import Clock, InboxItem, Store
 from bot.chat.failures import SlowDown, TokenRefused, Unanswered
-from bot.chat.patience import surely
 
 log = structlog.get_logger(__name__)
 

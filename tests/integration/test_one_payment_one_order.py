@@ -265,7 +265,7 @@ async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_orde
 ) -> None:
     house = House(file, service, wrap=Refusing)
     released = asyncio.Event()
-    house.orders.posting._sleep = lambda _: released.wait()  # type: ignore[assignment,return-value]
+    house.orders.posting._sleep = lambda _: released.wait()
     store: Any = house.store
     order = await house.orders.place(await house.draft())
     store.outages = 1
