@@ -162,6 +162,10 @@ def test_a_stray_word_is_nobodys_name(word: str) -> None:
         ("500rb bca 1234567890 a.n. Toko Budi Jaya", "Toko Budi Jaya"),
         ("500rb bca 1234567890 a.n. Budi fee 5rb", "Budi"),
         ("500rb bca 1234567890 D Santoso", "D Santoso"),
+        ("500rb bca 1234567890 a.n. Budi dr ibu", "Budi"),
+        ("500rb bca 1234567890 a.n. dr Budi", "dr Budi"),
+        ("500rb bca 1234567890 _a.n.Putri Ayu_", "Putri Ayu"),
+        ("500rb bca an. Ahmad Dahlan _a/c 1234567890_", "Ahmad Dahlan"),
         ("500rb bca 1234567890 semennya Budi", None),
         ("500rb bca 1234567890 sayur Budi", None),
         ("500rb bca 1234567890 Budi2", None),
@@ -216,6 +220,26 @@ WRONG_NUMBERS = [
     "gopay 0812345678 90 50rb",
     "gopay 08123456789 5 50rb",
     "seabank rekening 8892.15644.72 / hp 081234567890 / 588.613.559.376",
+    "hp 081198198371 : sebesar 0,592jt, token rek 2036928060",
+    "hp 082212345678 50rb 6860 3783 49!60 3",
+    "hp 085314518717 total 500rb;; 926566\n1243",
+    "jumlah IDR1700123 rek36274 15 62889 867; HSBC",
+    "hp 08788666108 / hsbc 642340 - 385 - 124. ato Rek:0205615381860 50rb",
+    "bca 1234567890 atau 98765 50rb",
+    "aladin 1000999 008 Ni Luh Putu Ayu",
+    "hsbc ref /9876543210 50rb",
+    "hsbc resi JX{1234567890; 50rb",
+    "hsbc 41,6 juta no. 346.870.689.5;57.093.7",
+    "hsbc total 2001 235 178 50rb",
+    "hsbc 087 - 9682.3 - 090.4949.2614",
+    "Rp27.123 no. 91221.57 - 462 hp 087783309336",
+    "sebesar 6040 - 00 sats 76449/80268190656 hsbc",
+    "hp o8:7778603522; 31,1jt",
+    "hsbc no. 2739 6958 2233 I95 50rb",
+    "dana 50rb 3 bulan 0895 8665 979 / no hp 81311340909",
+    "berita 21 - 0288137080387 50rb",
+    "permata 9 300 999 9416 *7343 00",
+    "200 918 273 545 01,8900k,hsbc,Budi",
 ]
 
 
@@ -244,6 +268,19 @@ def test_a_number_that_was_once_wrong_is_asked(text: str) -> None:
         "bca 1234567890 30700 r[ibu",
         "bca 1234567890 500rb x_3",
         "bca 1234567890 rek 500000",
+        "gopay,km 5,26 jt,wa 628777474787",
+        "+per orang, bca 1234567890 500rb",
+        "bca 1234567890 invoice biaya\n5rb",
+        "bca 1234567890 Rp 362.999,- kurang",
+        "bca/1234567890/cicilan/± Rp44 300 999",
+        "bca 1234567890 nominal ~\n37.800.000",
+        "bca 1234567890 Budi/± Rp44.300.999",
+        "bca 1234567890 Rp 36 800 O00",
+        "bca 1234567890 IDR 16,500,I23",
+        "bca 1234567890 nominal:l,25jt",
+        "bca 1234567890 Rp I 800 000",
+        "bca 1234567890 rpI 92000",
+        "bca 1234567890 B,600,500",
     ],
 )
 def test_a_sum_that_was_once_wrong_is_asked(text: str) -> None:
@@ -260,10 +297,45 @@ def test_a_sum_that_was_once_wrong_is_asked(text: str) -> None:
         "bca 1234567890 500rb 50 porsi",
         "bca 1234567890 500rb 25 April Santoso",
         "500rb mega Siti Mega 123456789012345",
+        "bca 1234567890 500rb Budi dr Siti Aminah",
+        "bca 1234567890 500rb dr Andi",
+        "bca 1234567890 nama: Rizky Febian mei 202)6 500rb",
+        "bca 1234567890 2400rb/hari fajar nugroho",
+        'bca 1234567890 3200.5"k CUT NYAK',
     ],
 )
 def test_a_name_that_was_once_wrong_is_not_taken(text: str) -> None:
     assert read(text).holder is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "500rb bca atau mandiri 1234567890",
+        "500rb DANA or gopay 081234567890",
+        "500rb bni 46 atau mega 1234567890",
+        "500rb bri (0/02) atau jago 123456789012",
+        "500rb ato bca 1234567890",
+    ],
+)
+def test_of_two_destinations_with_an_or_between_none_is_taken(text: str) -> None:
+    assert read(text).method is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("bca hp 081198198371 sebesar 592rb, token rek 2036928060", "2036928060"),
+        ("bca rek1234567890 50rb", "1234567890"),
+        ("bca Rek.*1234567890* 50rb", "1234567890"),
+        ("bca No.1234567890 50rb", "1234567890"),
+        ("hsbc no.hp 0812345678 rek 9876543210 50rb", "9876543210"),
+        ("bca 1234567890 dari rek 9876543210 50rb", "1234567890"),
+        ("bca rek 014 1234567890 50rb", "1234567890"),
+    ],
+)
+def test_the_number_that_a_word_leads_to_is_taken(text: str, number: str) -> None:
+    assert read(text).number == number
 
 
 @pytest.mark.parametrize("word", ["Damar", "Wisnu", "Tiara", "Jamil", "perdana", "kapital", "bpd rek 50", "Harto"])

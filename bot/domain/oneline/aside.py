@@ -7,7 +7,15 @@ from typing import Final
 
 from bot.domain.money.vocabulary import CURRENCIES, SCALES
 from bot.domain.oneline.sums import BEFORE_ONLY
-from bot.domain.oneline.vocabulary import AFTER_CLOCK, ASIDE_LABELS, COUNTED, MONTHS, NUMBER_LABELS, NUMBERED_NAMES
+from bot.domain.oneline.vocabulary import (
+    ACCOUNT_LABELS,
+    AFTER_CLOCK,
+    ASIDE_LABELS,
+    COUNTED,
+    MONTHS,
+    NUMBER_LABELS,
+    NUMBERED_NAMES,
+)
 from bot.domain.oneline.words import Word
 
 _CLOCK: Final = re.compile(r"\d{1,2}(?::\d{2}){1,2}[^\W\d]*")
@@ -20,6 +28,9 @@ _YEAR: Final = re.compile(r"(?:19|20)\d{2}")
 _FIGURE: Final = re.compile(r"#?\d[\d.,/\-]*")
 _TIMES: Final = frozenset({"jam", "pukul", "pkl", "tgl", "tanggal"})
 _OF_TIMES: Final = frozenset({"malam", "bulan", "bln", "tahun", "thn"})
+_BETWEEN: Final = (NUMBER_LABELS - ACCOUNT_LABELS) | {"bank"}
+"""What stands between a label and its figure."""
+
 _MOST_COUNTED: Final = 3
 """Digits of what is counted; longer figures are sums and numbers."""
 
@@ -83,12 +94,15 @@ def _clock(words: list[Word], place: int) -> int:
 
 
 def _labelled(words: list[Word], place: int) -> int:
-    """A label and the figure that it leads to: "jam 10", "kode bank no 123", "RT 03/05"."""
+    """A label and the figure that it leads to: "jam 10", "kode bank no 123", "RT 03/05"; never an account's.
+
+    Such labels are words of their own as well ("token rek 1234567890"), but "rek" says what follows.
+    """
     label = words[place].folded.strip(".")
     if label not in ASIDE_LABELS:
         return place
     at = place + 1
-    while at <= place + 2 and _folded(words, at) in NUMBER_LABELS | {"bank"}:
+    while at <= place + 2 and _folded(words, at) in _BETWEEN:
         at += 1
     if not _FIGURE.fullmatch(_folded(words, at)) or _folded(words, at + 1) in _UNITS - BEFORE_ONLY:
         return place

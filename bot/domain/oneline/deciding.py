@@ -1,6 +1,6 @@
 """The number and the amount of a line, out of all figures in it: one of each, or a question."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -17,7 +17,7 @@ from bot.domain.oneline.figures import (
     is_sum,
     starts_as_number,
 )
-from bot.domain.oneline.runs import Figures, could_be_whole, divide, is_cut_short, numbers_in
+from bot.domain.oneline.runs import Figures, divide, is_cut_short, numbers_in
 from bot.domain.oneline.sums import BEFORE_ONLY, Reading, Sum, in_doubt, is_in_doubt, meanings, read_sum
 from bot.domain.oneline.vocabulary import (
     ACCOUNT_LABELS,
@@ -37,7 +37,7 @@ from bot.domain.payout.numbers import LONGEST_ACCOUNT
 
 MOST_READINGS: Final = 4
 _UNITS: Final = {*CURRENCIES, *(scale for scale in SCALES if len(scale) > 1)}
-_LEADING: Final = FILLERS | GENERIC | PHONE_LABELS
+LEADING: Final = FILLERS | GENERIC | PHONE_LABELS
 _MOST_LEADING: Final = 4
 LEAST_OF_RIVAL: Final = 8
 """Digits of figures that may be a number in pieces."""
@@ -129,6 +129,9 @@ class _Run:
         divided = self._labelled(texts) or divide(texts, has_sum=has_sum, fits=self._fits)
         if divided is None or any(self._is_doubtful_number(each) for each in divided):
             return None
+        has_sum = has_sum or any(each.kind == "sum" for each in divided)
+        if not has_sum and any(_may_hold_sum(each) for each in divided):
+            return None
         found, start = list[Figures](), places.start
         for each in divided:
             at = range(start, start + len(each.text.split()))
@@ -165,7 +168,7 @@ class _Run:
         if any(self.words[place].doubted for place in self.places) and (len(self.places) > 1 or not is_sum(first.text)):
             return True
         before = self.places.start - 1
-        if first.glued and (self.free[before] and self.words[before].folded not in _LEADING):
+        if first.glued and (self.free[before] and self.words[before].folded not in LEADING):
             return True  # "trx1234567890"
         labels = self._labels()
         return (self.has_bank and not PHONE_LABELS.isdisjoint(labels)) or not NOT_THIS.isdisjoint(labels)
@@ -178,7 +181,7 @@ class _Run:
                 break
             place -= 1
             found.append(self.words[place].folded.strip("."))
-            if found[-1] not in _LEADING:
+            if found[-1] not in LEADING:
                 break
         return found
 
@@ -192,7 +195,7 @@ class _Run:
         if figures.kind != "number" or " " not in figures.text:
             return False
         texts = [self.words[place].text for place in self.places]
-        if any(map(_is_unreadable, texts)):
+        if not AMOUNT_LABELS.isdisjoint(self._labels()[:1]) or any(map(_is_unreadable, texts)):
             return True
         if any(len(text) >= SHORTEST_NUMBER and is_sum(text) for text in figures.text.split()):
             return True
@@ -212,7 +215,7 @@ class _Run:
             return False
         before = at.start - 1
         is_behind = before >= 0 and not self.words[at.start].parted
-        is_loose = is_behind and self.free[before] and self.words[before].folded not in (_LEADING | LEADS_TO_NAME)
+        is_loose = is_behind and self.free[before] and self.words[before].folded not in (LEADING | LEADS_TO_NAME)
         return self._is_beside_figures(or_behind_marks=True) or (len(at) >= _LEAST_SPLIT and is_loose)
 
     def _is_beside_figures(self, *, or_behind_marks: bool = False) -> bool:
@@ -231,12 +234,20 @@ class _Run:
         return None if self.method is None else partial(is_usual, self.method)
 
     def _as_sent(self, number: str) -> str:
-        return _as_sent(number, self.method)
+        return as_sent(number, self.method)
 
 
 def _is_unreadable(text: str) -> bool:
     """Whether the figures are neither a piece of a number nor a sum: "7,12,8397"."""
     return not is_piece(text) and read_sum(text) is None
+
+
+def _may_hold_sum(figures: Figures) -> bool:
+    """Whether a piece of the number is long enough for a sum by itself: "1000999 008", where no other sum is."""
+    pieces = figures.text.split() if figures.kind == "number" else []
+    return len(pieces) > 1 and any(
+        SHORTEST_NUMBER <= len(digits_of(piece)) < WHOLE_NUMBER and not starts_as_number(piece) for piece in pieces
+    )
 
 
 def _is_odd_figure(word: Word) -> bool:
@@ -286,7 +297,7 @@ def decide_number(figures: Sequence[Figures], method: PayoutMethod | None) -> tu
     sure = [each for each in figures if each.kind == "number"]
     unsure = [each for each in figures if each.kind == "unsure"]
     chosen = [*sure, *(each for each in unsure if _is_rival(each, method))] or unsure
-    if len({_as_sent(each.number, method) for each in chosen}) != 1:
+    if len({as_sent(each.number, method) for each in chosen}) != 1:
         return Number(), list(figures)
     rest = [each for each in figures if each not in chosen]
     return replace(_checked(chosen[0].number, method, sure=bool(sure)), places=chosen[0].places), rest
@@ -295,55 +306,6 @@ def decide_number(figures: Sequence[Figures], method: PayoutMethod | None) -> tu
 def _is_rival(figures: Figures, method: PayoutMethod | None) -> bool:
     """Whether a short number may be the one that is meant, though another one is longer."""
     return len(figures.number) >= LEAST_OF_RIVAL if method is None else is_usual(method, figures.number)
-
-
-def may_go_on(
-    words: Sequence[Word],
-    sums: Sequence[Sum],
-    number: Number,
-    unread: Collection[int],
-    method: PayoutMethod | None,
-    *,
-    has_sum: bool,
-) -> bool:
-    """Whether figures beside the number may be the rest of it, or all of it: "0812345678 90", "3733;7308528857".
-
-    Nobody understood them, or only a mark cuts them from it; and the number would be as usual with them. `has_sum`:
-    one sum is sure, so figures that are a sum are that one.
-    """
-    if number.doubt is not None or not number.places:
-        return False
-    texts = [digits_of(words[place].text) for place in number.places]
-    before, after = number.places.start - 1, number.places.stop
-    taken = {place for each in sums for place in range(each.start, each.stop)}
-    first = int(
-        before >= 0
-        and before not in taken
-        and _may_be_piece(words[before], before in unread or words[before + 1].cut, has_sum)
-    )
-    last = int(
-        after < len(words)
-        and after not in taken
-        and _may_be_piece(words[after], after in unread or words[after].cut, has_sum)
-    )
-    longer = [digits_of(words[before].text)] * first + texts + [digits_of(words[after].text) if last else ""] * last
-    fits = None if method is None else partial(is_usual, method)
-    least = len(texts) if method is None or takes_any_number(method) else 1
-    for start in range(len(longer)):
-        for stop in range(start + least, len(longer) + 1):
-            has_neighbour = (first and start == 0) or (last and stop == len(longer))
-            if has_neighbour and could_be_whole("".join(longer[start:stop]), fits):
-                return True
-    return False
-
-
-def _may_be_piece(word: Word, is_unread: bool, has_sum: bool) -> bool:  # noqa: FBT001  two facts of one word
-    """Whether these digits may belong to the number beside them; a few may even where they are taken for a sum."""
-    if word.aside or not digits_of(word.text) or any(character.isalpha() for character in word.text):
-        return False
-    if has_sum and is_sum(word.text):
-        return False
-    return is_unread or (is_figures(word) and len(digits_of(word.text)) < SHORTEST_NUMBER)
 
 
 def takes_any_number(method: PayoutMethod) -> bool:
@@ -360,7 +322,8 @@ def is_usual(method: PayoutMethod, number: str) -> bool:
         return False
 
 
-def _as_sent(number: str, method: PayoutMethod | None) -> str:
+def as_sent(number: str, method: PayoutMethod | None) -> str:
+    """The form that goes to the service; as typed where no method is known or it takes no such number."""
     if method is None:
         return number
     try:

@@ -10,6 +10,7 @@ from rapidfuzz import fuzz, process
 
 from bot.domain.oneline.vocabulary import (
     COUNTED,
+    EITHER,
     EVERYDAY,
     EVERYDAY_WORDS,
     FILLERS,
@@ -78,14 +79,16 @@ def may_be_name(words: Sequence[Word], destination: Destination) -> bool:
 
 
 def is_in_doubt(words: Sequence[Word], destination: Destination) -> bool:
-    """Whether the words beside it say that the money doesn't go there ("dari bca"), or that it is no destination.
+    """Whether the words beside it leave it open that the money goes there ("dari bca", "bca atau bni").
 
-    The latter for names that are words of their own ("hari raya", "dana darurat").
+    Or they say that it is no destination, as for names that are words of their own ("hari raya", "dana darurat").
     """
     before = destination.start
     while before > 0 and not words[before].parted and words[before - 1].folded in FILLERS | GENERIC:
         before -= 1
     if before > 0 and not words[before].parted and words[before - 1].folded in NOT_THIS:
+        return True
+    if (before > 0 and words[before - 1].folded in EITHER) or _is_either(words, destination.stop):
         return True
     beside = [(destination.start - 1, destination.start), (destination.stop, destination.stop)]
     return may_be_name(words, destination) and any(
@@ -95,6 +98,14 @@ def is_in_doubt(words: Sequence[Word], destination: Destination) -> bool:
         and words[place].folded in _OTHER_WORDS
         for place, joint in beside
     )
+
+
+def _is_either(words: Sequence[Word], place: int) -> bool:
+    """Whether the word at `place`, or the one behind a bank's code there, says that another may be meant."""
+    behind = place
+    while behind < len(words) and not any(map(str.isalpha, words[behind].text)):
+        behind += 1
+    return behind < len(words) and words[behind].folded in EITHER
 
 
 def _named(words: Sequence[Word], free: Sequence[bool], methods: tuple[PayoutMethod, ...]) -> Iterator[Destination]:

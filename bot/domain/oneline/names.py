@@ -21,6 +21,7 @@ from bot.domain.oneline.vocabulary import (
     KNOWN_NAMES,
     LEADS_APART,
     LEADS_TO_NAME,
+    NOT_THIS,
     POLITE_PAIRS,
     SUM_OF_ELSE,
     TALK,
@@ -35,6 +36,9 @@ LONGEST_NAME: Final = 5
 
 _ENDS_NAME: Final = ASIDE_LABELS | SUM_OF_ELSE | ABOUT | EACH
 """Words that begin something else, also behind a name that another word leads to."""
+
+_ENDS_NAME_WITHIN: Final = _ENDS_NAME | NOT_THIS
+"""The same behind its first word, which may be a doctor's "dr" ("a.n. dr Budi dr BCA")."""
 
 _NO_NAME: Final = (EVERYDAY_WORDS | TALK | COUNTED | _ENDS_NAME) - TITLES - {"hari"}
 _PARTICLES: Final = (
@@ -88,7 +92,7 @@ def find_name(words: Sequence[Word], free: Sequence[bool], torn: Collection[int]
         holder = clean_holder(text)
     except Rejection as refused:
         return Name(rejection=refused, leftover=leftover)
-    if led or _is_known([words[place] for place in name]):
+    if led or (_is_known([words[place] for place in name]) and words[name.start].folded not in NOT_THIS):
         return Name(holder=holder, leftover=leftover)
     return Name(doubtful=holder, leftover=leftover)
 
@@ -146,8 +150,10 @@ def _is_around(words: Sequence[Word], place: int) -> bool:
 
 def _until_something_else(words: Sequence[Word], stretch: range) -> range:
     """The name that a word leads to, without what begins behind it ("a.n. Budi fee 5rb")."""
-    stop = next((place for place in stretch if words[place].folded in _ENDS_NAME), stretch.stop)
-    return range(stretch.start, stop)
+    for place in stretch:
+        if words[place].folded in (_ENDS_NAME_WITHIN if place > stretch.start else _ENDS_NAME):
+            return range(stretch.start, place)
+    return stretch
 
 
 def _reads_like_name(stretch: Sequence[Word], *, is_led: bool) -> bool:
@@ -156,7 +162,7 @@ def _reads_like_name(stretch: Sequence[Word], *, is_led: bool) -> bool:
     is_firm = is_led and stretch[0].folded in BUSINESS
     if any(map(_is_no_name, stretch[1:] if is_firm else stretch)):
         return False
-    if not is_led and _begins_amid(stretch):
+    if not is_led and (_begins_amid(stretch) or any(word.folded in NOT_THIS for word in stretch[1:])):
         return False
     return any(sum(character.isalpha() for character in word.text) > 1 for word in stretch)
 
@@ -192,6 +198,6 @@ def _begins_amid(stretch: Sequence[Word]) -> bool:
 
 def _is_no_name(word: Word) -> bool:
     folded = word.folded
-    if word.odd or any(character.isdecimal() for character in word.text) or has_loose_word(word):
+    if word.odd or word.doubted or any(character.isdecimal() for character in word.text) or has_loose_word(word):
         return True
     return folded in _NO_NAME or _FORMS.fullmatch(folded) is not None

@@ -13,15 +13,15 @@ from bot.domain.oneline.deciding import (
     Number,
     decide_money,
     decide_number,
-    may_go_on,
     read_runs,
     takes_any_number,
 )
 from bot.domain.oneline.destinations import Destination, find_destinations, is_in_doubt, may_be_name
 from bot.domain.oneline.figures import digits_of, is_figures
 from bot.domain.oneline.names import Name, find_name
+from bot.domain.oneline.rivals import has_rival, may_go_on
 from bot.domain.oneline.sums import Sum, ends_with_initial, find_sums, has_loose_word, loose_currency
-from bot.domain.oneline.vocabulary import EACH, LEADS_TO_DESTINATION, MONTHS
+from bot.domain.oneline.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, MONTHS
 from bot.domain.oneline.words import WHOLE_NUMBER, Word, words_of
 from bot.domain.payout import PayoutMethod
 from bot.domain.payout.searching import MOST_OFFERED
@@ -33,6 +33,7 @@ MOST_WORDS: Final = 40
 _FIGURE_FIRST: Final = re.compile(r"[\W_]*x?[\W_]*\d", re.IGNORECASE)
 """Words such as "3x", "x3", "@500rb", "500rban": a letter before the figures makes a code of them ("B12")."""
 
+_LONGEST_YEAR: Final = 4
 _MOST_SHOWN: Final = 8
 
 
@@ -113,7 +114,8 @@ def _put_together(
         words, sums, replace(number, doubt=None), range(len(words)), method, has_sum=False
     ):
         money = money.doubted
-    if any(_may_be_number(words[place]) for place in unread if not is_figures(words[place])):
+    is_odd_rival = any(_may_be_number(words[place]) for place in unread if not is_figures(words[place]))
+    if is_odd_rival or has_rival(words, sums, number, unread, method):
         unread |= set(number.places)
         number = Number()
     loose = {place for place, word in enumerate(words) if free[place] and has_loose_word(word)}
@@ -194,7 +196,19 @@ def _torn(
     ]
     torn = {at for each in doubtful for at in (each.start - 1, each.stop)}
     torn |= {each.stop for each in sums if ends_with_initial(words, each)}
+    torn |= {each.stop for each in sums if _is_counted(words, each.stop)}
+    torn |= {at for at in range(len(words) - 1) if words[at].folded in MONTHS and _is_small_figure(words[at + 1])}
     return torn | {at + 1 for at, word in enumerate(words) if word.aside and word.folded in MONTHS}
+
+
+def _is_counted(words: Sequence[Word], place: int) -> bool:
+    """Whether a stroke makes the word behind a sum what that is for: "50rb/hari"; Hari is a name as well."""
+    return place < len(words) and words[place].parted and words[place].folded in COUNTED
+
+
+def _is_small_figure(word: Word) -> bool:
+    """Whether the figure may be a year's or a day's."""
+    return is_figures(word) and len(digits_of(word.text)) <= _LONGEST_YEAR
 
 
 def _take(free: list[bool], parts: Sequence[Sum] | Sequence[Destination]) -> None:

@@ -17,8 +17,18 @@ from bot.domain.oneline.figures import (
     is_sum,
     starts_as_number,
 )
-from bot.domain.oneline.vocabulary import ABOUT, COUNTED, EACH, FILLERS, GENERIC, LEADS_TO_NAME, NOT_THIS, SUM_OF_ELSE
-from bot.domain.oneline.words import Word
+from bot.domain.oneline.vocabulary import (
+    ABOUT,
+    ASIDE_LABELS,
+    COUNTED,
+    EACH,
+    FILLERS,
+    GENERIC,
+    LEADS_TO_NAME,
+    NOT_THIS,
+    SUM_OF_ELSE,
+)
+from bot.domain.oneline.words import Word, begins_as_figures
 
 LONGEST_PHRASE: Final = 8
 """Words of one sum; "dua juta tujuh ratus lima puluh ribu rupiah" has eight."""
@@ -42,6 +52,10 @@ _BEHIND: Final = SUM_OF_ELSE | ABOUT | EACH | COUNTED
 """Words that make the sum beside them doubtful: a fee, "about", "each", "not"."""
 
 _NO_NAME_BEGINS: Final = FILLERS | GENERIC | LEADS_TO_NAME
+_DIGIT_LIKE: Final = re.compile(r"(?:[Rr][Pp]\.?)?[lIOo]")
+"""Letters that are typed for a digit: "I 800 000", "RpI 800 000"."""
+
+_SMALL_THEN_COMMA: Final = re.compile(r"\d{1,3},\d")
 _MOST_FILLERS: Final = 3
 
 Reading = Amount | Ambiguous | Rejection
@@ -77,26 +91,32 @@ def is_in_doubt(words: Sequence[Word], start: int, stop: int) -> bool:
     They were cut out of more figures, or a sign says "about"; or they are the sum of a fee, so much for each, not so
     much. Words that only lead to a sum ("biaya sebesar 5rb") are looked past.
     """
-    if any(word.doubted for word in words[start:stop]):
-        return True
     before = start - 1
+    if any(word.doubted for word in words[start:stop]) or (before >= 0 and _begins_before(words[before], words[start])):
+        return True
     while start - before <= _MOST_FILLERS and before >= 0 and words[before].folded in FILLERS:
         before -= 1
-    is_joined = not any(word.parted for word in words[before + 1 : start + 1])
-    if is_joined and before >= 0 and words[before].folded in _BEFORE:
+    if before >= 0 and words[before].folded in _BEFORE:
         return True
     if stop == len(words):
         return False
     if is_figures(words[stop - 1]) and (_may_be_unit(words[stop : stop + 2]) or _goes_on(words, start, stop)):
         return True
-    behind = COUNTED if words[stop].parted else _BEHIND  # "50rb/orang"
+    behind = COUNTED | ABOUT if words[stop].parted else _BEHIND  # "50rb/orang", "50.000,- lebih"
     return not words[stop].aside and words[stop].folded in behind
 
 
+def _begins_before(before: Word, first: Word) -> bool:
+    """Whether a sum's first digits may be in the word before it, or not be its own: "I 800 000", "km 5,26 jt"."""
+    if first.text[0].isdecimal() and _DIGIT_LIKE.fullmatch(before.text):
+        return True
+    return before.folded in ASIDE_LABELS and _SMALL_THEN_COMMA.match(first.text) is not None
+
+
 def _goes_on(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Whether more digits stand right behind a sum with spaces, in a word that is no figure: "Rp1 950 0:00"."""
+    """Whether more digits stand right behind a sum with spaces, in a word that is no figure: "Rp1 950 0:00", "O00"."""
     follower = words[stop]
-    return stop - start > 1 and not follower.parted and follower.text[:1].isdecimal() and not is_figures(follower)
+    return stop - start > 1 and not follower.parted and begins_as_figures(follower.text) and not is_figures(follower)
 
 
 def _may_be_unit(words: Sequence[Word]) -> bool:

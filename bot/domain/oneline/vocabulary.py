@@ -86,6 +86,9 @@ ABOUT: Final = _words(
 )
 """A sum beside these is only roughly so, or one of several."""
 
+EITHER: Final = _words("atau ato or")
+"""Of two things with one of these between, nobody can say which is meant."""
+
 EACH: Final = _words(
     "per tiap setiap masing masing-masing masing2 each every seorang sehari sebulan seminggu setahun sekali",
     "perorang perbulan perhari pertahun perminggu @ x kali",

@@ -11,13 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.domain.money.vocabulary import words_in
+from bot.domain.oneline.vocabulary import NUMBER_LABELS, PHONE_LABELS
 from bot.domain.text import has_odd_numerals, plain
 
 _KEPT_WHOLE: Final = frozenset({"a/n", "a/c", "u/", "d/a", "c/o", "s/d", "n/a"})
-_LEADS: Final = re.compile(r"(a/n(?!am)|a\.n\b|a/c\b|u/)[.:]*|(an)\.[.:]*(?=[^\W\d]{2})", re.IGNORECASE)
-""""a.n.Budi": what leads to a name, with the name grown on."""
+_LEADS: Final = re.compile(
+    r"(a/n(?!am)|a\.n\b|a/c\b|u/)[.:]*|(an|no(?=\.(?:hp|wa|te?lp?|rek)))\.[.:]*(?=[^\W\d]{2})", re.IGNORECASE
+)
+""""a.n.Budi", "no.rek": what leads to a name or to another such word, with that grown on."""
 
-_STROKE: Final = re.compile(r"(?<!\ba)/(?!n)|(?<=\ba)/(?![nc])|(?<!\ba)/(?=n)", re.IGNORECASE)
+_STROKE: Final = re.compile(
+    r"(?<!(?<![^\W_])a)/(?!n)|(?<=(?<![^\W_])a)/(?![nc])|(?<!(?<![^\W_])a)/(?=n)", re.IGNORECASE
+)
 """A stroke that is not the one of "a/n" and "a/c"."""
 
 _FRACTION: Final = re.compile(r"\d{1,4}(?:/\d{1,4})+[^\W\d]*")
@@ -43,9 +48,17 @@ _PARTING: Final = frozenset(";|、。،؛/,")
 _ABOUT: Final = re.compile(r"(?:\+/-|\+-|-\+|[~±≈≃<>≤≥])+")
 """Signs before a sum that is only roughly so, or a limit."""
 
+_LABEL_THEN_FIGURES: Final = re.compile(r"([^\W\d]{2,})[.\-*_`']*(\+?\d[\d\-.,']*)")
 _LETTERS_THEN_NUMBER: Final = re.compile(r"([^\W\d]{3,})[.\-]?(\+?\d[\d\-]{6,})")
+_GLUED_LABELS: Final = NUMBER_LABELS | PHONE_LABELS
+"""What leads to a number, also where that is grown on to it: "rek12345 67890"."""
+
+_LOOKALIKES: Final = str.maketrans("oOlISB", "001158")
+_DIGIT_LIKE: Final = frozenset("oOlISB")
+_FIGURES_FIRST: Final = re.compile(r"\d|[oOlISB]{1,3}(?:\d|[kK]\b|rb|jt|\b)")
 _BELOW_ZERO: Final = re.compile(r"-(?:[^\W\d]+\.?)?\d{1,9}(?:[.,]\d+)*[^\W\d]*", re.IGNORECASE)
 _TELLING: Final = re.compile(r"[^\W_]|₿")
+_EMPHASIS: Final = "*_~`'"
 _EDGES: Final = " .,!?*_~`'#>•·-=\u2018\u2019"
 
 WHOLE_NUMBER: Final = 10
@@ -91,9 +104,9 @@ class _Gap:
 
 def words_of(text: str) -> list[Word]:
     """The words of `text`, in order, without the punctuation around them."""
-    words = list[Word]()
+    words, gaps = list[Word](), list[_Gap]()
     for line in text.splitlines():
-        gaps = [_Gap(parts=True)]
+        gaps = [_Gap(parts=True), *(gap for gap in gaps if gap.about)]
         for raw in line.split():
             for piece in _pieces(raw):
                 if isinstance(piece, _Gap):
@@ -158,12 +171,14 @@ def _at_strokes_and_commas(part: str) -> Iterator[tuple[str, str]]:
     sign, rest = (about[0], part[about.end() :]) if about else ("", part)
     strokes = [rest] if _FRACTION.fullmatch(rest.strip(_EDGES)) else _STROKE.split(rest)
     for at, stroke in enumerate(strokes):
-        for place, each in enumerate(_at_commas(stroke)):
-            mark = "," if place else "/" if at else sign
-            lead = _LEADS.match(each)
+        about = _ABOUT.match(stroke) if at else None
+        sign = f"/{about[0] if about else ''}" if at else sign
+        for place, each in enumerate(_at_commas(stroke[about.end() :] if about else stroke)):
+            mark = "," if place else sign
+            lead = _LEADS.match(each.lstrip(_EMPHASIS))
             if lead:
                 yield mark, lead[1] or lead[2]
-                mark, each = _SPACE, each[lead.end() :]  # noqa: PLW2901  the rest of it
+                mark, each = _SPACE, each.lstrip(_EMPHASIS)[lead.end() :]  # noqa: PLW2901  the rest of it
             yield mark, each
 
 
@@ -185,7 +200,7 @@ def _are_one_figure(before: str, after: str) -> bool:
 def _longest_figure(before: str, after: str) -> int:
     """The digits of the longer of the two figures that meet at a mark."""
     ends, begins = re.search(r"[\d.\-']+$", before), re.match(r"[\d.\-']+", after)
-    return max(sum(map(str.isdecimal, found[0])) for found in (ends, begins) if found)
+    return max((sum(map(str.isdecimal, found[0])) for found in (ends, begins) if found), default=0)
 
 
 def _words_in(parts: Sequence[tuple[str, str]]) -> Iterator[Word | _Gap]:
@@ -201,14 +216,16 @@ def _words_in(parts: Sequence[tuple[str, str]]) -> Iterator[Word | _Gap]:
         parted = not _PARTING.isdisjoint(marks) or _are_digits(before, text)
         if (not before and marks.strip()) or part[0] in _EDGES:
             yield _Gap(loose=True)
-        glued = _LETTERS_THEN_NUMBER.fullmatch(text)
-        if glued:
+        glued, labelled = _LETTERS_THEN_NUMBER.fullmatch(text), _LABEL_THEN_FIGURES.fullmatch(text)
+        if labelled and labelled[1].casefold() in _GLUED_LABELS:
+            yield from (Word(labelled[1], parted), Word(labelled[2], doubted=doubted))
+        elif glued:
             yield from (Word(glued[1], parted), Word(glued[2], glued=True))
         else:
             yield Word(text, parted, doubted=doubted, cut=_are_digits(before, text))
         marks, before, last = "", text, part
     if marks.strip() or last[-1:] in set(_EDGES):
-        yield _Gap(parts=not _PARTING.isdisjoint(marks), loose=True)
+        yield _Gap(parts=not _PARTING.isdisjoint(marks), loose=True, about=_ABOUT.search(marks) is not None)
 
 
 def _next(parts: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
@@ -226,9 +243,26 @@ def _are_digits(before: str, after: str) -> bool:
     return before[-1:].isdecimal() and after[:1].isdecimal()
 
 
+def meant_digits(text: str) -> str:
+    """The digits of `text`, with those for which a letter is typed that looks alike: 1095 for "lO95"."""
+    return "".join(filter(str.isdecimal, text.translate(_LOOKALIKES)))
+
+
+def begins_as_figures(text: str) -> bool:
+    """Whether a digit begins `text`, or a letter that is typed in the place of one: "O00", "l23"."""
+    return _FIGURES_FIRST.match(text) is not None
+
+
 def _is_torn(before: str, after: str, marks: str) -> bool:
-    """Whether marks tear figures apart; those that stand between two things only where neither is a whole number."""
-    if not _are_digits(before, after):
+    """Whether marks tear figures apart, or a unit from them.
+
+    Those that stand between two things do so only where neither is a whole number.
+    """
+    if before[-1:].isdecimal() and not _TEARING.isdisjoint(marks) and words_in(after.casefold()):
+        return True
+    if before in _DIGIT_LIKE and after[:1].isdecimal():
+        return True
+    if not before[-1:].isdecimal() or not begins_as_figures(after):
         return False
     return not _TEARING.isdisjoint(marks) or _longest_figure(before, after) < WHOLE_NUMBER
 
@@ -244,6 +278,8 @@ def _bare(word: str) -> str:
         return ""
     if "#" in right[: -len(bare)] and bare[0].isdecimal():
         return "#" + bare
+    if bare[0] == "+" and bare[1:2].isalpha():
+        return bare[1:]
     return "-" + bare if _BELOW_ZERO.fullmatch(right) else bare
 
 
