@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
+from itertools import pairwise
 from typing import Final
 
 from bot.domain.money import Amount
@@ -280,6 +281,8 @@ CODES: Final = (
         "kamar 12",
     ),
     *("lt 2", "jl melati no 8", "id 8812345678", "otp 123456", "order 20261121001", "kode pos 40123", "# 12", "km 5"),
+    *("21 Nov", "21/11/26", "17:05:33", "pkl 19.30", "19.30 wib", "sabtu 21 november 2026", "2026/11/21", "jam 10"),
+    *("ref:9876543210", "kode booking AB12CD", "trx#99887766", "nomor antrian 12", "no. 3", "RT 1", "no 7", "kode 88"),
     *("trx1234567890", "resi JX1234567890", "nik 3201234567890001", "antrian 23", "bulan 5", "tahun 2026", "mei 2026"),
 )
 """Figures that are neither the number nor the sum, and say so."""
@@ -307,8 +310,47 @@ OTHER_SUMS: Final = (
     "potongan 10rb",
     "kembalian 3.000",
 )
-LOOSE: Final = ("2", "7", "12", "014", "88", "123", "2026", "123456", "5", "008")
+LOOSE: Final = ("2", "7", "12", "014", "88", "123", "2026", "123456", "5", "008", "09.00", "10.30", "21/11", "H-1")
 """Figures with nothing that says what they are."""
+
+AMOUNT_LABELS: Final = (
+    *("", "", "", "", "nominal ", "nominal:", "sebesar ", "jumlah ", "sejumlah: ", "amount=", "total "),
+)
+
+DIGITS: Final = ("\uff10", "\uff10", "\u0660", "\u06f0", "\u0966", "\U0001d7ce", "\U0001d7f6")
+"""Zeros of full width, of Arabic, Persian, Hindi, and of those that are drawn bold or like a typewriter's."""
+
+LOOKALIKES: Final = {"0": "oO", "1": "lI", "5": "S", "8": "B"}
+ODD_MARKS: Final = (" ", "  ", "/", "_", "'", "\u2013", "\u00a0", " - ", ". ", "-", ".", "\u2009", "\n", ", ")
+EITHER: Final = ("atau", "or", "ato")
+ROUGHLY: Final = (
+    *(("+-", ""), ("+- ", ""), ("+/-", ""), ("~", ""), ("\u00b1 ", ""), ("sekitar ", ""), ("kurang lebih ", "")),
+    *(("hampir ", ""), ("maks ", ""), ("min. ", ""), ("about ", ""), ("", " lebih"), ("", " kurang"), ("", "/orang")),
+    *(("", " per bulan"), ("", " each"), ("", " x 2"), ("", " x2"), ("2x ", ""), ("@", ""), ("", "/hari")),
+    *(
+        ("", " kurang lebih"),
+        ("setengah dari ", ""),
+        ("", " dikali 3"),
+        ("", " / 2"),
+        ("lebih dari ", ""),
+        ("under ", ""),
+    ),
+)
+"""What makes a sum another one, or only roughly so."""
+
+PAPERS: Final = (
+    *(("order", "20269999999"), ("no order", "89999999999"), ("resi", "999999999999"), ("idpel", "539999999999")),
+    *(("token", "9999 9999 9999 9999 9999"), ("npwp", "99.999.999.9-999.999"), ("nik", "3299999999999999")),
+    *(("invoice", "2026/11/0099"), ("ref", "9999999999"), ("kode", "999999"), ("trx", "9999999999")),
+    *(("order", "#999999999"), ("pesanan", "999-9999999-99"), ("nomor pesanan", "9999999999"), ("id", "9999 9999 99")),
+)
+"""Papers and what their numbers look like; 9 stands for any digit."""
+
+DECORATIONS: Final = (
+    *(("\U0001f4b8", ""), ("", "\U0001f64f"), ("\u2705 ", ""), ("- ", ""), ("* ", ""), ("> ", ""), ("\u2022 ", "")),
+    *(("", "!!"), ("", "..."), ("", " ,"), ("", ";"), ("**", "**"), ("_", "_"), ("\u201c", "\u201d"), ("<", ">")),
+    *(("", " ya"), ("=> ", ""), ("", ")"), ("(", ""), ("", "\ufe0f"), ("\u200e", ""), ("", "\u200b")),
+)
 
 PICTURES: Final = ("\U0001f64f", "\U0001f60a", "\U0001f4b8", "\u2764\ufe0f", "\u2705", "\U0001f44d\U0001f3fd")
 MARKS: Final = (" ", " ", " ", " ", " ", " ", ", ", "\n", " | ", " / ", " - ", "; ", "  ", "\u00a0", ". ", " : ")
@@ -330,33 +372,63 @@ class _Writer:
         amount, said = self.amount()
         holder, called = self.holder() if roll() < 0.7 else (None, None)
         parts = {"method": self.destination(code), "number": written, "amount": said, "holder": called}
+        case = Case("", code, number, amount, holder)
         for part in ("method", "number", "amount"):
-            if roll() < 0.04:
+            written_part, chance = str(parts[part]), roll()
+            if chance < 0.07:
                 self.ordinary = False
-                parts[part] = None
-        case = Case(
-            "",
-            code if parts["method"] else None,
-            number if parts["number"] else None,
-            amount if parts["amount"] else None,
-            holder,
-        )
-        noise = [
-            self.noise(code, has_number=case.number is not None) for _ in range(self.dice.choice((0, 0, 0, 1, 1, 2, 3)))
-        ]
+                parts[part] = None if chance < 0.04 else self.left_open(part, code, written_part)
+                case = _without(case, part)
+        has_place = parts["method"] is not None or parts["number"] is not None
+        noise = [self.noise(code, has_place=has_place) for _ in range(self.dice.choice((0, 0, 0, 1, 1, 2, 3)))]
         if any(is_open for _, is_open in noise):
             case = replace(case, amount=None)
         pieces = [each for each in parts.values() if each is not None] + [text for text, _ in noise]
         self.dice.shuffle(pieces)
-        text = self.joined(_without_traps(pieces))
+        text = self.joined([self.decorated(piece) for piece in _without_traps(pieces)])
         if roll() < 0.05:
-            text = text.translate({ord(each): chr(ord(each) + 0xFEE0) for each in "0123456789"})
+            first = self.dice.choice(DIGITS)
+            text = text.translate({ord("0") + digit: chr(ord(first) + digit) for digit in range(10)})
         return replace(case, text=text, ordinary=self.ordinary)
 
+    def left_open(self, part: str, code: str, text: str) -> str:
+        """The part as somebody types it who leaves it open what is meant: one of two, about so much, a slip."""
+        if part == "method":
+            other = self.dice.choice([each for each in DESTINATIONS if each != code])
+            return f"{text} {self.dice.choice(EITHER)} {self.dice.choice(DESTINATIONS[other])}"
+        if part == "number":
+            others = (f"{text} {self.dice.choice(EITHER)} {self.number(code)[1]}", f"{text} / {self.number(code)[1]}")
+            return self.dice.choice((*others, self.misspelt(text) if LOOKALIKES.keys() & set(text) else others[0]))
+        before, after = self.dice.choice(ROUGHLY)
+        label, said = self.dice.choice(AMOUNT_LABELS), self.rupiah()[1]
+        other = f"{text} {self.dice.choice(EITHER)} {said} saja"
+        return self.dice.choice((f"{label}{before}{said}{after}", f"{before}{said}{after}", other, self.misspelt(text)))
+
+    def misspelt(self, text: str) -> str:
+        """The text with a letter in the place of one of its digits; without a digit to take for one, a rough sum."""
+        places = [at for at, each in enumerate(text) if each in LOOKALIKES]
+        if not places:
+            return f"kurang {text}"
+        at = self.dice.choice(places)
+        return text[:at] + self.dice.choice(LOOKALIKES[text[at]]) + text[at + 1 :]
+
+    def decorated(self, piece: str) -> str:
+        """Now and then with an emoji or a mark that is written on to it."""
+        if self.dice.random() < 0.94:
+            return piece
+        before, after = self.dice.choice(DECORATIONS)
+        return f"{before}{piece}{after}"
+
     def joined(self, pieces: Sequence[str]) -> str:
-        """The pieces with marks between them; in some lines the same tight mark everywhere."""
+        """The pieces with marks between them; in some lines the same tight mark everywhere, or a numbered list."""
         if self.dice.random() < 0.06 and not any(mark in piece for piece in pieces for mark in ",/|;"):
-            return self.dice.choice(TIGHT).join(pieces)
+            mark = self.dice.choice(TIGHT)
+            if mark not in ",/" or not any(_is_one_figure(*pair) for pair in pairwise(pieces)):
+                return mark.join(pieces)
+        if self.dice.random() < 0.03:
+            self.ordinary = False
+            mark = self.dice.choice((".", ")"))
+            return "\n".join(f"{place}{mark} {piece}" for place, piece in enumerate(pieces, 1))
         text = pieces[0] if pieces else ""
         for piece in pieces[1:]:
             text += self.dice.choice(MARKS) + piece
@@ -377,6 +449,8 @@ class _Writer:
         length = LENGTHS.get(code) or self.dice.randint(10, 16)
         number = self.dice.choice("0123456789") + "".join(self.dice.choice("0123456789") for _ in range(length - 1))
         label = self.dice.choice(("", "", "", "", "rek ", "no rek ", "norek: ", "no. ", "a/c ", "rekening ", "Rek:"))
+        if self.dice.random() < 0.03:
+            label = self.dice.choice(("rek", "norek", "Rek.", "No.", "rek=", "acc. no. ", "nomor rekening : "))
         return number, label + self.wrapped(self.grouped(number))
 
     def mobile(self) -> tuple[str, str]:
@@ -392,13 +466,17 @@ class _Writer:
             written = self.dice.choice(
                 (f"+62 {rest[:3]} {rest[3:7]} {rest[7:]}", f"(+62) {rest[:3]}-{rest[3:7]}-{rest[7:]}")
             )
-        label = self.dice.choice(("", "", "", "hp ", "no hp ", "wa ", "nomor "))
+        label = self.dice.choice(("", "", "", "hp ", "no hp ", "wa ", "nomor ", "No. HP: ", "hp:"))
+        if self.dice.random() < 0.03:
+            label = self.dice.choice(("hp", "wa", "telp. ", "no.hp ", "HP=", "no whatsapp : "))
         return number, label + self.wrapped(written)
 
     def grouped(self, digits: str) -> str:
         """The digits whole, or in groups of two to five with spaces, dashes or dots."""
         if self.dice.random() < 0.5:
             return digits
+        if self.dice.random() < 0.06:
+            return self.oddly_grouped(digits)
         size = self.dice.choice((3, 4, 4, 4, 5))
         groups = [digits[start : start + size] for start in range(0, len(digits), size)]
         if self.dice.random() < 0.3:
@@ -408,12 +486,23 @@ class _Writer:
                 groups, left = [*groups, left[:size]], left[size:]
         return self.dice.choice((" ", " ", "-", ".")).join(groups)
 
+    def oddly_grouped(self, digits: str) -> str:
+        """The digits in groups of one to seven, with marks between them that nobody expects, or with several."""
+        self.ordinary = False
+        marks = self.dice.choice((ODD_MARKS, (self.dice.choice(ODD_MARKS),)))
+        text, left = "", digits
+        while left:
+            size = self.dice.randint(1, 7)
+            text, left = text + left[:size] + self.dice.choice(marks), left[size:]
+        return text if self.dice.random() < 0.1 else text.rstrip(" /_.'\u2013-")
+
     def amount(self) -> tuple[Amount, str]:
         """A sum and one way to write it, perhaps with a word that leads to it."""
         amount, said = self.bitcoin() if self.dice.random() < 0.1 else self.rupiah()
-        label = self.dice.choice(
-            ("", "", "", "", "nominal ", "nominal:", "sebesar ", "jumlah ", "sejumlah: ", "amount=", "total ")
-        )
+        if amount.currency == "IDR" and self.dice.random() < 0.04:
+            self.ordinary = False
+            said = self.dice.choice(list(_odd_forms(amount.value)))
+        label = self.dice.choice(AMOUNT_LABELS)
         return amount, label + self.wrapped(said)
 
     def rupiah(self) -> tuple[Amount, str]:
@@ -458,7 +547,7 @@ class _Writer:
         from_label = _composed(name)
         return from_label, f"{label}{name}"
 
-    def noise(self, code: str, *, has_number: bool) -> tuple[str, bool]:
+    def noise(self, code: str, *, has_place: bool) -> tuple[str, bool]:
         """Something beside the order, and whether it leaves the sum open."""
         kinds: list[tuple[int, Callable[[], tuple[str, bool]]]] = [
             (5, lambda: (self.dice.choice(STRAY), False)),
@@ -467,13 +556,46 @@ class _Writer:
             (2, lambda: (self.dice.choice(LOOSE), False)),
             (2, lambda: (self.dice.choice(OTHER_SUMS), False)),
             (1, lambda: (self.dice.choice(COUNTS), True)),
-            (int(has_number and code not in EWALLETS), lambda: (f"hp {self.mobile()[0]}", False)),
-            (1, lambda: (f"dari {self.dice.choice(('bca', 'mandiri', 'ovo', 'rek 1234567890'))}", False)),
+            (int(has_place and code not in EWALLETS), lambda: (self.phone(), False)),
+            (1, lambda: (self.sender(), False)),
+            (1, lambda: (self.not_this(), False)),
+            (1, lambda: (self.paper(), False)),
         ]
         kind = self.dice.choices(kinds, [weight for weight, _ in kinds])[0][1]
         text, is_open = kind()
         self.ordinary = self.ordinary and text in PICTURES
         return text, is_open
+
+    def phone(self) -> str:
+        """Somebody's phone number beside the account that is meant."""
+        number = self.mobile()[0]
+        label = self.dice.choice(("hp ", "hp ", "no hp ", "HP: ", "wa ", "No. WA : ", "telp. ", "cp ", "hp"))
+        return label + self.dice.choice((number, number, self.grouped(number), f"+62{number[1:]}"))
+
+    def sender(self) -> str:
+        """Where the money comes from, or who sends it."""
+        named = self.dice.choice(("bca", "mandiri", "ovo", "rek 1234567890", "Andi", "Siti Aminah", "ibu", "bank bri"))
+        return f"{self.dice.choice(('dari', 'dari', 'from', 'dr'))} {named}"
+
+    def not_this(self) -> str:
+        """What isn't meant."""
+        what = self.dice.choice(
+            (self.rupiah()[1], self.dice.choice(DESTINATIONS[self.dice.choice(list(DESTINATIONS))]))
+        )
+        return f"{self.dice.choice(('bukan', 'jangan', 'not'))} {what}"
+
+    def paper(self) -> str:
+        """The number of an order, a meter, a tax payer, with a word that says so."""
+        label, shape = self.dice.choice(PAPERS)
+        digits = "".join(self.dice.choice("0123456789") if each == "9" else each for each in shape)
+        return label + self.dice.choice((" ", " ", ": ", " no ", " no. ")) + digits
+
+
+def _without(case: Case, part: str) -> Case:
+    """The case with one part left open."""
+    if part == "method":
+        return replace(case, method=None)
+    return replace(case, number=None) if part == "number" else replace(case, amount=None)
 
 
 def _composed(name: str) -> str:
@@ -542,6 +664,27 @@ def _short_forms(value: int) -> Iterator[str]:
     if value > 1_000_000 and value % 1_000_000 >= 1000 and value % 1000 == 0:
         yield f"{value // 1_000_000}jt{value % 1_000_000 // 1000}"
         yield f"{value // 1_000_000} juta {value % 1_000_000 // 1000}"
+
+
+def _odd_forms(value: int) -> Iterator[str]:
+    """Marks in unusual places, some of which can be read in several ways."""
+    dotted, commas = f"{value:,}".replace(",", "."), f"{value:,}"
+    yield from (f"{commas}.000", f"Rp.{dotted}.-", f"Rp{dotted},", f"({dotted}", f"{dotted})", f"Rp {dotted} ,-")
+    yield from (dotted.replace(".", "'"), dotted.replace(".", ". "), f"Rp{value}rupiah", f"IDR{value}", f"{value} IDR")
+    yield from (dotted.replace(".", " . "), commas.replace(",", ", "), f"Rp:{dotted}", f"Rp={value}", f"Rp-{dotted}")
+    if value >= 1_000_000:
+        yield from (dotted.replace(".", ",", 1), commas.replace(",", ".", 1), f"{value // 1000}.{value % 1000:03d}")
+    if value % 1000 == 0:
+        yield from (f"{value // 1000}.rb", f"{value // 1000},rb", f"{value // 1000}-rb", f"{value // 1000}*1000")
+        yield from (f"{value // 1000}rb,-", f"Rp.{value // 1000}rb", f"{value // 1000}ribu", f"{value // 1000}000,-")
+    if value % 100_000 == 0:
+        yield from (f"{value / 1_000_000:g}juta", f"Rp{value / 1_000_000:g}jt,-", f"{value / 1_000_000:g} jt;")
+        yield from (f":{value / 1_000_000:g}jt".replace(".", ","), f"{value / 1_000_000:g}".replace(".", ", ") + "jt")
+
+
+def _is_one_figure(before: str, after: str) -> bool:
+    """Whether two pieces that meet at a comma or stroke would be one figure to everybody: "km 5,26 jt"."""
+    return before[-1:].isdecimal() and after[:1].isdecimal()
 
 
 def _without_traps(pieces: Sequence[str]) -> list[str]:
