@@ -226,6 +226,8 @@ WRONG_NUMBERS = [
     "jumlah IDR1700123 rek36274 15 62889 867; HSBC",
     "hp 08788666108 / hsbc 642340 - 385 - 124. ato Rek:0205615381860 50rb",
     "bca 1234567890 atau 98765 50rb",
+    "no hp +6282137641555 - pesanan *807-089-176-89* 50rb",
+    "509.999,- HP: ;0852401127, ke bca",
     "aladin 1000999 008 Ni Luh Putu Ayu",
     "hsbc ref /9876543210 50rb",
     "hsbc resi JX{1234567890; 50rb",
@@ -281,6 +283,8 @@ def test_a_number_that_was_once_wrong_is_asked(text: str) -> None:
         "bca 1234567890 Rp I 800 000",
         "bca 1234567890 rpI 92000",
         "bca 1234567890 B,600,500",
+        "bca 1234567890, 1jt S00rb",
+        "amount=36000;k  rizky febian 1234567890 bca",
     ],
 )
 def test_a_sum_that_was_once_wrong_is_asked(text: str) -> None:
@@ -302,6 +306,7 @@ def test_a_sum_that_was_once_wrong_is_asked(text: str) -> None:
         "bca 1234567890 nama: Rizky Febian mei 202)6 500rb",
         "bca 1234567890 2400rb/hari fajar nugroho",
         'bca 1234567890 3200.5"k CUT NYAK',
+        "linkaja 081234567890 / 500 - k Budi",
     ],
 )
 def test_a_name_that_was_once_wrong_is_not_taken(text: str) -> None:

@@ -177,7 +177,7 @@ class _Run:
         """The words right before that lead here, and the one before these."""
         found, place = list[str](), self.places.start
         while place > 0 and len(found) < _MOST_LEADING:
-            if self.words[place].parted and self.words[place - 1].folded not in ACCOUNT_LABELS:
+            if self.words[place].parted and self.words[place - 1].folded not in ACCOUNT_LABELS | PHONE_LABELS:
                 break
             place -= 1
             found.append(self.words[place].folded.strip("."))

@@ -22,7 +22,7 @@ from bot.domain.oneline.names import Name, find_name
 from bot.domain.oneline.rivals import has_rival, may_go_on
 from bot.domain.oneline.sums import Sum, ends_with_initial, find_sums, has_loose_word, loose_currency
 from bot.domain.oneline.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, MONTHS
-from bot.domain.oneline.words import WHOLE_NUMBER, Word, words_of
+from bot.domain.oneline.words import WHOLE_NUMBER, Word, begins_as_figures, words_of
 from bot.domain.payout import PayoutMethod
 from bot.domain.payout.searching import MOST_OFFERED
 
@@ -164,6 +164,8 @@ def _casts_doubt(word: Word) -> bool:
     """Whether a word that wasn't understood may be part of the sum, or say how often it is meant."""
     if word.aside or len(digits_of(word.text)) >= WHOLE_NUMBER:
         return False
+    if begins_as_figures(word.text) and digits_of(word.text):
+        return True
     return word.odd or _FIGURE_FIRST.match(word.text) is not None or has_loose_word(word)
 
 
@@ -196,9 +198,16 @@ def _torn(
     ]
     torn = {at for each in doubtful for at in (each.start - 1, each.stop)}
     torn |= {each.stop for each in sums if ends_with_initial(words, each)}
+    torn |= {at for at in range(1, len(words)) if _is_cut_scale(words, at)}
     torn |= {each.stop for each in sums if _is_counted(words, each.stop)}
     torn |= {at for at in range(len(words) - 1) if words[at].folded in MONTHS and _is_small_figure(words[at + 1])}
     return torn | {at + 1 for at, word in enumerate(words) if word.aside and word.folded in MONTHS}
+
+
+def _is_cut_scale(words: Sequence[Word], place: int) -> bool:
+    """Whether a small "k" or "m" behind a few figures is their scale rather than an initial: "500 - k Budi"."""
+    before = words[place - 1]
+    return words[place].text in {"k", "m"} and is_figures(before) and len(digits_of(before.text)) < WHOLE_NUMBER
 
 
 def _is_counted(words: Sequence[Word], place: int) -> bool:

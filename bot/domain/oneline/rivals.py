@@ -41,9 +41,16 @@ def has_rival(
     for place, word in enumerate(words):
         if word.folded.strip(".") in account and _leads_elsewhere(words, place, taken, method):
             return True
+    if method is None and account is NUMBER_LABELS and any(_may_be_account(words, taken)):
+        return True
     if ACCOUNT_LABELS.isdisjoint(labels) and _is_labelled_aside(words, before, unread):
         return True
     return any(0 <= at < len(words) and words[at].folded in EITHER for at in (before, number.places.stop))
+
+
+def _may_be_account(words: Sequence[Word], taken: Collection[int]) -> Iterator[bool]:
+    """Of each word that isn't taken, whether it has digits enough for an account's number."""
+    return (place not in taken and _digits(word) >= LEAST_OF_RIVAL for place, word in enumerate(words))
 
 
 def _in_pieces(words: Sequence[Word], unread: Collection[int]) -> Iterator[list[Word]]:

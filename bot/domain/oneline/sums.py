@@ -124,6 +124,8 @@ def _may_be_unit(words: Sequence[Word]) -> bool:
     first, joined = words[0].folded, "".join(word.folded for word in words)
     if first in _INITIALS:
         after = words[1] if len(words) > 1 else None
+        if words[0].parted and words[0].text.islower():
+            return True  # "36000;k"
         return after is None or after.parted or after.folded in _NO_NAME_BEGINS or not after.text.isalpha()
     return first not in _UNITS and joined in _UNITS
 
