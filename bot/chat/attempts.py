@@ -124,6 +124,9 @@ class Attempts:
                 await surely("finish_updates", self._finish_some)
                 self._being_finished = set()
         finally:
+            # Where something else has ended this, the next one finishes them too.
+            self._done |= self._being_finished
+            self._being_finished = set()
             self._finishing = None
 
     async def _finish_some(self) -> None:

@@ -8,6 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import structlog
 from telegram import Bot
@@ -131,9 +132,28 @@ class Lanes:
 
     def _lane(self, chat_id: int) -> _Lane:
         if chat_id not in self._lanes:
-            lane = self._lanes[chat_id] = _Lane(chat_id)
-            lane.task = asyncio.create_task(self._work_off(lane), name=f"lane-{chat_id}")
+            self._start(_Lane(chat_id))
         return self._lanes[chat_id]
+
+    def _start(self, lane: _Lane) -> None:
+        self._lanes[lane.chat_id] = lane
+        lane.task = asyncio.create_task(self._work_off(lane), name=f"lane-{lane.chat_id}")
+        lane.task.add_done_callback(partial(self._ended, lane))
+
+    def _ended(self, lane: _Lane, task: asyncio.Task[None]) -> None:
+        """Go on where something has ended a lane that still had work: its chat would never be answered again."""
+        error = None if task.cancelled() else task.exception()
+        if self._closing or self._lanes.get(lane.chat_id) is not lane:
+            return
+        log.error("lane_ended", why=type(error).__name__ if error else "CancelledError")
+        job = lane.jobs[0] if lane.jobs else None
+        if isinstance(job, Attempt):
+            # It may be what ended the lane, so its attempts are counted.
+            job.suspect = True
+        elif job is not None:
+            lane.jobs.popleft()
+            _conclude(job, done=False)
+        self._start(lane)
 
     async def _work_off(self, lane: _Lane) -> None:
         while not self._closing:

@@ -66,19 +66,27 @@ class Lookup:
         return await asyncio.shield(asked)
 
     async def _read(self) -> None:
-        while self._asked:
-            batch = {token: self._asked.pop(token) for token in list(islice(self._asked, BATCH))}
-            try:
-                async with self._store.reading() as tx:
-                    found = await tx.orders.by_page_token(batch)
-            except Exception as error:  # noqa: BLE001  those who asked raise it
-                for asked in batch.values():
-                    asked.set_exception(error)
-            else:
-                for token, asked in batch.items():
-                    asked.set_result(self._keep(token, found.get(token)))
-            await asyncio.sleep(PAUSE_SECONDS)
-        self._reading = None
+        try:
+            while self._asked:
+                await self._read_batch({token: self._asked.pop(token) for token in list(islice(self._asked, BATCH))})
+                await asyncio.sleep(PAUSE_SECONDS)
+        finally:
+            self._reading = None
+
+    async def _read_batch(self, batch: dict[str, asyncio.Future[Order | None]]) -> None:
+        try:
+            async with self._store.reading() as tx:
+                found = await tx.orders.by_page_token(batch)
+        except Exception as error:  # noqa: BLE001  those who asked raise it
+            for asked in batch.values():
+                asked.set_exception(error)
+        else:
+            for token, asked in batch.items():
+                asked.set_result(self._keep(token, found.get(token)))
+        finally:
+            # Where something has ended the reading, nobody waits for an answer that never comes.
+            for asked in batch.values():
+                asked.cancel()
 
     def _keep(self, token: str, order: Order | None) -> Order | None:
         if order is None:

@@ -26,6 +26,7 @@ from tests.keys import VAULT
 from tests.texts import label
 from tests.unit.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
 from tests.unit.fake_settlement import MovedClock
+from tests.waiting import PATIENCE
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
 OTHER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123"
@@ -396,6 +397,28 @@ async def test_one_that_goes_away_does_not_take_the_others_answer_along(store: C
     await asyncio.sleep(0)
     first.cancel()
     assert await second is not None
+
+
+async def test_a_reading_that_something_else_cancels_keeps_no_later_page_waiting(
+    store: CountingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (token,) = await kept(store, 1)
+    lookup, reached = Lookup(store), asyncio.Event()
+
+    @asynccontextmanager
+    async def never() -> AsyncIterator[SqlTransaction]:
+        reached.set()
+        await asyncio.Event().wait()
+        yield  # type: ignore[misc]
+
+    with monkeypatch.context() as silent:
+        silent.setattr(store, "reading", never)
+        first = asyncio.create_task(lookup.find(token))
+        await reached.wait()
+        assert lookup._reading is not None
+        lookup._reading.cancel()
+        assert isinstance((await asyncio.gather(first, return_exceptions=True))[0], asyncio.CancelledError)
+    assert await asyncio.wait_for(lookup.find(token), PATIENCE) is not None
 
 
 async def test_a_read_that_fails_fails_for_those_who_asked_and_for_nobody_after_them(store: CountingStore) -> None:

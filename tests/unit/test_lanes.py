@@ -218,6 +218,46 @@ async def test_a_stray_cancellation_within_a_handler_does_not_end_the_lane() -> 
 
 
 @in_virtual_time
+async def test_a_lane_that_something_else_cancels_goes_on_with_its_chat_and_says_so() -> None:
+    chats = Chats(takes=1.0)
+    await chats.receive((1, 1), (2, 1))
+    errand = chats.lanes.run_in_lane(1, lambda: asyncio.sleep(0))
+    await asyncio.sleep(0.5)
+    with capture_logs() as logs:
+        next(task for task in asyncio.all_tasks() if task.get_name() == "lane-1").cancel()
+        await chats.settled()
+    assert chats.served == [1, 2]
+    assert chats.store.inbox.rows[1].attempts == 1
+    assert await errand
+    assert [entry["why"] for entry in logs if entry["event"] == "lane_ended"] == ["CancelledError"]
+
+
+@in_virtual_time
+async def test_an_errand_whose_lane_something_else_cancels_is_over_and_the_chat_goes_on() -> None:
+    chats = Chats()
+    errand = chats.lanes.run_in_lane(1, lambda: asyncio.sleep(100))
+    await chats.receive((1, 1))
+    await asyncio.sleep(0.5)
+    next(task for task in asyncio.all_tasks() if task.get_name() == "lane-1").cancel()
+    await chats.settled()
+    assert not await errand
+    assert chats.served == [1]
+
+
+@in_virtual_time
+async def test_updates_whose_finishing_something_else_cancels_are_finished_with_the_next_one() -> None:
+    chats = Chats(FakeStore(commits_take=1.0))
+    await chats.receive((1, 1))
+    await asyncio.sleep(0.5)
+    next(task for task in asyncio.all_tasks() if task.get_name() == "inbox-finish").cancel()
+    await asyncio.sleep(0.1)
+    chats.lanes.look_again([1])
+    await chats.receive((2, 2))
+    await chats.settled()
+    assert chats.served == [1, 2]
+
+
+@in_virtual_time
 async def test_a_handler_that_hangs_is_ended_and_the_chat_goes_on() -> None:
     chats = Chats()
     chats.takes[1] = 100_000.0
