@@ -217,6 +217,7 @@ async def _web(house: House, listener: socket.socket | None, workers: WorkerGrou
         translations=house.desk.translations,
         default_locale=house.settings.default_locale,
         public_url=house.settings.public_url,
+        on_viewed=house.desk.viewed.page_viewed,
         works=lambda: workers.all_alive,
     )
     async with server.serving(app, listener) as task:

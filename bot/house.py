@@ -10,7 +10,7 @@ from telegram.ext import Application, ApplicationBuilder
 from bot.actions.alarms import Alarms
 from bot.actions.broadcast_drafts import BroadcastDrafts
 from bot.actions.broadcasts import Broadcasts
-from bot.actions.budget import Budget
+from bot.actions.budget import AdaptiveBudget
 from bot.actions.clock import SystemClock
 from bot.actions.deliveries import Delivering
 from bot.actions.drafts import Drafts
@@ -30,6 +30,7 @@ from bot.actions.recipients import KnownRecipients
 from bot.actions.reconcile import Reconciler
 from bot.actions.subscribing import Subscribing
 from bot.actions.support_room import SupportRoom
+from bot.actions.viewed_orders import ViewedOrders
 from bot.actions.watched import WatchedSettlement
 from bot.actions.watching import Watching
 from bot.chat.alarm_news import AlarmTeller
@@ -89,7 +90,9 @@ def build(settings: Settings) -> House:
     nudge_outbox, nudge_broadcasts, nudge_quotes, nudge_watch = Nudge(), Nudge(), Nudge(), Nudge()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
     health = Health(clock, patience_of(settings), nudge_watch)
-    settlement = WatchedSettlement(SettlementAdapter(client, may_place=store.leads), health)
+    budget, viewed = AdaptiveBudget(settings.service_max_requests_per_second), ViewedOrders(clock)
+    adapter = SettlementAdapter(client, may_place=store.leads)
+    settlement = WatchedSettlement(adapter, health, on_slow_down=budget.halve)
     application = telegram_application(settings, lambda: store.is_leading)
     messenger = Messenger(application.bot)
     translations = Translations.load()
@@ -113,7 +116,8 @@ def build(settings: Settings) -> House:
         settlement=settlement,
         observer=observer,
         clock=clock,
-        budget=Budget(settings.service_max_requests_per_second),
+        budget=budget,
+        viewed=viewed,
         interval=rules.poll_interval,
     )
     help_desk = Help(room, settings.support_contact)
@@ -177,6 +181,7 @@ def build(settings: Settings) -> House:
         clock=clock,
         default_locale=settings.default_locale,
         watching=watching,
+        viewed=viewed,
         operator_ids=settings.operator_ids,
     )
     teller = ChatTeller(

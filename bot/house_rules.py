@@ -5,6 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.actions.broadcasts import BroadcastRules
+from bot.actions.budget import LEAST_PER_SECOND
 from bot.actions.rules import Rules
 from bot.chat.limits import Limits as Pace
 from bot.config import Settings
@@ -47,7 +48,8 @@ def patience_of(settings: Settings) -> timedelta:
 
 def silence_of(settings: Settings) -> timedelta:
     """How long the poller may give no sign of life: twelve looks, and what its budget makes it wait for one."""
-    return timedelta(seconds=12 * min(settings.poll_interval_seconds, 5) + 2 / settings.service_max_requests_per_second)
+    slowest = min(settings.service_max_requests_per_second, LEAST_PER_SECOND)
+    return timedelta(seconds=12 * min(settings.poll_interval_seconds, 5) + 2 / slowest)
 
 
 def pace_of(settings: Settings) -> Pace:

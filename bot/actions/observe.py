@@ -13,7 +13,7 @@ from bot.actions.settling import note
 from bot.actions.support_room import SupportRoom
 from bot.actions.ticket_news import ToRoom, marked, tell_room
 from bot.actions.ticket_opening import open_by_itself
-from bot.domain.follow import next_look, offer_is_over
+from bot.domain.follow import SLOWEST, next_look, offer_is_over
 from bot.domain.notices import Way, step_news, way_of
 from bot.domain.order import Deposit, Failure, Notice, Order, OrderReport, Phase, advance, expire, stick
 from bot.domain.tickets import Cause
@@ -43,10 +43,14 @@ class Observer:
         self._clock = orders.clock
         self._since = orders.clock.now()
 
-    async def observe(self, reference: str, report: OrderReport) -> Order | None:
-        """Take in one report of the service; the order as it is now, or None where it is nobody's or can't be read."""
+    async def observe(self, reference: str, report: OrderReport, *, asked_at: datetime) -> Order | None:
+        """Take in one report of the service; the order as it is now, or None where it is nobody's or can't be read.
+
+        `asked_at` is when the request for the report began. An expiry is told only by a report that was asked for
+        after it: of an order that was paid at the last moment, an earlier one says nothing.
+        """
         try:
-            return await self._observe(reference, report)
+            return await self._observe(reference, report, asked_at)
         except RowUnreadable:
             await self._set_aside(reference)
             return None
@@ -57,7 +61,7 @@ class Observer:
         async with self._store.transaction() as tx:
             await tx.orders.set_aside(reference)
 
-    async def _observe(self, reference: str, report: OrderReport) -> Order | None:
+    async def _observe(self, reference: str, report: OrderReport, asked_at: datetime) -> Order | None:
         for _ in range(TRIES):
             now = self._clock.now()
             async with self._store.transaction() as tx:
@@ -69,11 +73,15 @@ class Observer:
                     look = next_look(before, now, self._orders.rules.poll_interval)
                     return await tx.orders.save(replace(before, looked_at=now, next_look_at=look))
                 after, news = advance(before, report, now)
+                after, expiry = expire(after, asked_at)
+                news = tuple(dict.fromkeys((*news, *expiry)))
                 after = replace(after, next_look_at=next_look(after, now, self._orders.rules.poll_interval))
                 saved = await tx.orders.save(_closed_if_unwatched(after))
                 if saved is None:
                     continue
                 await _note_report(tx, before, saved, report, now)
+                if expiry:
+                    await note(tx, saved, now, EventNote.EXPIRED)
                 news = (*news, *await _steps_wished(tx, before, saved))
                 await tx.outbox.add(news_of(saved, news, now))
                 if Notice.FAILED in news and saved.failure is not Failure.UNPAID:
@@ -88,33 +96,44 @@ class Observer:
         log.warning("order_changed_under_us", order=reference)
         return None
 
-    async def put_off(self, reference: str) -> None:
-        """A look that brought nothing: the next comes at its usual time."""
+    async def put_off(self, reference: str, *, is_known: bool = True) -> None:
+        """A look that brought nothing: the next comes at its usual time.
+
+        `is_known`: the service hasn't said that it doesn't know the order. Such an order is followed until there is an
+        answer about it: it may have been paid while the service was away.
+        """
         try:
-            await self._put_off(reference)
+            await self._put_off(reference, is_known=is_known)
         except RowUnreadable:
             await self._set_aside(reference)
 
-    async def _put_off(self, reference: str) -> None:
+    async def _put_off(self, reference: str, *, is_known: bool) -> None:
         now = self._clock.now()
         async with self._store.transaction() as tx:
             order = await tx.orders.get(reference)
             if order is None or order.phase is not Phase.OPEN:
                 return
             look = next_look(order, now, self._orders.rules.poll_interval)
-            await tx.orders.save(_closed_if_unwatched(replace(order, looked_at=now, next_look_at=look)))
+            if look is not None or is_known:
+                await tx.orders.save(replace(order, looked_at=now, next_look_at=look or now + SLOWEST))
+                return
+            # Nothing more will be heard of it, so its invoice is taken down at last.
+            after, news = expire(order, now)
+            saved = await tx.orders.save(replace(after, looked_at=now, next_look_at=None, phase=Phase.DONE))
+            if saved is None or not news:
+                return
+            await note(tx, saved, now, EventNote.EXPIRED)
+            await tx.outbox.add(news_of(saved, news, now))
+        self._orders.on_news()
 
-    async def expire_due(self) -> int:
-        """Tell the expiries that have come by our own clock, and close the offers that nobody took; how many."""
+    async def close_offers(self) -> int:
+        """Close the offers that nobody took in time; how many."""
         now = self._clock.now()
         async with self._store.reading() as tx:
-            due = await tx.orders.expiring(now)
             over = [held for held in await tx.orders.in_phase({Phase.HELD}) if offer_is_over(held, now)]
-        for order in due:
-            await self._expire(order.reference, now)
         for held in over:
             await self._close_offer(held.reference, now)
-        return len(due) + len(over)
+        return len(over)
 
     async def stick_due(self) -> int:
         """Tell the paid orders that aren't done after so long, to their persons and to the staff; how many."""
@@ -161,19 +180,6 @@ class Observer:
         for ticket in await tx.tickets.of_order(order.reference):
             if ticket.is_open:
                 await tell_room(tx, self._room, ticket, marked(ToRoom.CARD, f"order.{order.version}"), now)
-
-    async def _expire(self, reference: str, now: datetime) -> None:
-        async with self._store.transaction() as tx:
-            order = await tx.orders.get(reference)
-            if order is None or order.phase is not Phase.OPEN:
-                return
-            after, news = expire(order, now)
-            saved = await tx.orders.save(after) if news else None
-            if saved is None:
-                return
-            await note(tx, saved, now, EventNote.EXPIRED)
-            await tx.outbox.add(news_of(saved, news, now))
-        self._orders.on_news()
 
     async def _close_offer(self, reference: str, now: datetime) -> None:
         """Nothing was shown of it, so nothing is told: its buttons explain themselves."""

@@ -4,7 +4,7 @@ The poller notices a refused key or an outage only while it has orders to watch;
 it always. Listening only notes in memory: a refusal or an answer reaches its caller before anything is told of it.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from bot.actions.health import Health
@@ -20,6 +20,7 @@ from bot.actions.ports import (
     Refused,
     ServiceDown,
     Settlement,
+    SlowDown,
     Wish,
 )
 from bot.domain.order import OrderReport
@@ -30,11 +31,15 @@ T = TypeVar("T")
 
 
 class WatchedSettlement:
-    """`Settlement` of which `health` hears each answer and each failure."""
+    """`Settlement` of which `health` hears each answer and each failure.
 
-    def __init__(self, settlement: Settlement, health: Health) -> None:
+    `on_slow_down` hears of each request to call less often (429): the service's limit is one for all that use its key.
+    """
+
+    def __init__(self, settlement: Settlement, health: Health, on_slow_down: Callable[[], None] = lambda: None) -> None:
         self._settlement = settlement
         self._health = health
+        self._on_slow_down = on_slow_down
 
     async def quote(self) -> Quote:
         """The cached rate (settlement API, 4.1)."""
@@ -76,11 +81,14 @@ class WatchedSettlement:
         except KeyRefused:
             self._health.refused()
             raise
+        except SlowDown:
+            # Neither a failure nor an answer: somebody answers, but not to the question.
+            self._on_slow_down()
+            raise
         except (OrderNotFound, Refused):
             self._health.answered(placing=placing)
             raise
         except (ServiceDown, OutcomeUnknown, OutOfReach):
-            # A request to call less often (SlowDown) is neither: somebody answers, but not to the question.
             self._health.failed(placing=placing)
             raise
         self._health.answered(placing=placing)

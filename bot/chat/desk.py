@@ -31,6 +31,7 @@ from bot.actions.ticket_corrections import TicketCorrections
 from bot.actions.ticket_ending import TicketEnding
 from bot.actions.ticket_opening import TicketOpening
 from bot.actions.trail import Trail
+from bot.actions.viewed_orders import ViewedOrders
 from bot.actions.watching import Watching
 from bot.chat import words
 from bot.chat.charts import Charts
@@ -101,6 +102,7 @@ class Desk:
     figures: Figures
     trail: Trail
     watching: Watching
+    viewed: ViewedOrders
     delivering: Delivering
     messenger: Messenger
     translations: Translations

@@ -144,6 +144,8 @@ def processor(
         visit = await visit_of(desk, update)
         if visit is None:
             return
+        # Who has just written or pressed something waits for what comes of it: their orders are polled first.
+        desk.viewed.user_active(visit.person.id)
         token = VISIT.set(visit)
         try:
             await application.process_update(update)

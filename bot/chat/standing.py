@@ -30,7 +30,7 @@ async def looked_at(visit: Visit, order: Order) -> Order:
     except SettlementFailure:
         visit.notice = visit.t("card.cannot_look")
         return order
-    return await visit.desk.observer.observe(order.reference, report) or order
+    return await visit.desk.observer.observe(order.reference, report, asked_at=now) or order
 
 
 async def show_at_the_end(visit: Visit, order: Order) -> None:

@@ -18,6 +18,9 @@ FRESH_DEPOSIT = timedelta(hours=3)
 """Somebody with deposit instructions is likely to pay within this time; then every change is seen at once."""
 
 SLOWEST = timedelta(minutes=10)
+CLOSEST = timedelta(seconds=1)
+"""Settlement API, 6.3: no order is asked for more than once a second."""
+
 PATIENCE = 20
 """Past the time when things are expected, an order is looked at each twentieth of the time it has waited."""
 
@@ -25,7 +28,8 @@ PATIENCE = 20
 def next_look(order: Order, now: datetime, interval: timedelta) -> datetime | None:
     """When to ask the service about `order` again (settlement API, 6.3), or None for never.
 
-    `interval` is the polling interval. A paid order is followed until it ends, however long that takes.
+    `interval` is the polling interval. A paid order is followed until it ends, however long that takes. An invoice's
+    expiry is followed by a look right after it, which decides whether the expiry is told.
     """
     if order.is_ended or order.phase is not Phase.OPEN:
         return None
@@ -34,7 +38,7 @@ def next_look(order: Order, now: datetime, interval: timedelta) -> datetime | No
     if not order.is_paid and waited > _watch_for(order):
         return None
     if waited <= timedelta(0):
-        return now + interval
+        return _at_expiry(order, now, now + interval)
     return now + max(interval, min(waited / PATIENCE, SLOWEST))
 
 
@@ -54,6 +58,13 @@ def payable_until(order: Order) -> datetime:
     if order.phase is not Phase.OPEN:
         return offer_ends_at(order)
     return order.expires_at or order.created_at + WATCH_WITHOUT_EXPIRY
+
+
+def _at_expiry(order: Order, now: datetime, look: datetime) -> datetime:
+    """Return the time of the next look, which is the expiry if that comes before `look`."""
+    if order.is_paid or order.expires_at is None or now >= order.expires_at:
+        return look
+    return min(look, max(order.expires_at, now + CLOSEST))
 
 
 def _quiet_since(order: Order) -> datetime:

@@ -252,9 +252,12 @@ def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tu
     return _tell(order, after, now)
 
 
-def expire(order: Order, now: datetime) -> tuple[Order, tuple[Notice, ...]]:
-    """The order once its invoice has expired by our own clock: told once, and never as "not paid"."""
-    if order.expiry_told or order.is_paid or order.is_ended or not order.is_expired(now):
+def expire(order: Order, asked_at: datetime) -> tuple[Order, tuple[Notice, ...]]:
+    """The order once its invoice has expired by our own clock: told once, and never as "not paid".
+
+    `asked_at` is when the service was asked for what `order` says of its payment: only after the expiry that counts.
+    """
+    if order.expiry_told or order.is_paid or order.is_ended or not order.is_expired(asked_at):
         return order, ()
     return replace(order, expiry_told=True), (Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.EXPIRED)
 

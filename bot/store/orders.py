@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     BindParameter,
+    Boolean,
     Integer,
     Select,
     Text,
@@ -72,11 +73,24 @@ WITH_PAYMENT_HASH = ALL.where(orders.c.payment_hash == bindparam("hash")).limit(
 WITH_DEPOSIT_KEY = ALL.where(orders.c.deposit_key == bindparam("key")).limit(1)
 OPEN_OF_PERSON = OF_PERSON.where(IN_PHASES)
 IS_DUE = IS_LOOKED_AFTER & (orders.c.next_look_at <= NOW)
-DUE = select(*FOLLOWED).where(IS_DUE).order_by(orders.c.is_paid.desc(), orders.c.next_look_at).limit(LIMIT)
-COUNT_DUE = select(func.count()).select_from(orders).where(IS_DUE)
+IS_OF_CLASS = orders.c.is_paid == bindparam("paid", type_=Boolean())
+FOLLOW = select(*FOLLOWED)
+DUE = FOLLOW.where(IS_OF_CLASS, IS_DUE).order_by(orders.c.next_look_at).limit(LIMIT)
+COUNT_DUE = select(func.count()).select_from(orders).where(IS_OF_CLASS, IS_DUE)
+# The interval of an order that somebody looks at isn't stretched.
+IS_DUE_IF_VIEWED = IS_LOOKED_AFTER & (
+    (orders.c.next_look_at <= NOW) | (orders.c.looked_at <= bindparam("before", type_=orders.c.looked_at.type))
+)
+VIEWED = FOLLOW.where(orders.c.reference.in_(bindparam("references", expanding=True)), IS_DUE_IF_VIEWED).limit(LIMIT)
+OF_USERS = (
+    FOLLOW.where(orders.c.person_id.in_(bindparam("users", expanding=True)), IS_DUE_IF_VIEWED)
+    .order_by(orders.c.created_at.desc())
+    .limit(LIMIT)
+)
 IN_PHASE = ALL.where(IN_PHASES).order_by(*OLDEST_FIRST).limit(LIMIT)
 NEWEST_IN_PHASE = ALL.where(IN_PHASES).order_by(*NEWEST_FIRST).limit(LIMIT)
-EXPIRING = ALL.where(MAY_EXPIRE, orders.c.expires_at <= NOW).order_by(orders.c.expires_at).limit(LIMIT)
+EXPIRING = FOLLOW.where(MAY_EXPIRE, orders.c.expires_at <= NOW, orders.c.next_look_at <= NOW)
+EXPIRING = EXPIRING.order_by(orders.c.expires_at).limit(LIMIT)
 STUCK = ALL.where(MAY_BE_STUCK, orders.c.paid_at <= NOW).order_by(orders.c.paid_at).limit(LIMIT)
 UNCLAIMED_LIKE = ALL.where(
     IS_UNCLAIMED,
@@ -192,17 +206,25 @@ class SqlOrders:
         result = await self._connection.execute(SAVE, {**to_row(after, self._vault), **seen})
         return after if result.rowcount == 1 else None
 
-    async def due(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
-        """Orders whose `next_look_at` has come: paid ones first, then the longest waiting.
+    async def due(self, now: datetime, *, is_paid: bool, limit: int = 1000) -> tuple[Order, ...]:
+        """Paid or unpaid orders whose `next_look_at` has come, the longest waiting first.
 
         Nothing of them is opened: they are without recipient and without what they are paid with.
         """
-        found = await self._connection.execute(DUE, {"now": now, "limit": limit})
-        return tuple(to_followed(row) for row in found)
+        return await self._followed(DUE, now=now, paid=is_paid, limit=limit)
 
-    async def count_due(self, now: datetime) -> int:
+    async def count_due(self, now: datetime, *, is_paid: bool) -> int:
         """How many `due` would name if it had no limit."""
-        return int((await self._connection.execute(COUNT_DUE, {"now": now})).scalar_one())
+        return int((await self._connection.execute(COUNT_DUE, {"now": now, "paid": is_paid})).scalar_one())
+
+    async def due_if_viewed(
+        self, references: Collection[str], users: Collection[int], now: datetime, looked_at_before: datetime, limit: int
+    ) -> tuple[Order, ...]:
+        """Followed orders with these references or of these users that are due, or were last looked at before then."""
+        known: dict[str, object] = {"now": now, "before": looked_at_before, "limit": limit}
+        viewed = await self._followed(VIEWED, references=tuple(references), **known) if references else ()
+        theirs = await self._followed(OF_USERS, users=tuple(users), **known) if users else ()
+        return tuple({order.reference: order for order in (*viewed, *theirs)}.values())
 
     async def in_phase(
         self, phases: Collection[Phase], limit: int = 1000, *, newest_first: bool = False
@@ -211,8 +233,8 @@ class SqlOrders:
         return await self._all(NEWEST_IN_PHASE if newest_first else IN_PHASE, phases=_names(phases), limit=limit)
 
     async def expiring(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
-        """Open orders past `expires_at` of which the expiry has not been told and that are not paid."""
-        return await self._all(EXPIRING, now=now, limit=limit)
+        """Due orders past `expires_at` of which the expiry has not been told and that are not paid."""
+        return await self._followed(EXPIRING, now=now, limit=limit)
 
     async def stuck(self, paid_before: datetime, limit: int = 1000) -> tuple[Order, ...]:
         """Open orders paid at that time or before it, of which it has not been told that they are stuck."""
@@ -246,6 +268,10 @@ class SqlOrders:
     async def _first(self, statement: Select[Any], **values: object) -> Order | None:
         row = (await self._connection.execute(statement, values)).first()
         return to_order(row, self._vault) if row else None
+
+    async def _followed(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
+        found = await self._connection.execute(statement, values)
+        return tuple(to_followed(row) for row in found)
 
     async def _all(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)

@@ -25,6 +25,7 @@ def create_app(
     default_locale: str,
     public_url: str,
     works: Callable[[], bool],
+    on_viewed: Callable[[str], None] = lambda _: None,
 ) -> ASGIApp:
     """Build it. Nothing is offered but `/healthz` where `public_url` is empty.
 
@@ -35,6 +36,7 @@ def create_app(
         default_locale: for browsers that prefer neither of ours.
         public_url: where people reach this server; addresses in answers are relative, so no `Host` is trusted.
         works: whether the bot's workers live.
+        on_viewed: is called with the reference of an order whenever its page asks for something.
     """
     health = Route("/healthz", Health(store, works).answer, methods=["GET"])
     if not public_url:
@@ -42,7 +44,14 @@ def create_app(
         app.router.redirect_slashes = False
         return Guard(app, encrypted=False)
     files = Files()
-    pages = Pages(store=store, clock=clock, translations=translations, default_locale=default_locale, files=files)
+    pages = Pages(
+        store=store,
+        clock=clock,
+        translations=translations,
+        default_locale=default_locale,
+        files=files,
+        on_viewed=on_viewed,
+    )
     app = Starlette(
         routes=[health, *_routes(pages, files)],
         exception_handlers={

@@ -42,7 +42,14 @@ class Pages:
     """The endpoints of pages."""
 
     def __init__(
-        self, *, store: Store, clock: Clock, translations: Translations, default_locale: str, files: Files
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        translations: Translations,
+        default_locale: str,
+        files: Files,
+        on_viewed: Callable[[str], None],
     ) -> None:
         self._lookup = Lookup(store)
         self._pictures = Pictures()
@@ -50,6 +57,7 @@ class Pages:
         self._translations = translations
         self._default_locale = default_locale
         self._files = files
+        self._on_viewed = on_viewed
         self._silent_until = 0.0
         # There are as many as states in each language, and no order is in them.
         self._telling = cache(self._tell)
@@ -98,6 +106,7 @@ class Pages:
         order = await find(token) if TOKEN.fullmatch(token) else None
         if order is None:
             raise NoSuchPage
+        self._on_viewed(order.reference)
         return order
 
     def _notice(self, request: Request, what: str, status: int) -> Response:

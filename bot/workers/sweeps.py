@@ -40,8 +40,8 @@ class Sweeps:
         self._on_news = on_news
 
     async def expiries(self) -> float:
-        """Tell the expiries that have come, and the paid orders that take too long."""
-        await self._observer.expire_due()
+        """Close the offers that are over, and tell the paid orders that take too long."""
+        await self._observer.close_offers()
         await self._observer.stick_due()
         return EVERY_SECOND
 

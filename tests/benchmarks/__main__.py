@@ -17,6 +17,7 @@ BENCHMARKS = {
     "people": "people_at_once",
     "bot": "whole_bot",
     "orders": "orders_followed",
+    "polls": "polled_in_turn",
     "updates": "updates_per_second",
     "qr": "qr_codes",
     "receipts": "receipts",

@@ -1,6 +1,7 @@
 """Orders: one for each confirmation, found by whatever they are looked for by."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -9,11 +10,15 @@ import pytest
 
 from bot.actions.ports import OrderEvent
 from bot.domain.limits import DAY
-from bot.domain.order import Phase
+from bot.domain.order import Order, Phase
 from bot.domain.timeline import Step
 from bot.store import SqlStore, StoreFailure
 from tests.contract.conftest import on_postgresql
 from tests.contract.store_builders import NOW, SECOND, an_order
+
+
+def named(orders: Sequence[Order]) -> list[str]:
+    return [order.reference for order in orders]
 
 
 async def test_an_intent_is_kept_once(store: SqlStore) -> None:
@@ -130,7 +135,7 @@ async def test_orders_are_listed_by_phase_oldest_first(store: SqlStore) -> None:
         assert await tx.orders.in_phase(()) == ()
 
 
-async def test_due_orders_come_paid_first_and_then_the_longest_waiting(store: SqlStore) -> None:
+async def test_due_orders_are_read_by_class_the_longest_waiting_first(store: SqlStore) -> None:
     due: dict[str, dict[str, Any]] = {
         "late": {"next_look_at": NOW - 2 * SECOND},
         "now": {"next_look_at": NOW},
@@ -143,29 +148,54 @@ async def test_due_orders_come_paid_first_and_then_the_longest_waiting(store: Sq
         for reference, changes in due.items():
             await tx.orders.add(an_order(reference, phase=Phase.OPEN, **changes))
     async with store.reading() as tx:
-        found = [order.reference for order in await tx.orders.due(NOW)]
-        assert found == ["paid by its time", "paid", "late", "now"]
-        assert [order.reference for order in await tx.orders.due(NOW, limit=1)] == found[:1]
-        assert await tx.orders.count_due(NOW) == 4
+        assert named(await tx.orders.due(NOW, is_paid=True)) == ["paid by its time", "paid"]
+        assert named(await tx.orders.due(NOW, is_paid=False)) == ["late", "now"]
+        assert named(await tx.orders.due(NOW, is_paid=False, limit=1)) == ["late"]
+        assert await tx.orders.count_due(NOW - 2 * SECOND, is_paid=True) == 1
+        assert await tx.orders.count_due(NOW, is_paid=False) == 2
 
 
-async def test_paying_moves_an_order_to_the_front(store: SqlStore) -> None:
+async def test_paying_moves_an_order_to_the_other_class(store: SqlStore) -> None:
     async with store.transaction() as tx:
         await tx.orders.add(an_order("R1", next_look_at=NOW))
         await tx.orders.add(an_order("R2", next_look_at=NOW - SECOND))
         await tx.orders.save(an_order("R1", next_look_at=NOW, step=Step.PAID))
-        assert [order.reference for order in await tx.orders.due(NOW)] == ["R1", "R2"]
+        assert named(await tx.orders.due(NOW, is_paid=True)) == ["R1"]
+        assert named(await tx.orders.due(NOW, is_paid=False)) == ["R2"]
+
+
+async def test_what_somebody_looks_at_is_due_before_its_stretched_time(store: SqlStore) -> None:
+    later = NOW + 60 * SECOND
+    known: dict[str, dict[str, Any]] = {
+        "page": {"looked_at": NOW - 5 * SECOND, "next_look_at": later},
+        "seen just now": {"looked_at": NOW - SECOND, "next_look_at": later},
+        "never seen": {"next_look_at": NOW},
+        "theirs": {"looked_at": NOW - 9 * SECOND, "next_look_at": later, "person_id": 7},
+        "theirs, done": {"looked_at": NOW - 9 * SECOND, "person_id": 7},
+        "other": {"looked_at": NOW - 9 * SECOND, "next_look_at": NOW},
+    }
+    async with store.transaction() as tx:
+        for reference, changes in known.items():
+            await tx.orders.add(an_order(reference, **changes))
+    pages, before = ["page", "seen just now", "never seen", "theirs"], NOW - 5 * SECOND
+    async with store.reading() as tx:
+        viewed = await tx.orders.due_if_viewed(pages, [7, 8], NOW, before, 10)
+        assert sorted(named(viewed)) == ["never seen", "page", "theirs"]
+        assert named(await tx.orders.due_if_viewed([], [7], NOW, before, 10)) == ["theirs"]
+        assert named(await tx.orders.due_if_viewed(["page"], [], NOW, before, 10)) == ["page"]
+        assert len(await tx.orders.due_if_viewed(pages, [], NOW, before, 2)) == 2
 
 
 async def test_only_shown_unpaid_orders_expire_and_are_told_once(store: SqlStore) -> None:
-    past: dict[str, Any] = {"phase": Phase.OPEN, "expires_at": NOW}
+    past: dict[str, Any] = {"phase": Phase.OPEN, "expires_at": NOW, "next_look_at": NOW}
     async with store.transaction() as tx:
         await tx.orders.add(an_order("R1", **past))
         await tx.orders.add(an_order("told", **past, expiry_told=True))
         await tx.orders.add(an_order("paid", **past, step=Step.PAID))
         await tx.orders.add(an_order("held", **{**past, "phase": Phase.HELD}))
         await tx.orders.add(an_order("later", **{**past, "expires_at": NOW + SECOND}))
-        await tx.orders.add(an_order("evm", phase=Phase.OPEN))
+        await tx.orders.add(an_order("evm", phase=Phase.OPEN, next_look_at=NOW))
+        await tx.orders.add(an_order("seen just now", **{**past, "next_look_at": NOW + SECOND}))
         assert [order.reference for order in await tx.orders.expiring(NOW)] == ["R1"]
         await tx.orders.save(an_order("R1", **past, expiry_told=True))
         assert await tx.orders.expiring(NOW) == ()

@@ -30,8 +30,10 @@ def listed(tx: Transaction, which: TicketFilter) -> Awaitable[object]:
 
 A_DELIVERY = Delivery(broadcast_id="b1", person_id=1001, locale="en", at=NOW)
 ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
-    "due": (lambda tx: tx.orders.due(NOW), "ix_orders_due"),
-    "count_due": (lambda tx: tx.orders.count_due(NOW), "ix_orders_due"),
+    "due": (lambda tx: tx.orders.due(NOW, is_paid=False), "ix_orders_due (is_paid=? AND next_look_at"),
+    "count_due": (lambda tx: tx.orders.count_due(NOW, is_paid=True), "COVERING INDEX ix_orders_due (is_paid=?"),
+    "viewed pages": (lambda tx: tx.orders.due_if_viewed(["R1", "R2"], [], NOW, NOW, 9), "pk_orders"),
+    "users' orders": (lambda tx: tx.orders.due_if_viewed([], [7, 8], NOW, NOW, 9), "ix_orders_person_id_created_at"),
     "expiring": (lambda tx: tx.orders.expiring(NOW), "ix_orders_expiring"),
     "unclaimed_like": (lambda tx: tx.orders.unclaimed_like(an_order(), NOW), "ix_orders_unclaimed"),
     "placed_after": (lambda tx: tx.orders.placed_after(1001, NOW), "ix_orders_person_id_created_at"),
@@ -130,6 +132,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
 SQLITES_NAME = {
     "pk_audit": "sqlite_autoindex_audit_1",
     "pk_moved_chats": "sqlite_autoindex_moved_chats_1",
+    "pk_orders": "sqlite_autoindex_orders_1",
     "pk_quotes": "sqlite_autoindex_quotes_1",
     "pk_ticket_posts": "sqlite_autoindex_ticket_posts_1",
     "uq_orders_draft_id_attempt": "sqlite_autoindex_orders_2",

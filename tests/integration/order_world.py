@@ -22,11 +22,12 @@ from bot.actions.outbox import OutboxDelivery
 from bot.actions.ports import News, Settlement, Store, TellLater, Told, Untellable, Wish
 from bot.actions.reconcile import Reconciler
 from bot.actions.support_room import SupportRoom
+from bot.actions.viewed_orders import ViewedOrders
 from bot.actions.watched import WatchedSettlement
 from bot.actions.watching import Watching
 from bot.domain.draft import Ask, OrderDraft
 from bot.domain.money import Amount
-from bot.domain.order import Notice, Order
+from bot.domain.order import Notice, Order, OrderReport
 from bot.store.store import SqlStore
 from bot.workers.poller import Poller
 from bot.workers.watch import Watch
@@ -109,6 +110,7 @@ class House:
         self.store: Store = wrap(self.sql)
         self.health = Health(self.clock, seconds(30))
         self.settlement: Settlement = WatchedSettlement(settlement or service, self.health)
+        self.viewed = ViewedOrders(self.clock)
         self.ears = ears or Ears(self.clock)
         self.ears.store = self.store
         self.market = Market(self.settlement, self.clock)
@@ -130,6 +132,7 @@ class House:
             observer=self.observer,
             clock=self.clock,
             budget=Budget(1000, clock=lambda: 0.0, sleep=_no_time),
+            viewed=self.viewed,
             interval=rules.poll_interval,
         )
         self.watch = Watch(self.watching, self.poller, self.clock, seconds(60))
@@ -183,6 +186,10 @@ class House:
         pause = await self.poller.tick()
         await self.tells()
         return pause
+
+    async def observes(self, reference: str, report: OrderReport) -> Order | None:
+        """Take in a report that was asked for now."""
+        return await self.observer.observe(reference, report, asked_at=self.clock.now())
 
     async def reconciles(self, *, after: float = 2) -> None:
         self.clock.passes(seconds=after)

@@ -82,7 +82,7 @@ class Life:
 
     async def polls(self, house: House) -> None:
         await house.poller.tick()
-        await house.observer.expire_due()
+        await house.observer.close_offers()
 
     async def tells(self, house: House) -> None:
         await house.tells()
@@ -137,7 +137,7 @@ async def settles_down(life: Life) -> None:
     for _ in range(20):
         house.clock.passes(hours=3)
         await house.reconciler.run_once()
-        await house.observer.expire_due()
+        await house.observer.close_offers()
         await house.poller.tick()
         await house.tells()
     left = {order.phase for order in await house.all_orders(EMMA)}

@@ -17,7 +17,7 @@ ANOTHER = "lnbcrt1another"
 
 async def says(house: House, order: Order, state: str, **more: object) -> Order:
     report = OrderReport(service_id=order.service_id or "", state=state, **more)  # type: ignore[arg-type]
-    seen = await house.observer.observe(order.reference, report)
+    seen = await house.observes(order.reference, report)
     assert seen is not None
     return seen
 

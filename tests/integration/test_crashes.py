@@ -49,7 +49,7 @@ class Payment:
             house.clock.passes(seconds=10)
             await house.reconciler.run_once()
             await house.poller.tick()
-            await house.observer.expire_due()
+            await house.observer.close_offers()
             await self.hears(house)
             await self.taps_try_again(house)
             self.pays()

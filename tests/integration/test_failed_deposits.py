@@ -31,9 +31,9 @@ async def test_a_deposit_that_failed_between_two_looks_raises_an_alarm_and_opens
     order = await house.place(amount=SAT, channel="cbbtc")
     if expired:
         house.clock.passes(hours=1)
-        await house.observer.expire_due()
+        await house.polls(after=0)
     service.becomes(order.service_id or "", "FAILED")
-    await house.polls()
+    await house.polls(after=90)
     order = await house.order(order.reference)
     assert (order.phase, order.failure) == (Phase.DONE, Failure.UNKNOWN)
     assert Notice.FAILED in house.ears.kinds(EMMA)

@@ -63,7 +63,7 @@ async def test_a_paid_order_frees_its_place_and_goes_on_counting_towards_the_day
 ) -> None:
     house = with_limits(file, service, open_orders=1, idr_per_day=400_000)
     order = await house.place()
-    await house.observer.observe(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
+    await house.observes(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
     rejection = await refused(house)
     assert (rejection.key, rejection.arguments["room"]) == ("amount.day_room", 150_000)
     await house.place(amount=Amount("IDR", 150_000))
@@ -81,7 +81,7 @@ async def test_a_deposit_counts_towards_the_day_while_it_can_be_paid_and_a_day_f
     assert order.expires_at is None
     house.clock.passes(hours=71)
     if is_paid:
-        await house.observer.observe(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
+        await house.observes(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
     house.clock.passes(hours=1)
     rejection = await refused(house)
     assert (rejection.key, rejection.arguments["room"]) == ("amount.day_room", 150_000)
@@ -110,7 +110,7 @@ async def test_an_order_that_the_service_turned_away_holds_no_place_but_was_an_a
     service.places.append("never_reached")
     assert (await house.place()).phase is Phase.REFUSED
     order = await house.place()
-    await house.observer.observe(order.reference, OrderReport(service_id="svc-1", state="FAILED"))
+    await house.observes(order.reference, OrderReport(service_id="svc-1", state="FAILED"))
     assert (await refused(house)).key == "limits.hour"
     await house.leave()
 

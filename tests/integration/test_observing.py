@@ -1,16 +1,18 @@
 """What the service says and what the clock says become news once, whoever sees it and however often."""
 
 import asyncio
+from collections import deque
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from bot.actions.ports import ServiceDown
 from bot.domain.order import Notice, Order, OrderReport, Phase
 from bot.domain.timeline import Step
 from tests.integration.order_world import House
-from tests.unit.fake_settlement import FakeSettlement
+from tests.unit.fake_settlement import FakeSettlement, failing
 
 MONEY = (Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED, Notice.EXPIRED, Notice.TAKE_DOWN)
 
@@ -25,7 +27,7 @@ async def placed(house: House, **changes: Any) -> Order:
 async def says(house: House, order: Order, state: str, **more: Any) -> None:
     """The service reports, and what is news in that is told."""
     report = OrderReport(service_id=order.service_id or "", state=state, **more)
-    await house.observer.observe(order.reference, report)
+    await house.observes(order.reference, report)
     await house.tells()
 
 
@@ -55,7 +57,7 @@ async def test_two_observers_of_one_change_tell_it_once(house: House, other_hous
     order = await placed(house)
     report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
     houses = [house, other_house] * 5
-    await asyncio.gather(*(each.observer.observe(order.reference, report) for each in houses))
+    await asyncio.gather(*(each.observes(order.reference, report) for each in houses))
     await house.tells()
     await other_house.tells()
     assert money(house) + money(other_house) == [Notice.TAKE_DOWN, Notice.PAID]
@@ -79,27 +81,77 @@ async def test_an_ended_order_hears_nothing_more(house: House) -> None:
 
 async def test_a_report_of_another_order_changes_nothing(house: House) -> None:
     order = await placed(house)
-    await house.observer.observe(order.reference, OrderReport(service_id="svc-9", state="COMPLETED"))
-    assert await house.observer.observe("NOBODYS", OrderReport(service_id="svc-1", state="COMPLETED")) is None
+    await house.observes(order.reference, OrderReport(service_id="svc-9", state="COMPLETED"))
+    assert await house.observes("NOBODYS", OrderReport(service_id="svc-1", state="COMPLETED")) is None
     assert (await house.order(order.reference)).phase is Phase.OPEN
 
 
-async def test_an_expiry_is_told_once_by_our_own_clock(house: House) -> None:
+async def test_an_expiry_is_told_once_by_the_first_look_after_it(house: House) -> None:
     order = await placed(house)
-    house.clock.passes(minutes=59, seconds=59)
-    assert await house.observer.expire_due() == 0
-    house.clock.passes(seconds=1)
-    assert await house.observer.expire_due() == 1
-    assert await house.observer.expire_due() == 0
-    await house.tells()
+    await house.polls(after=59 * 60 + 59)
+    assert house.ears.kinds() == []
+    await house.polls(after=1)
+    await house.polls(after=1)
+    await house.polls(after=60)
     assert house.ears.kinds() == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.EXPIRED]
     assert (await house.order(order.reference)).phase is Phase.OPEN
 
 
-async def test_two_processes_tell_an_expiry_once(house: House, other_house: House) -> None:
+async def test_an_order_that_was_paid_at_the_last_moment_is_not_told_as_expired(
+    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = await placed(house)
+    look_up, asked = service.look_up, asyncio.Event()
+
+    async def slow_look(service_id: str) -> OrderReport:
+        report = await look_up(service_id)
+        house.clock.passes(seconds=3)  # the answer arrives after the expiry, and says what was true before it
+        asked.set()
+        return report
+
+    house.clock.passes(minutes=59, seconds=58)
+    with monkeypatch.context() as patched:
+        patched.setattr(service, "look_up", slow_look)
+        await house.polls(after=0)
+    assert asked.is_set()
+    assert (await house.order(order.reference)).is_expired(house.clock.now())
+    await house.observer.close_offers()
+    service.becomes("svc-1", "LN_INVOICE_PAID")
+    await house.polls(after=5)
+    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+
+
+async def test_while_the_service_is_away_no_expiry_is_told_and_the_order_is_followed(
+    house: House, service: FakeSettlement
+) -> None:
     await placed(house)
+    service.reads.extend(failing(ServiceDown, 30))
+    for _ in range(30):
+        await house.polls(after=3600)
+    assert service.reads == deque()
+    assert house.ears.kinds() == []
+    service.becomes("svc-1", "LN_INVOICE_PAID")
+    await house.polls(after=3600)
+    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+
+
+async def test_of_an_order_that_the_service_does_not_know_the_expiry_is_told_when_it_is_given_up(
+    house: House, service: FakeSettlement
+) -> None:
+    order = await placed(house)
+    service.records.clear()
+    await house.polls(after=2 * 3600)
+    assert house.ears.kinds() == []
+    await house.polls(after=24 * 3600)
+    assert money(house) == [Notice.TAKE_DOWN, Notice.EXPIRED]
+    assert (await house.order(order.reference)).phase is Phase.DONE
+
+
+async def test_two_processes_tell_an_expiry_once(house: House, other_house: House) -> None:
+    order = await placed(house)
     house.clock.passes(hours=1)
-    await asyncio.gather(*(each.observer.expire_due() for each in [house, other_house] * 3))
+    report = house.service.records[order.service_id or ""]
+    await asyncio.gather(*(each.observes(order.reference, report) for each in [house, other_house] * 3))
     await house.tells()
     await other_house.tells()
     assert money(house) + money(other_house) == [Notice.TAKE_DOWN, Notice.EXPIRED]
@@ -107,8 +159,7 @@ async def test_two_processes_tell_an_expiry_once(house: House, other_house: Hous
 
 async def test_a_late_payment_is_still_seen_and_said(house: House) -> None:
     order = await placed(house)
-    house.clock.passes(hours=5)
-    await house.observer.expire_due()
+    await house.polls(after=5 * 3600)
     await says(house, order, "LN_INVOICE_PAID")
     await says(house, order, "COMPLETED")
     assert money(house) == [Notice.TAKE_DOWN, Notice.EXPIRED, Notice.PAID_LATE, Notice.SENT]
@@ -116,8 +167,7 @@ async def test_a_late_payment_is_still_seen_and_said(house: House) -> None:
 
 async def test_a_failure_that_is_an_expiry_is_told_as_that_and_once(house: House) -> None:
     order = await placed(house)
-    house.clock.passes(hours=1)
-    await house.observer.expire_due()
+    await house.polls(after=3600)
     await says(house, order, "FAILED")
     assert money(house) == [Notice.TAKE_DOWN, Notice.EXPIRED]
     assert (await house.order(order.reference)).phase is Phase.DONE
@@ -127,16 +177,14 @@ async def test_a_service_that_expires_an_order_a_little_before_we_do_is_understo
     order = await placed(house)
     house.clock.passes(minutes=59)
     await says(house, order, "FAILED")
-    house.clock.passes(minutes=5)
-    await house.observer.expire_due()
-    await house.tells()
+    await house.polls(after=300)
     assert money(house) == [Notice.TAKE_DOWN, Notice.EXPIRED]
 
 
 async def test_a_deposit_order_never_expires(house: House) -> None:
     order = await placed(house, channel="cbbtc")
-    house.clock.passes(days=6)
-    assert await house.observer.expire_due() == 0
+    await house.polls(after=6 * 24 * 3600)
+    assert house.ears.kinds() == []
     await says(house, order, "USDT_RECEIVED")
     assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
 
@@ -167,6 +215,9 @@ async def test_a_look_that_brought_nothing_is_put_off_like_one_that_did(house: H
     assert (await house.order(order.reference)).next_look_at == house.clock.now() + timedelta(seconds=5)
     house.clock.passes(days=1, hours=2)
     await house.observer.put_off(order.reference)
+    kept = await house.order(order.reference)
+    assert (kept.phase, kept.next_look_at) == (Phase.OPEN, house.clock.now() + timedelta(minutes=10))
+    await house.observer.put_off(order.reference, is_known=False)
     closed = await house.order(order.reference)
     assert (closed.phase, closed.next_look_at) == (Phase.DONE, None)
 
@@ -201,7 +252,7 @@ async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_l
     with monkeypatch.context() as patched:
         patched.setattr("bot.store.orders.SqlOrders.get", always_stale)
         report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
-        assert await house.observer.observe(order.reference, report) is None
+        assert await house.observes(order.reference, report) is None
     await says(house, order, "LN_INVOICE_PAID")
     assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
 
@@ -210,7 +261,7 @@ async def test_a_reply_about_another_order_changes_nothing_and_is_not_asked_for_
     order = await house.place()
     house.clock.passes(seconds=5)
     other = OrderReport(service_id="svc-999", state="LN_INVOICE_PAID")
-    seen = await house.observer.observe(order.reference, other)
+    seen = await house.observes(order.reference, other)
     assert seen is not None
     assert (seen.state, seen.is_paid) == (order.state, False)
     assert seen.next_look_at is not None

@@ -206,7 +206,7 @@ async def test_a_database_that_is_away_ends_the_tick_and_loses_nothing(
     made = await orders(house, 2)
     service.becomes("svc-1", "LN_INVOICE_PAID")
 
-    async def away(*_: object) -> None:
+    async def away(*_: object, **__: object) -> None:
         raise StoreDown
 
     with monkeypatch.context() as patched:
@@ -220,7 +220,7 @@ async def test_a_database_that_is_away_ends_the_tick_and_loses_nothing(
 async def test_a_press_and_the_poller_look_no_more_than_the_limit_allows(house: House, service: FakeSettlement) -> None:
     made = await orders(house, 1)
     house.clock.passes(seconds=4.5)
-    await house.observer.observe(made[0].reference, await service.look_up("svc-1"))
+    await house.observes(made[0].reference, await service.look_up("svc-1"))
     await house.polls(after=0.6)
     assert service.times("look_up") == 1
 

@@ -24,7 +24,7 @@ async def shows_nothing(house: House, **changes: Any) -> None:
     assert house.ears.kinds(OSCAR) == [Notice.STAFF_BAD_INVOICE]
     assert house.ears.shown() == []
     async with house.store.reading() as tx:
-        assert await tx.orders.due(house.clock.now() + timedelta(days=1)) == ()
+        assert await tx.orders.due(house.clock.now() + timedelta(days=1), is_paid=False) == ()
 
 
 @pytest.mark.parametrize("sats", [SATS - 1, SATS + 1, SATS * 10])
@@ -181,7 +181,7 @@ async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(house: House
     reference = await held(house, service)
     house.clock.passes(hours=1)
     assert await house.orders.accept_price(reference) is None
-    await house.observer.expire_due()
+    await house.observer.close_offers()
     await house.tells()
     assert (await house.order(reference)).phase is Phase.UNSHOWN
     assert house.ears.kinds() == [Notice.PRICE_MOVED]
@@ -192,11 +192,11 @@ async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(house: House
 async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(house: House, service: FakeSettlement) -> None:
     reference = await held(house, service, channel="btcb")
     house.clock.passes(hours=23, minutes=59)
-    await house.observer.expire_due()
+    await house.observer.close_offers()
     assert (await house.order(reference)).phase is Phase.HELD
     house.clock.passes(minutes=1)
     assert await house.orders.accept_price(reference) is None
-    await house.observer.expire_due()
+    await house.observer.close_offers()
     assert (await house.order(reference)).phase is Phase.UNSHOWN
 
 

@@ -83,7 +83,7 @@ async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
 async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_once(house: House) -> None:
     order = await paid(house)
     report = OrderReport(service_id="svc-1", state="FAILED")
-    await asyncio.gather(*(house.observer.observe(order.reference, report) for _ in range(4)))
+    await asyncio.gather(*(house.observes(order.reference, report) for _ in range(4)))
     await house.tells()
     assert house.ears.kinds() == [Notice.CARD_EDIT, Notice.FAILED, ToPerson.OPENED]
     assert house.ears.kinds(OSCAR) == [Notice.STAFF_FAILED]

@@ -166,7 +166,7 @@ async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same
 
 async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(desk: Desk) -> None:
     order = await _paid(desk)
-    await desk.observer.observe(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     await desk.tells()
     assert ToPerson.OPENED in desk.ears.kinds(EMMA)
     assert desk.ears.kinds(RINA) == [ToRoom.HEAD]
@@ -180,7 +180,7 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: Desk) -> 
     desk.clock.passes(minutes=31)
     await desk.poller.tick()
     await desk.observer.stick_due()
-    await desk.observer.observe(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     await desk.tells()
     async with desk.store.reading() as tx:
         (ticket,) = await tx.tickets.of_order(order)
@@ -194,7 +194,7 @@ async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_
     ticket = (await desk.opening.ask(desk.person(), words("Where is it?", 10), order)).ticket
     async with desk.store.transaction() as tx:
         await tx.tickets.save(answered(ticket, RINA, desk.clock.now()))
-    await desk.observer.observe(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     after = await desk.ticket(ticket.reference)
     assert (after.cause, after.waits_since) == (Cause.ASKED, desk.clock.now())
 

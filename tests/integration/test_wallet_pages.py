@@ -15,6 +15,7 @@ import zxingcpp
 from structlog.testing import capture_logs
 
 from bot.actions.ports import StoreDown
+from bot.actions.viewed_orders import ViewedOrders
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import Step
 from bot.store.store import SqlStore, SqlTransaction
@@ -259,6 +260,16 @@ async def test_an_invoice_expires_by_our_own_clock(
     assert (await browser.get(STATE)).json()["state"] == "waiting"
     clock.passes(seconds=5)
     assert (await browser.get(STATE)).json()["state"] == "expired"
+
+
+@pytest.mark.usefixtures("becomes")
+async def test_whoever_has_a_page_open_has_its_order_polled_first(store: CountingStore, clock: MovedClock) -> None:
+    viewed = ViewedOrders(clock)
+    async with client(store, clock, on_viewed=viewed.page_viewed) as browser:
+        await browser.get(f"/p/{OTHER}/state")
+        assert viewed.references() == ()
+        await browser.get(STATE)
+    assert viewed.references() == ("ABC2345",)
 
 
 @pytest.mark.usefixtures("becomes")

@@ -32,7 +32,7 @@ async def goes_through(house: House, person_id: int = EMMA) -> list[str]:
     """Place an order, have it paid and carried out, and list what of the small steps is told."""
     order = await house.place(person_id)
     for state in ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
-        await house.observer.observe(order.reference, OrderReport(service_id=order.service_id or "", state=state))
+        await house.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
         await house.tells()
     return [kind for kind in house.ears.kinds(person_id) if kind in STEPS]
 
@@ -55,7 +55,7 @@ async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(house
     await lives(house, notices={"steps": "sound"})
     order = await house.place()
     for state in ("LN_INVOICE_PAID", "IDR_SETTLED", "LN_SWAP_PENDING", "IDR_SETTLED"):
-        await house.observer.observe(order.reference, OrderReport(service_id=order.service_id or "", state=state))
+        await house.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
         await house.tells()
     assert [kind for kind in house.ears.kinds() if kind in STEPS] == [Notice.SENDING]
 

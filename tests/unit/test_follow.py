@@ -14,7 +14,7 @@ from tests.contract.store_builders import an_order
 
 MADE = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 FIVE = timedelta(seconds=5)
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
 LIGHTNING = an_order(service_id="svc", phase=Phase.OPEN, state="IDLE", created_at=MADE, expires_at=MADE + HOUR)
 DEPOSIT = replace(LIGHTNING, channel="btcb", expires_at=None)
 PAID = replace(LIGHTNING, step=Step.PAID, paid_at=MADE + timedelta(minutes=1))
@@ -62,9 +62,19 @@ def test_only_an_open_order_is_followed(phase: Phase) -> None:
     st.timedeltas(timedelta(0), 30 * DAY),
     st.timedeltas(timedelta(seconds=1), DAY),
 )
-def test_no_order_is_looked_at_sooner_than_the_interval(order: Order, age: timedelta, interval: timedelta) -> None:
+def test_no_order_is_looked_at_sooner_than_the_interval_but_for_its_expiry(
+    order: Order, age: timedelta, interval: timedelta
+) -> None:
     wait = gap(order, age, interval)
-    assert wait is None or wait >= interval
+    left = HOUR - age if order is LIGHTNING and age < HOUR else interval
+    assert wait is None or wait >= min(interval, max(left, SECOND))
+
+
+def test_an_order_is_looked_at_right_after_its_expiry_whatever_the_interval() -> None:
+    assert gap(LIGHTNING, timedelta(minutes=59), HOUR) == timedelta(minutes=1)
+    assert gap(LIGHTNING, HOUR - timedelta(milliseconds=1), FIVE) == SECOND
+    assert gap(LIGHTNING, HOUR, FIVE) == FIVE
+    assert gap(PAID, timedelta(minutes=59), HOUR) == HOUR
 
 
 def test_an_offer_is_over_with_its_invoice_or_after_a_day() -> None:

@@ -79,14 +79,24 @@ class Orders(Protocol):
         """Save over the same version and return it with the next one; None where somebody else has saved."""
         ...
 
-    async def due(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
-        """Orders whose `next_look_at` has come: paid ones first, then the longest waiting.
+    async def due(self, now: datetime, *, is_paid: bool, limit: int = 1000) -> tuple[Order, ...]:
+        """Paid or unpaid orders whose `next_look_at` has come, the longest waiting first.
 
-        Without number, holder and refusal: following an order needs none of them.
+        Without recipient and without what they are paid with, as in `due_if_viewed` and `expiring`: following an order
+        needs neither.
         """
         ...
 
-    async def count_due(self, now: datetime) -> int: ...
+    async def count_due(self, now: datetime, *, is_paid: bool) -> int: ...
+    async def due_if_viewed(
+        self, references: Collection[str], users: Collection[int], now: datetime, looked_at_before: datetime, limit: int
+    ) -> tuple[Order, ...]:
+        """Followed orders with these references or of these users that are due, or were last looked at before then.
+
+        Up to `limit` by reference, and as many by user.
+        """
+        ...
+
     async def in_phase(
         self, phases: Collection[Phase], limit: int = 1000, *, newest_first: bool = False
     ) -> tuple[Order, ...]:
@@ -94,7 +104,7 @@ class Orders(Protocol):
         ...
 
     async def expiring(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
-        """Open orders past `expires_at` of which the expiry has not been told and that are not paid."""
+        """Due orders past `expires_at` of which the expiry has not been told and that are not paid."""
         ...
 
     async def stuck(self, paid_before: datetime, limit: int = 1000) -> tuple[Order, ...]:

@@ -23,12 +23,13 @@ async def fresh(staff: StaffVisit, ticket: Ticket, _: str) -> None:
         return
     await staff.toast("staff_ticket.reading")
     await _write_down(staff, ticket, order)
+    asked_at = desk.clock.now()
     try:
         report = await desk.settlement.look_up(order.service_id)
     except SettlementFailure:
         await staff.say(Screen(staff.t("staff_ticket.unreadable", at=_time(staff))))
         return
-    after = await desk.observer.observe(order.reference, report) or order
+    after = await desk.observer.observe(order.reference, report, asked_at=asked_at) or order
     desk.orders.on_news()
     await _show(staff, ticket)
     said = differences(staff.t, order, after, report)

@@ -95,8 +95,10 @@ Index(
     sqlite_where=IS_CLAIMED,
     postgresql_where=IS_CLAIMED,
 )
+# Paid and unpaid orders are read apart.
 Index(
     "ix_orders_due",
+    orders.c.is_paid,
     orders.c.next_look_at,
     sqlite_where=IS_LOOKED_AFTER,
     postgresql_where=IS_LOOKED_AFTER,

@@ -1,0 +1,92 @@
+"""(i) Paid and unpaid orders that share the request budget: the longest that one goes without being polled.
+
+The poller is the bot's own, in virtual time: service, store and clock are models, and no order ever changes. The oldest
+orders are paid, the newest hundred are on the list, and a request takes a fifth of a second. The lower bound is
+reckoned: each class by id in turn, with the looks that the other doesn't need or its own share, whichever is more.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.actions.budget import Budget
+from bot.domain.poll_schedule import STRETCHED_SHARE
+from tests.benchmarks.report import Row, seconds, times_as_much
+from tests.polled_orders import INTERVAL, PolledOrders
+from tests.virtual_time import VirtualLoop, now
+
+PER_SECOND = 10.0
+LISTED = 100
+EVERY = INTERVAL.total_seconds()
+SETTLES, ROUNDS = 30.0, 2.0
+"""Seconds before the measuring begins, and how many rounds of the slower class are measured."""
+
+SIZES = (
+    *((paid, unpaid) for paid in (46, 100, 300) for unpaid in (30, 60, 400)),
+    (100, 900),
+    (300, 9_700),
+)
+FEW = ((46, 30), (300, 400))
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """The worst gap of each class in seconds, and how many requests there were in a second on average."""
+
+    paid: float
+    unpaid: float
+    requests: float
+
+
+async def run(*, quick: bool) -> list[Row]:
+    """The rows of this benchmark."""
+    return [row for paid, unpaid in (FEW if quick else SIZES) for row in await asyncio.to_thread(_rows, paid, unpaid)]
+
+
+def _rows(paid: int, unpaid: int) -> list[Row]:
+    bounds = lower_bounds(paid, unpaid)
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        gaps = runner.run(_measure(paid, unpaid, max(bounds)))
+    return [
+        _row(f"{paid:,} paid beside {unpaid:,} unpaid orders, {name}", gap, gaps.requests, bound)
+        for name, gap, bound in zip(("paid", "unpaid"), (gaps.paid, gaps.unpaid), bounds, strict=True)
+    ]
+
+
+def lower_bounds(paid: int, unpaid: int) -> tuple[float, float]:
+    """Return the gaps of the paid and of the unpaid orders that aren't on the list, if no look is ever wasted."""
+    by_id = PER_SECOND - 1  # the list takes one request a second
+    paid_by_id, unpaid_by_id = max(paid - max(LISTED - unpaid, 0), 0), max(unpaid - LISTED, 0)
+    return _bound(paid_by_id, unpaid_by_id, by_id), _bound(unpaid_by_id, paid_by_id, by_id)
+
+
+def _bound(number: int, others: int, by_id: float) -> float:
+    # Each class is entitled to what the other leaves, and to the share that a stretched interval is reckoned with.
+    return max(EVERY, number / max(by_id - others / EVERY, by_id * STRETCHED_SHARE))
+
+
+async def _measure(paid: int, unpaid: int, longest: float) -> Gaps:
+    orders = PolledOrders(paid + unpaid, paid)
+    begin = now() + SETTLES + longest
+    end = begin + max(60.0, ROUNDS * longest)
+    await orders.watch(end - now(), Budget(PER_SECOND, clock=now))
+    return Gaps(
+        paid=_worst(orders, range(paid), begin, end),
+        unpaid=_worst(orders, range(paid, paid + unpaid), begin, end),
+        requests=sum(1 for at, _ in orders.asked if begin <= at < end) / (end - begin),
+    )
+
+
+def _worst(orders: PolledOrders, numbers: Sequence[int], begin: float, end: float) -> float:
+    return max(orders.worst_gap(number, begin, end) for number in numbers)
+
+
+def _row(what: str, gap: float, requests: float, bound: float) -> Row:
+    return Row(
+        part="i",
+        measured=f"{what}: longest without a look (requests a second)",
+        ours=f"{seconds(gap)} ({requests:.1f})",
+        versus=f"in turn, at {PER_SECOND:.0f}/s (reckoned)",
+        theirs=seconds(bound),
+        ratio=times_as_much(gap, bound),
+    )

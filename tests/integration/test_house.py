@@ -1,0 +1,62 @@
+"""The composition root: what one part notices reaches the part that acts on it."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from telegram import Chat, Message, Update, User
+
+from bot.actions.ports import SlowDown
+from bot.chat.entrance import processor
+from bot.chat.flood import FloodGate
+from bot.config import load
+from bot.house import House, build
+from bot.settlement.errors import RateLimited
+from tests.keys import ENCRYPTION_KEYS
+
+EMMA = 1001
+
+
+@pytest.fixture
+async def house(file: str) -> AsyncIterator[House]:
+    settings = load(
+        None,
+        telegram_bot_token="1:AAAA",
+        service_api_key="pk_live_made.up",
+        service_base_url="http://127.0.0.1:9",
+        database_url=file,
+        encryption_keys=ENCRYPTION_KEYS,
+    )
+    house = build(settings)
+    yield house
+    await house.client.aclose()
+    await house.store.close()
+
+
+async def test_the_orders_of_a_user_who_writes_are_polled_first(house: House) -> None:
+    handled: list[Update] = []
+
+    async def process_update(update: Update) -> None:
+        handled.append(update)
+
+    chat, user = Chat(EMMA, Chat.PRIVATE), User(EMMA, "Emma", is_bot=False)
+    update = Update(1, message=Message(1, datetime.now(UTC), chat, from_user=user, text="halo"))
+    application = cast("Any", SimpleNamespace(process_update=process_update))
+    await processor(application, house.desk, FloodGate(0, house.clock))(update)
+    assert handled == [update]
+    assert house.poller._viewed.users() == (EMMA,)
+
+
+async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def reject(*_: object, **__: object) -> None:
+        raise RateLimited(429, "slow down")
+
+    monkeypatch.setattr(house.client, "order", reject)
+    assert house.poller._budget.per_second == 10
+    with pytest.raises(SlowDown):
+        await house.desk.settlement.look_up("svc-1")
+    assert house.poller._budget.per_second == pytest.approx(5, abs=0.5)

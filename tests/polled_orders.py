@@ -1,0 +1,134 @@
+"""Orders in memory, a service that answers in a while, and when each order was polled: for `Poller` in virtual time."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import islice, pairwise, takewhile
+from typing import Any, cast
+
+from bot.actions.budget import Budget
+from bot.actions.ports import Newest
+from bot.actions.viewed_orders import ViewedOrders
+from bot.domain.order import Order, OrderReport, Phase
+from bot.domain.timeline import Step
+from bot.workers.poller import Poller
+from tests.contract.store_builders import an_order
+from tests.virtual_time import now
+
+INTERVAL = timedelta(seconds=5)
+ZERO = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+class LoopClock:
+    def now(self) -> datetime:
+        return ZERO + timedelta(seconds=now())
+
+
+class PolledOrders:
+    """`count` orders that never change, of which the oldest `paid` are paid. It is store, service and observer."""
+
+    def __init__(self, count: int, paid: int = 0, takes: float = 0.2) -> None:
+        self.paid = paid
+        self.takes = takes
+        self.asked: list[tuple[float, str]] = []
+        self.polled: dict[int, list[float]] = {number: [] for number in range(count)}
+        self.viewed = ViewedOrders(LoopClock())
+        self._orders = [self._order(number) for number in range(count)]
+        # All have the same interval: the one that was polled last is due last.
+        self._due_at: dict[bool, OrderedDict[int, datetime]] = {True: OrderedDict(), False: OrderedDict()}
+        for number, order in enumerate(self._orders):
+            self._due_at[order.is_paid][number] = ZERO
+        newest = reversed(self._orders[-100:])
+        self._newest = Newest(
+            tuple(OrderReport(service_id=str(each.service_id), state="IDLE") for each in newest), ZERO
+        )
+
+    def poller(self, budget: Budget) -> Poller:
+        mine = cast("Any", self)
+        return Poller(
+            store=mine,
+            settlement=mine,
+            observer=mine,
+            clock=LoopClock(),
+            budget=budget,
+            viewed=self.viewed,
+            interval=INTERVAL,
+        )
+
+    async def watch(
+        self, seconds: float, budget: Budget, meanwhile: Callable[["PolledOrders"], None] = lambda _: None
+    ) -> None:
+        """Poll for so long; `meanwhile` is called before each tick."""
+        poller, end = self.poller(budget), now() + seconds
+        while now() < end:
+            meanwhile(self)
+            await asyncio.sleep(await poller.tick())
+
+    def worst_gap(self, number: int, begin: float, end: float) -> float:
+        """The longest time without a look at this order between two moments."""
+        inner = (at for at in self.polled[number] if begin < at < end)
+        return max(later - earlier for earlier, later in pairwise([begin, *inner, end]))
+
+    def _order(self, number: int) -> Order:
+        step = Step.PAID if number < self.paid else Step.CREATED
+        return an_order(f"R{number}", service_id=str(number), phase=Phase.OPEN, state="IDLE", step=step)
+
+    # The store, as far as the poller looks into it.
+    def reading(self) -> Any:
+        return self
+
+    async def __aenter__(self) -> Any:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+    @property
+    def orders(self) -> Any:
+        return self
+
+    async def due(self, at: datetime, *, is_paid: bool, limit: int) -> tuple[Order, ...]:
+        return tuple(self._orders[number] for number in islice(self._due(at, is_paid=is_paid), limit))
+
+    async def count_due(self, at: datetime, *, is_paid: bool) -> int:
+        return sum(1 for _ in self._due(at, is_paid=is_paid))
+
+    async def due_if_viewed(self, references: Any, _users: Any, _at: datetime, before: datetime, limit: int) -> Any:
+        viewed = [self._orders[int(reference[1:])] for reference in references]
+        due = [order for order in viewed if self._polled_at(order) <= before]
+        return tuple(due[:limit])
+
+    async def expiring(self, _at: datetime, _limit: int) -> tuple[Order, ...]:
+        return ()
+
+    async def by_service_id(self, ids: Any) -> dict[str, Order]:
+        return {each: self._orders[int(each)] for each in ids}
+
+    def _due(self, at: datetime, *, is_paid: bool) -> Any:
+        items = self._due_at[is_paid].items()
+        return (number for number, when in takewhile(lambda item: item[1] <= at, items))
+
+    def _polled_at(self, order: Order) -> datetime:
+        return self._due_at[order.is_paid][int(order.reference[1:])] - INTERVAL
+
+    # The service.
+    async def newest(self, _limit: int) -> Newest:
+        self.asked.append((now(), "list"))
+        for report in self._newest.reports:
+            self.polled[int(report.service_id)].append(now())
+        await asyncio.sleep(self.takes)
+        return self._newest
+
+    async def look_up(self, service_id: str) -> OrderReport:
+        self.asked.append((now(), service_id))
+        self.polled[int(service_id)].append(now())
+        await asyncio.sleep(self.takes)
+        return OrderReport(service_id=service_id, state="IDLE")
+
+    # The observer.
+    async def observe(self, reference: str, _: OrderReport, *, asked_at: datetime) -> None:  # noqa: ARG002
+        number = int(reference[1:])
+        due_at = self._due_at[self._orders[number].is_paid]
+        due_at[number] = LoopClock().now() + INTERVAL
+        due_at.move_to_end(number)
