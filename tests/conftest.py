@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Browser
 
-pytest_plugins = ["pytester", "tests.support.selection", "tests.support.order"]
+pytest_plugins = ["pytester", "tests.support.economy", "tests.support.selection", "tests.support.order"]
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))
 

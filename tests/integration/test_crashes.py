@@ -17,6 +17,11 @@ from tests.integration.order_world import EMMA, Heard, House
 from tests.keys import VAULT
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 
+pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
+
+PARTS = 3
+"""Each test kills the bot at every third moment, so that several processes can share them."""
+
 STATES = ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED")
 
 
@@ -113,14 +118,17 @@ async def close(house: House) -> None:
         await house.leave()
 
 
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("scripted", ["answer", "lost_before", "lost_after"])
-async def test_a_payment_ends_well_wherever_the_bot_was_killed(empty_file: Any, tmp_path: Any, scripted: str) -> None:
+async def test_a_payment_ends_well_wherever_the_bot_was_killed(
+    empty_file: Any, tmp_path: Any, scripted: str, part: int
+) -> None:
     wished = tmp_path / "wished.db"
     shutil.copy(empty_file, wished)
     preparing = House(f"sqlite:///{wished}", FakeSettlement(MovedClock()))
     draft = await preparing.draft()
     await preparing.leave()
-    at, path = 0, tmp_path / "kirim.db"
+    at, path = part, tmp_path / "kirim.db"
     sql = SqlStore(f"sqlite:///{path}", VAULT)
     while True:
         shutil.copy(wished, path)
@@ -130,7 +138,7 @@ async def test_a_payment_ends_well_wherever_the_bot_was_killed(empty_file: Any, 
         await run(Payment(sql, service, draft), fuse)
         if fuse.left:
             break
-        at += 1
+        at += PARTS
     assert at > 20
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from bot.actions.history import PAGE, HistoryPage
@@ -97,6 +97,11 @@ TOLD = tuple(
 )
 
 
+@lru_cache(maxsize=4096)
+def _read(markup: str) -> str:
+    return html.parse(markup, lambda _: None)[0]
+
+
 @dataclass(frozen=True)
 class Seen:
     """One screen, with what it must say: that of orders, which order it is."""
@@ -109,7 +114,7 @@ class Seen:
     @cached_property
     def text(self) -> str:
         """What a person reads; raises what Telegram would refuse."""
-        return html.parse(self.screen.text, lambda _: None)[0]
+        return _read(self.screen.text)
 
     @property
     def units(self) -> int:
