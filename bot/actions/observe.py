@@ -74,9 +74,10 @@ class Observer:
                     return await tx.orders.save(replace(before, looked_at=now, next_look_at=look))
                 after, news = advance(before, report, now)
                 after, expiry = expire(after, asked_at)
-                news = tuple(dict.fromkeys((*news, *expiry)))
                 after = replace(after, next_look_at=next_look(after, now, self._orders.rules.poll_interval))
-                saved = await tx.orders.save(_closed_if_unwatched(after))
+                after, closing = _close_if_unwatched(after)
+                news = tuple(dict.fromkeys((*news, *expiry, *closing)))
+                saved = await tx.orders.save(after)
                 if saved is None:
                     continue
                 await _note_report(tx, before, saved, report, now)
@@ -119,11 +120,13 @@ class Observer:
                 return
             # Nothing more will be heard of it, so its invoice is taken down at last.
             after, news = expire(order, now)
-            saved = await tx.orders.save(replace(after, looked_at=now, next_look_at=None, phase=Phase.DONE))
-            if saved is None or not news:
+            after, closing = _close_if_unwatched(replace(after, looked_at=now, next_look_at=None))
+            saved = await tx.orders.save(after)
+            if saved is None:
                 return
-            await note(tx, saved, now, EventNote.EXPIRED)
-            await tx.outbox.add(news_of(saved, news, now))
+            if news:
+                await note(tx, saved, now, EventNote.EXPIRED)
+            await tx.outbox.add(news_of(saved, dict.fromkeys((*news, *closing)), now))
         self._orders.on_news()
 
     async def close_offers(self) -> int:
@@ -228,7 +231,11 @@ async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[N
     return () if wished is Way.CARD else (step,)
 
 
-def _closed_if_unwatched(order: Order) -> Order:
-    if order.phase is Phase.OPEN and order.next_look_at is None:
-        return replace(order, phase=Phase.DONE)
-    return order
+def _close_if_unwatched(order: Order) -> tuple[Order, tuple[Notice, ...]]:
+    """Return the order, closed if the service isn't asked about it any longer, and what its sender is told of that.
+
+    A payment that came later would be seen by nobody, so what it can be paid with goes.
+    """
+    if order.phase is not Phase.OPEN or order.next_look_at is not None:
+        return order, ()
+    return replace(order, phase=Phase.DONE), (Notice.TAKE_DOWN, Notice.CARD_EDIT)

@@ -224,6 +224,21 @@ async def test_a_look_that_brought_nothing_is_put_off_like_one_that_did(house: H
     assert (closed.phase, closed.next_look_at) == (Phase.DONE, None)
 
 
+@pytest.mark.parametrize("is_answered", [True, False])
+async def test_a_deposit_that_is_followed_no_longer_cannot_be_paid_in_the_chat(
+    house: House, *, is_answered: bool
+) -> None:
+    order = await placed(house, channel="cbbtc")
+    house.clock.passes(days=8)
+    if is_answered:
+        await says(house, order, "ROUTE_SHOWN")
+    else:
+        await house.observer.put_off(order.reference, is_known=False)
+        await house.tells()
+    assert house.ears.kinds() == [Notice.TAKE_DOWN, Notice.CARD_EDIT]
+    assert (await house.order(order.reference)).phase is Phase.DONE
+
+
 async def test_nothing_is_saved_without_its_news(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     order = await placed(house)
 

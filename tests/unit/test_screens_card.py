@@ -53,6 +53,14 @@ def test_the_heading_says_amount_recipient_price_and_reference_and_the_holder_if
     assert nameless == text("card.heading", "id", amount="Rp500.000", pay="29.412 sat", **known)
 
 
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_a_deposit_that_is_followed_no_longer_does_not_wait_for_a_payment(locale: str) -> None:
+    order = an_order(channel="cbbtc", bolt11=None, expires_at=None, phase=Phase.DONE, state="ROUTE_SHOWN")
+    seen = the_card(order, locale)
+    assert seen.text.endswith(text("order_page.given_up", locale))
+    assert text("step.payment", locale) not in seen.text
+
+
 def test_an_order_that_can_be_paid_says_until_when_in_its_readers_zone() -> None:
     seen = the_card(MOMENTS["IDLE"])
     assert seen.text.endswith(text("card.pay_before", at="11:05 WIB"))

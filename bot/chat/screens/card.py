@@ -5,7 +5,7 @@ from datetime import datetime, tzinfo
 from bot.chat import data, words
 from bot.chat.screen import Button, Keyboard, Screen, Style
 from bot.chat.screens.parts import new_row
-from bot.domain.again import is_lapsed
+from bot.domain.again import is_given_up, is_lapsed
 from bot.domain.order import Failure, Order, Phase
 from bot.domain.timeline import COMPLETED, FAILED, Step
 from bot.i18n import Html, Translator
@@ -73,6 +73,8 @@ def _timeline(t: Translator, order: Order, now: datetime) -> str:
         return "\n".join([*lines, f"{BROKEN} <b>{t('step.failed')}</b>"])
     if is_lapsed(order, now):
         return "\n".join([*lines, f"{OVER} <b>{t('step.expired')}</b>"])
+    if is_given_up(order):
+        return "\n".join(lines)
     if reached is Step.CREATED:
         lines.append(f"{NOW} {t('step.payment')}")
     first = Step.CONVERTING if reached is Step.CREATED else reached + 1
@@ -96,8 +98,8 @@ def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
         return t(f"card.failed_{order.failure}")
     if order.is_paid:
         return t("card.stuck" if order.is_stuck else "card.paid")
-    if is_lapsed(order, now):
-        return t("card.expired")
+    if is_lapsed(order, now) or is_given_up(order):
+        return t("order_page.given_up" if is_given_up(order) else "card.expired")
     if order.expires_at is not None:
         return t("card.pay_before", at=words.moment(t, order.expires_at, zone))
     return t("card.waiting")

@@ -9,7 +9,7 @@ from bot.chat.screen import Button, Keyboard, Screen, Style
 from bot.chat.screens import card, order_timeline
 from bot.chat.screens.outcome import REASON_SHOWN
 from bot.chat.screens.status import mark, state_key
-from bot.domain.again import has_shown_price, is_given_up, last_price, may_be_sent_again
+from bot.domain.again import has_shown_price, last_price, may_be_sent_again
 from bot.domain.follow import offer_is_over
 from bot.domain.order import LOOKED_FOR, Order, Phase
 from bot.domain.timeline import COMPLETED
@@ -86,7 +86,7 @@ def _meaning(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html |
         return t("order_page.offer_over")
     if order.phase in MEANINGS:
         return t(MEANINGS[order.phase])
-    return t("order_page.given_up") if is_given_up(order) else card.remark(t, order, now, zone)
+    return card.remark(t, order, now, zone)
 
 
 MEANINGS = {
