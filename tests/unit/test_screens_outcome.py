@@ -36,6 +36,15 @@ def test_a_moved_price_is_a_question_with_both_prices() -> None:
     assert labels(seen) == [label("button.accept_price"), label("button.no_thanks")]
 
 
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_the_question_whether_an_order_is_theirs_shows_the_price_before_and_now(locale: str) -> None:
+    """Its invoice follows a yes without another question, at whatever price the service has locked."""
+    order = replace(MOMENTS["held"], sats=44_115, idr=500_000)
+    seen = told(Notice.RECIPIENT_MASKED, order, locale)
+    for figure in ("29", "410", "44", "115"):
+        assert figure in seen.text
+
+
 def test_an_offer_that_is_over_can_not_be_accepted_any_more() -> None:
     seen = told(Notice.PRICE_MOVED, MOMENTS["offer over"])
     assert seen.text == text("news.offer_over", line=LINE)

@@ -80,7 +80,15 @@ def _text(notice: Notice, t: Translator, order: Order, now: datetime, zone: tzin
 def _question(notice: Notice, t: Translator, order: Order, line: Html) -> Html:
     sats, idr = order.sats or 0, order.idr or 0
     if notice is Notice.RECIPIENT_MASKED:
-        return t("news.recipient_masked", line=line, sats=t.sats(sats), idr=t.rupiah(idr))
+        # Its price may have moved as well: whoever says that it is theirs agrees to what they see here.
+        return t(
+            "news.recipient_masked",
+            line=line,
+            sats=t.sats(sats),
+            idr=t.rupiah(idr),
+            reviewed=t.sats(order.expected_sats),
+            reviewed_idr=t.rupiah(order.expected_idr),
+        )
     drift = price_drift_percent(expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=sats, idr=idr)
     return t(
         "news.price_too_good" if drift < 0 else "news.price_moved",
