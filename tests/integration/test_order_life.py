@@ -1,0 +1,603 @@
+"""The whole life of orders: two bots on one database, an agent with the same key, people, payers and crashes.
+
+Hypothesis chooses what happens, and shrinks what breaks a promise to a short story. Each step is one thing that a
+person, a payer, the service, Telegram or a worker does; a plan says at which of its calls a process hangs, dies or is
+answered with a failure. `HYPOTHESIS_EXAMPLES` makes it look longer.
+"""
+
+import asyncio
+import shutil
+from collections import Counter
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from bot.actions.news import reference_in, subject_of
+from bot.actions.orders import DraftMoved, MethodVanished
+from bot.actions.ports import News, Person, SettlementFailure, StoreDown
+from bot.agent_tools.answers import Refusal
+from bot.agent_tools.following import Following
+from bot.agent_tools.ordering import Ordering
+from bot.chat.standing import looked_at
+from bot.domain.draft import Ask, OrderDraft
+from bot.domain.errors import Rejection
+from bot.domain.limits import Limits, waits_for_payment
+from bot.domain.money import Amount
+from bot.domain.order import Notice, Order, Phase
+from bot.invoices import bolt11
+from bot.store.store import SqlStore
+from bot.workers.sweeps import Sweeps
+from tests.integration.crashing import Crash
+from tests.integration.killable import PLAN, Fate, Hanging, Mortal, Plan
+from tests.integration.life_world import (
+    INVOICE,
+    POSTING,
+    SLIPS,
+    Agent,
+    Bot,
+    Chats,
+    Message,
+    ServiceModel,
+    nothing_drawn,
+)
+from tests.integration.order_world import EMMA, OSCAR, SARI, rules
+from tests.integration.stepped import SteppedLoop, inline_sqlite
+from tests.keys import VAULT
+from tests.texts import readable, says, text
+from tests.unit.fake_settlement import BCA, GOPAY, MovedClock
+
+OPEN_AT_ONCE = 3
+NUMBERS = {BCA: ("8620123456", "7710003456"), GOPAY: ("081234567890",)}
+AMOUNTS = tuple(Amount("IDR", value) for value in (50_000, 20_000, 10_000_000)) + tuple(
+    Amount("SAT", value) for value in (1_200, 588_000)
+)
+MINIMUM = 20_000
+WORST, BEST = Decimal(1), Decimal(-5)
+"""Percent by which a locked price may be worse or better than the reviewed one without a question."""
+
+MONEY_ENDS = (Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED)
+CONVENIENCES = {"receipt", "ticket_answer"}
+EXPECTED = (DraftMoved, MethodVanished, Rejection, SettlementFailure, StoreDown, Refusal, Crash)
+
+wishes = st.tuples(
+    st.sampled_from([(BCA, 0), (BCA, 1), (GOPAY, 0)]), st.sampled_from(AMOUNTS), st.sampled_from(["lightning", "cbbtc"])
+)
+plans = st.dictionaries(st.integers(0, 14), st.sampled_from(Fate), max_size=2)
+picks = st.integers(0, 5)
+bots = st.integers(0, 1)
+ORDERED = (
+    st.sampled_from([EMMA, EMMA, SARI]),
+    wishes,
+    bots,
+    plans | st.fixed_dictionaries({5: st.sampled_from(Fate), 6: st.sampled_from(Fate)}),
+    st.sampled_from([None, None, None, None, *SLIPS]),
+    st.sampled_from([0, 0, 0, 0, -2, 2]),
+)
+"""Who orders what, through which bot, what happens to it, how the service slips, and how far the price moves before."""
+
+
+@dataclass
+class Step:
+    """Something that a process is doing; of its kind it does one thing at a time."""
+
+    bot: Any
+    what: str
+    task: Any
+
+
+class Life(RuleBasedStateMachine):
+    """The machine. `folder` has an empty database."""
+
+    folder: Path
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = MovedClock()
+        self.loop = SteppedLoop(self.clock)
+        self.service = ServiceModel(self.clock)
+        self.chats = Chats(self.clock)
+        self.hanging: list[Hanging] = []
+        self.steps: list[Step] = []
+        self.kept = rules(limits=Limits(open_orders=OPEN_AT_ONCE, idr_per_day=25_000_000))
+        path = self.folder / "life.db"
+        for each in self.folder.glob("life.db*"):
+            each.unlink()
+        shutil.copy(self.folder / "empty.db", path)
+        self.sql = SqlStore(f"sqlite:///{path}", VAULT)
+        self.bots = [self.begin_bot("old"), self.begin_bot("new")]
+        self.agent = Agent(self.service, self.hanging)
+        self.drafts: list[OrderDraft] = []
+        self.tried_again: Counter[str] = Counter()
+        self.accepted: set[str] = set()
+        self.shown: dict[str, str] = {}
+        self.checked: set[tuple[int, int]] = set()
+        self.agent_shown: set[str] = set()
+        self.known: list[Order] = []
+        self.read_at = -1
+        self.loop.does(self.meet())
+
+    async def meet(self) -> None:
+        async with self.sql.transaction() as tx:
+            for each in (EMMA, SARI, OSCAR):
+                await tx.people.save(Person(id=each, created_at=self.clock.now(), language_code="en"))
+
+    def begin_bot(self, name: str) -> Bot:
+        return Bot(Mortal(name, self.hanging), self.sql, self.service, self.chats, self.kept)
+
+    # what processes do
+
+    def starts(self, bot: Any, what: str, work: Coroutine[Any, Any, Any], plan: dict[int, Fate] | None = None) -> Any:
+        """Begin a step and run it as far as it comes; its task, or None where it was still at that."""
+        self.steps = [each for each in self.steps if not each.task.done()]
+        if any(each.bot is bot and each.what == what for each in self.steps):
+            work.close()
+            return None
+        PLAN.set(Plan(plan or {}))
+        task = self.loop.create_task(work)
+        PLAN.set(None)
+        self.steps.append(Step(bot, what, task))
+        self.loop.idle()
+        self.revive()
+        if task.done() and not task.cancelled() and (error := task.exception()) and not isinstance(error, EXPECTED):
+            raise error
+        return task
+
+    def revive(self) -> None:
+        """Who has died is started again, as by its supervisor, and takes up what was left."""
+        for place, bot in enumerate(self.bots):
+            if bot.mortal.is_dead:
+                for each in self.hanging:
+                    if each.process is bot.mortal:
+                        each.goes_on()
+                self.loop.idle()
+                self.bots[place] = self.begin_bot(bot.mortal.name)
+                self.starts(self.bots[place], "recover", self.bots[place].delivery.recover())
+        if self.agent.mortal.is_dead:
+            for each in self.hanging:
+                if each.process is self.agent.mortal:
+                    each.goes_on()
+            self.loop.idle()
+            self.agent = Agent(self.service, self.hanging)
+
+    def result(self, task: Any) -> Any:
+        return task.result() if task and task.done() and not task.cancelled() and not task.exception() else None
+
+    @initialize(
+        skew=st.sampled_from([0, 90, -3600]),
+        masked=st.booleans(),
+        first=st.tuples(*ORDERED),
+        second=st.tuples(*ORDERED),
+    )
+    def begins(self, skew: int, first: Any, second: Any, *, masked: bool) -> None:
+        self.service.skew = timedelta(seconds=skew)
+        if masked:
+            self.service.masks = lambda number: "*" * (len(number) - 4) + number[-4:]
+        self.orders_something(*first)
+        self.orders_something(*second)
+
+    # what people do
+
+    @rule(ordered=st.tuples(*ORDERED))
+    def a_person_orders(self, ordered: Any) -> None:
+        self.orders_something(*ordered)
+
+    def orders_something(  # noqa: PLR0917  they are drawn together
+        self, who: int, wish: Any, number: int, plan: dict[int, Fate], slip: str | None, percent: int
+    ) -> None:
+        """Review and confirm; the price may move between the two, and the service may slip."""
+        (method, chosen), amount, channel = wish
+        self.drafts.append(self.loop.does(self.review(who, method, NUMBERS[method][chosen], amount, channel)))
+        self.service.slip = slip
+        self.the_price_moves(percent)
+        self.confirms(number, 0, plan)
+
+    async def review(self, who: int, method: Any, number: str, amount: Amount, channel: str) -> OrderDraft:
+        bot = self.begin_bot("review")
+        draft = await bot.drafts.begin(who, who, 1)
+        known = {"method": method, "number": number, "amount": amount, "channel": channel, "ask": Ask.REVIEW}
+        quote = await self.service.quote()
+        saved = await bot.drafts.save(replace(draft, holder_asked=True, quote=quote, **known), 2)
+        assert saved is not None
+        return saved
+
+    @precondition(lambda self: self.drafts)
+    @rule(number=bots, pick=picks, plan=plans)
+    def confirms(self, number: int, pick: int, plan: dict[int, Fate]) -> None:
+        """A tap on one of the last drafts, perhaps its second one and in another process."""
+        draft, bot = self.drafts[-1 - pick % len(self.drafts)], self.bots[number]
+        self.starts(bot, f"chat {draft.chat_id}", bot.orders.place(draft), plan)
+
+    @precondition(lambda self: self.orders())
+    @rule(number=bots, pick=picks, plan=plans, answer=st.sampled_from(["again", "accept", "drop", "refresh"]))
+    def answers(self, number: int, pick: int, plan: dict[int, Fate], answer: str) -> None:
+        """A tap under a question, or on Refresh."""
+        orders = self.orders()
+        order, bot = orders[pick % len(orders)], self.bots[number]
+        what = f"chat {order.chat_id}"
+        if answer == "again" and self.was_asked(order, Notice.UNRESOLVED):
+            self.tried_again[order.draft_id] += 1
+            self.starts(bot, what, bot.orders.try_again(order.reference), plan)
+        elif answer == "accept" and self.was_asked(order, Notice.PRICE_MOVED, Notice.RECIPIENT_MASKED):
+            self.accepted.add(order.reference)
+            self.starts(bot, what, bot.orders.accept_price(order.reference), plan)
+        elif answer == "drop" and self.was_asked(order, Notice.UNRESOLVED, Notice.PRICE_MOVED, Notice.RECIPIENT_MASKED):
+            self.starts(bot, what, bot.orders.drop(order.reference), plan)
+        elif answer == "refresh":
+            self.starts(bot, what, self.refreshes(bot, order), plan)
+
+    def was_asked(self, order: Order, *notices: Notice) -> bool:
+        return bool(self.chats.about(subject_of(order), *notices))
+
+    async def refreshes(self, bot: Bot, order: Order) -> None:
+        desk = SimpleNamespace(clock=self.clock, settlement=bot.settlement, observer=bot.observer)
+        await looked_at(SimpleNamespace(desk=desk, t=lambda key: key), order)  # type: ignore[arg-type]
+
+    # what workers do
+
+    @rule(number=bots, plan=plans, worker=st.sampled_from(["poll", "reconcile", "expire", "housekeep"]))
+    def works(self, number: int, plan: dict[int, Fate], worker: str) -> None:
+        bot = self.bots[number]
+        self.starts(bot, worker, self.work_of(bot, worker), plan)
+
+    def work_of(self, bot: Bot, worker: str) -> Any:
+        sweeps = Sweeps(
+            store=bot.store,
+            clock=self.clock,
+            observer=bot.observer,
+            drafts=bot.drafts,
+            reconciler=bot.reconciler,
+            delivery=bot.delivery,
+            run_in_lane=lambda *_: None,
+            on_news=lambda: None,
+        )
+        return {
+            "poll": bot.poller.tick,
+            "reconcile": sweeps.reconciling,
+            "expire": sweeps.expiries,
+            "housekeep": sweeps.housekeeping,
+        }[worker]()
+
+    @rule(number=bots, plan=plans | st.fixed_dictionaries({6: st.sampled_from(Fate), 7: st.sampled_from(Fate)}))
+    def tells(self, number: int, plan: dict[int, Fate]) -> None:
+        """The outbox's worker, until nothing more is due; then no message about money may stand behind another kind."""
+        bot, before = self.bots[number], self.hanging[:]
+        task = self.starts(bot, "outbox", bot.delivery.start_due(), plan)
+        while self.result(task):
+            task = self.starts(bot, "outbox", bot.delivery.start_due())
+        if self.result(task) == 0 and not bot.mortal.is_dead and before == self.hanging:
+            self.no_money_waits(bot)
+
+    def no_money_waits(self, bot: Bot) -> None:
+        rows = self.loop.does(self.rows())
+        for chat in {row.chat_id for row in rows}:
+            money = [row for row in rows if row.chat_id == chat and row.kind.partition(":")[0] not in CONVENIENCES]
+            head = min(money, key=lambda row: row.id, default=None)
+            if head is None or head.id in bot.delivery._under_way:
+                continue
+            assert head.status == "sending" or head.due_at > self.clock.now(), f"{head.kind} waits"
+
+    async def rows(self) -> list[News]:
+        async with self.sql.reading() as tx:
+            return [row for chat in (EMMA, SARI, OSCAR) for row in await tx.outbox.to_tell_in(chat)]
+
+    @rule(number=bots, seconds=st.sampled_from([2, 10, 65]), pays=st.booleans())
+    def a_while_passes(self, number: int, seconds: int, *, pays: bool) -> None:
+        """All workers of a bot have their turn, and somebody may pay."""
+        payable = self.payable()
+        if pays and payable:
+            self.service.is_paid(payable[0])
+        self.clock.passes(seconds=seconds)
+        self.everybody_works(number)
+
+    @precondition(lambda self: self.hanging)
+    @rule(pick=picks, fate=st.sampled_from([Fate.GOES_ON, Fate.FAILS, Fate.IS_ODD, Fate.DIES]))
+    def lets_go(self, pick: int, fate: Fate) -> None:
+        """What hung goes on, however late."""
+        self.hanging[pick % len(self.hanging)].goes_on(fate)
+        self.loop.idle()
+        self.revive()
+
+    @rule(number=bots)
+    def is_killed(self, number: int) -> None:
+        self.bots[number].mortal.is_dead = True
+        self.revive()
+
+    # what the world does
+
+    @rule(seconds=st.sampled_from([1, 6, 20, 61, 61, 700, 3700, 90_000, 200_000]))
+    def time_passes(self, seconds: int) -> None:
+        self.clock.passes(seconds=seconds)
+        self.loop.idle()
+        self.revive()
+
+    def the_price_moves(self, percent: int) -> None:
+        self.service.rate *= 1 + Decimal(percent) / 100
+
+    @rule()
+    def the_list_goes_away_or_comes_back(self) -> None:
+        self.service.listed = not self.service.listed
+
+    @rule(pictures=st.booleans())
+    def telegram_is_in_a_mood_or_no_longer(self, *, pictures: bool) -> None:
+        """It refuses pictures until further notice, or can't be reached at all."""
+        if pictures:
+            self.chats.refuses_pictures = not self.chats.refuses_pictures
+        else:
+            self.chats.is_away = not self.chats.is_away
+
+    @precondition(lambda self: self.payable())
+    @rule(pick=picks)
+    def a_payer_pays(self, pick: int) -> None:
+        payable = self.payable()
+        self.service.is_paid(payable[pick % len(payable)])
+
+    @precondition(lambda self: self.service.records)
+    @rule(pick=picks, steps=st.sampled_from([1, 1, 2, 5]), fails=st.sampled_from([False, False, True]))
+    def the_service_goes_on(self, pick: int, steps: int, *, fails: bool) -> None:
+        """With a paid order, or to the failure of any."""
+        known = sorted(self.service.records)
+        service_id = known[pick % len(known)]
+        if fails:
+            self.service.gives_up(service_id)
+        else:
+            self.service.moves_on(service_id, steps)
+
+    @rule(who=st.sampled_from([EMMA, SARI]))
+    def support_sends_a_file(self, who: int) -> None:
+        self.loop.does(self.file_for(who))
+
+    async def file_for(self, who: int) -> None:
+        now, number = self.clock.now(), len(self.chats.messages)
+        async with self.sql.transaction() as tx:
+            row = News(chat_id=who, subject="ticket:T", kind=f"ticket_answer:{number}", due_at=now, created_at=now)
+            await tx.outbox.add([row])
+
+    # what an agent does
+
+    @rule(wish=wishes, plan=plans)
+    def an_agent_orders(self, wish: Any, plan: dict[int, Fate]) -> None:
+        (method, chosen), amount, _ = wish
+        given = {"idrAmount": amount.value} if amount.currency == "IDR" else {"satAmount": amount.value}
+        number = NUMBERS[method][chosen]
+        POSTING.set(f"agent:{method.code}:{number}:{amount}")
+        work = Ordering(self.agent.service).create_offramp_order(method.code, method.name, number, **given)
+        task = self.starts(self.agent, "order", work, plan)
+        POSTING.set("")
+        self.agent_is_shown(self.result(task))
+
+    def agent_is_shown(self, answer: Any) -> None:
+        if answer is None:
+            return
+        created = answer.structured_content
+        record, truth = self.service.records[created["orderId"]], self.service.truth[created["orderId"]]
+        assert created["bolt11"] == bolt11.bare(record.bolt11 or "")
+        self.is_as_agreed(created["bolt11"], truth.wish, record.idr, record.sats)
+        self.agent_shown.add(created["orderId"])
+
+    @rule(plan=plans)
+    def an_agent_looks(self, plan: dict[int, Fate]) -> None:
+        self.starts(self.agent, "list", Following(self.agent.service).list_offramp_orders(), plan)
+
+    # what must hold
+
+    def orders(self) -> list[Order]:
+        """All people's orders, the newest first."""
+        if self.read_at != self.loop.moved:
+            self.known, self.read_at = self.loop.does(self._orders()), self.loop.moved
+        return self.known
+
+    async def _orders(self) -> list[Order]:
+        async with self.sql.reading() as tx:
+            found = [order for who in (EMMA, SARI) for order in await tx.orders.of_person(who, limit=100)]
+        return sorted(found, key=lambda order: order.reference, reverse=True)
+
+    def payable(self) -> list[str]:
+        """The service's orders that somebody could pay, because they were shown how."""
+        shown = {bolt11.bare(each.bolt11): each.service_id for each in self.service.records.values() if each.bolt11}
+        by_invoice = {shown[paying] for paying in self.shown if paying in shown}
+        by_deposit = {service_id for service_id in self.shown.values() if service_id in self.service.records}
+        found = by_invoice | by_deposit | self.agent_shown
+        return sorted(each for each in found if self.service.is_payable(each))
+
+    @invariant()
+    def what_is_shown_is_what_was_agreed(self) -> None:
+        fresh = [each for each in self.chats.messages if (each.id, each.versions) not in self.checked]
+        for message in fresh:
+            self.checked.add((message.id, message.versions))
+            if (paying := message.pays()) and not message.is_gone:
+                self.check_payable(message, paying)
+            if message.notice == Notice.EXPIRED:
+                self.check_expired(message)
+            if message.notice == Notice.FAILED:
+                self.check_failed(message)
+            self.check_repeated(message)
+
+    def order_of(self, message: Message) -> Order:
+        reference = reference_in(message.news.subject)
+        return next(order for order in self.orders() if order.reference == reference)
+
+    def check_payable(self, message: Message, paying: str) -> None:
+        order = self.order_of(message)
+        record = self.service.records[order.service_id or ""]
+        wish, draft = self.service.truth[record.service_id].wish, next(d for d in self.drafts if d.id == order.draft_id)
+        assert message.chat_id == order.chat_id == draft.chat_id
+        if order.reference not in self.accepted:
+            assert (wish.method.pair, wish.number) == ((draft.method and draft.method.pair), draft.number)
+        assert (wish.method.pair, wish.given, wish.channel) == (
+            draft.method and draft.method.pair,
+            draft.amount,
+            draft.channel,
+        )
+        if INVOICE.fullmatch(paying):
+            assert paying == bolt11.bare(record.bolt11 or "")
+        else:
+            assert f"uint256={record.sats}" in paying
+        self.is_as_agreed(paying, wish, record.idr, record.sats)
+        if order.reference not in self.accepted:
+            locked = Decimal(record.sats or 0) / (record.idr or 1)
+            drift = (locked * order.expected_idr / order.expected_sats - 1) * 100
+            assert BEST <= drift <= WORST, f"shown at a price that is {drift:.1f}% worse"
+        before = self.shown.setdefault(paying, record.service_id)
+        assert before == record.service_id, "one payment for two orders"
+        same_wish = {o.reference for o in self.orders() if o.draft_id == order.draft_id}
+        shown = {m.news.subject for m in self.chats.messages if m.pays() and reference_in(m.news.subject) in same_wish}
+        assert len(shown) <= 1, "two invoices for one request"
+
+    def is_as_agreed(self, paying: str, wish: Any, idr: int | None, sats: int | None) -> None:
+        cap = wish.method.cap
+        assert idr is not None
+        assert idr >= MINIMUM
+        assert cap is None or idr <= cap
+        assert wish.given.value == (idr if wish.given.currency == "IDR" else sats)
+        if INVOICE.fullmatch(paying):
+            assert paying.startswith("lnbcrt")
+            bolt11.check(bolt11.decode(paying), sats=sats or 0, network="bcrt", now=self.clock.now())
+
+    def check_expired(self, message: Message) -> None:
+        """An invoice can't be paid after its expiry, and the service was asked after that."""
+        assert self.paid_at(self.order_of(message)) is None, "told as expired though it was paid"
+
+    def check_failed(self, message: Message) -> None:
+        if self.paid_at(self.order_of(message)) is not None:
+            assert not says(message.html, "news.failed_unpaid"), "told as unpaid though it was paid"
+
+    def paid_at(self, order: Order) -> Any:
+        truth = self.service.truth.get(order.service_id or "")
+        return truth and truth.paid_at
+
+    def check_repeated(self, message: Message) -> None:
+        """One copy of a message may come unmarked; all others say that they may be repetitions."""
+        mark = text("news.again")
+        if message.notice in {"ticket_answer", Notice.CARD_EDIT, Notice.INVOICE_TEXT}:
+            return
+        what = (message.news.subject, message.news.kind)
+        copies = [m for m in self.chats.messages if (m.news.subject, m.news.kind) == what]
+        unmarked = [m for m in copies if mark not in readable(m.html)]
+        assert len({m.chat_id for m in unmarked}) == len(unmarked), f"{message.news.kind} came twice and didn't say so"
+
+    @invariant()
+    def nothing_is_posted_twice(self) -> None:
+        posts = Counter(each for each in self.service.posts if not each.startswith("agent:"))
+        assert all(times == 1 for times in posts.values()), "an intent was posted twice"
+        orders = {order.reference: order for order in self.orders()}
+        assert posts.keys() <= orders.keys(), "posted without a saved intent"
+        per_draft = Counter(orders[reference].draft_id for reference in posts)
+        assert all(times <= 1 + self.tried_again[draft] for draft, times in per_draft.items())
+
+    @invariant()
+    def nobody_has_more_open_than_they_may(self) -> None:
+        waiting = Counter(o.person_id for o in self.orders() if waits_for_payment(o, self.clock.now()))
+        assert all(count <= OPEN_AT_ONCE for count in waiting.values())
+
+    # how it ends
+
+    def teardown(self) -> None:
+        try:
+            self.settles_down()
+            self.ends_well()
+        finally:
+            for task in asyncio.all_tasks(self.loop):
+                task.cancel()
+            self.loop.idle()
+            self.loop.does(self.sql.close())
+            self.loop.close()
+
+    def settles_down(self) -> None:
+        """All that hung goes on, one bot is left, the service is well, and time passes."""
+        self.service.listed, self.service.slip, self.chats.is_away = True, None, False
+        while self.hanging:
+            self.lets_go(0, Fate.GOES_ON)
+        self.bots[0].mortal.is_dead = True
+        self.revive()
+        pauses = (1, 6, 10, 65, 70, 700, 3700, 20_000, 70_000, 90_000, 90_000, 300_000, 300_000)
+        for pause in pauses:
+            self.everybody_works()
+            self.what_is_shown_is_what_was_agreed()
+            self.clock.passes(seconds=pause)
+            if pause > 60:
+                for service_id in self.service.records:
+                    self.service.moves_on(service_id, 2)
+        self.everybody_works()
+
+    def everybody_works(self, number: int = 1) -> None:
+        bot = self.bots[number]
+        for worker in ("reconcile", "poll", "expire", "housekeep"):
+            self.starts(bot, worker, self.work_of(bot, worker))
+        self.tells(number, {})
+
+    def ends_well(self) -> None:
+        self.what_is_shown_is_what_was_agreed()
+        rows = self.loop.does(self.rows())
+        assert not rows, f"never told: {[row.kind for row in rows]}"
+        for order in self.orders():
+            self.is_resolved(order)
+            self.is_told(order)
+            self.is_taken_down(order)
+        for who in (EMMA, SARI):
+            self.loop.does(self.bots[1].orders.check_person(who))
+
+    def is_resolved(self, order: Order) -> None:
+        ends = {Phase.REFUSED, Phase.UNSHOWN, Phase.DONE}
+        state = self.service.records[order.service_id].state if order.service_id else ""
+        assert order.phase in ends, f"{order.reference} stays {order.phase}"
+        if order.phase is Phase.DONE:
+            assert order.state == state or not self.paid_at(order)
+
+    def is_told(self, order: Order) -> None:
+        events = self.loop.does(self.events(order))
+        if not any(event.phase is Phase.OPEN for event in events):
+            return
+        about, subject = self.chats.about, subject_of(order)
+        refused = {each.kind for each in self.chats.refused if each.subject == subject}
+        told = {each.notice for each in about(subject, *Notice)} | refused
+        state, truth = self.service.records[order.service_id or ""].state, self.paid_at(order)
+        if truth:
+            assert told & set(MONEY_ENDS), f"nothing told of the payment of {order.reference}"
+        if state == "COMPLETED":
+            assert Notice.SENT in told
+        elif state == "FAILED":
+            assert told & {Notice.FAILED, *(() if truth else (Notice.EXPIRED,))}
+            assert not truth or about(subject, Notice.STAFF_FAILED) or Notice.STAFF_FAILED in refused
+        elif not truth and order.expires_at:
+            assert Notice.EXPIRED in told
+
+    async def events(self, order: Order) -> Any:
+        async with self.sql.reading() as tx:
+            return await tx.orders.events(order.reference)
+
+    def is_taken_down(self, order: Order) -> None:
+        """What was sent once is taken away; of copies, the bot knows where one is."""
+        if order.is_paid or order.is_ended or order.phase is Phase.DONE or order.is_expired(self.clock.now()):
+            for notice in (Notice.INVOICE, Notice.INVOICE_TEXT):
+                copies = self.chats.about(subject_of(order), notice)
+                left = [each for each in copies if each.is_known and not each.is_gone and each.pays()]
+                assert len(left) <= max(len(copies) - 1, 0), f"{order.reference} can still be paid in the chat"
+
+
+def test_no_life_of_an_order_breaks_a_promise(empty_file: Path, tmp_path: Path) -> None:
+    shutil.copy(empty_file, tmp_path / "empty.db")
+    Life.folder = tmp_path
+    with inline_sqlite(), nothing_drawn():
+        run_state_machine_as_test(
+            Life,
+            settings=settings(
+                max_examples=max(settings().max_examples // 2, 1),
+                stateful_step_count=30,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
