@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 import httpx
+from sqlalchemy import NullPool, create_engine, select
 from telegram.ext import ApplicationBuilder, BaseHandler, CallbackQueryHandler, CommandHandler, ConversationHandler
 
 from bot.actions.ports import TicketFilter
@@ -117,12 +118,16 @@ def lines(matters: Matters, wanted: Iterable[str]) -> Iterator[str]:
 def snapshot(world: World, but: Iterable[int] = ()) -> Rows:
     """All rows of all tables but those about these persons alone."""
     own, vault = frozenset(but), Vault((base64.urlsafe_b64decode(world.environment["ENCRYPTION_KEYS"]),))
-    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=PATIENCE)) as database:
-        database.row_factory = sqlite3.Row
+    engine = create_engine(
+        f"sqlite:///file:{world.state / 'kirim.db'}?mode=ro&uri=true",
+        poolclass=NullPool,
+        connect_args={"timeout": PATIENCE},
+    )
+    with engine.connect() as database:
         return frozenset(
             (table, repr(_still(vault, table, row)))
             for table in metadata.tables.keys() - BOOKKEEPING
-            for row in map(dict, database.execute(f"SELECT * FROM {table}"))  # noqa: S608  our own names
+            for row in map(dict, database.execute(select(metadata.tables[table])).mappings())
             if not _is_of(table, row, own)
         )
 
