@@ -1,4 +1,4 @@
-"""(i) One line: a hundred thousand lines with a known truth, what came of them, and how long a line takes."""
+"""(j) One line: a hundred thousand lines with a known truth, what came of them, and how long a line takes."""
 
 import time
 from typing import Final
@@ -26,20 +26,20 @@ async def run(*, quick: bool) -> list[Row]:
             count_torn += 1
     count = f"{len(times):,} lines"
     return [
-        Row(part="i", measured=f"{count} with a known truth: a wrong part taken without asking", ours=_wrong(tally)),
+        Row(part="j", measured=f"{count} with a known truth: a wrong part taken without asking", ours=_wrong(tally)),
         Row(
-            part="i",
+            part="j",
             measured="of those that name destination, number and sum: straight to the review / asked back / refused",
             ours=_shares(tally, "whole"),
             versus="the ordinary ones among them",
             theirs=_shares(tally, "ordinary"),
         ),
         Row(
-            part="i",
+            part="j",
             measured=f"{count_torn:,} lines with a mark slipped among the figures: the same",
             ours=_wrong(torn),
         ),
-        Row(part="i", measured="reading one line: processor time, median / p99", ours=str(Spread.of(times))),
+        Row(part="j", measured="reading one line: processor time, median / p99", ours=str(Spread.of(times))),
     ]
 
 

@@ -242,6 +242,9 @@ WRONG_NUMBERS = [
     "berita 21 - 0288137080387 50rb",
     "permata 9 300 999 9416 *7343 00",
     "200 918 273 545 01,8900k,hsbc,Budi",
+    "hsbc 7/1\n5.50, 9, 3457. / Rek:7309114180",
+    "hsbc rekening 707.280.467.5!\n49.684",
+    "hsbc 60416462391 / rek9854192<6~165 50rb",
 ]
 
 
@@ -284,7 +287,17 @@ def test_a_number_that_was_once_wrong_is_asked(text: str) -> None:
         "bca 1234567890 rpI 92000",
         "bca 1234567890 B,600,500",
         "bca 1234567890, 1jt S00rb",
+        "tujuan bca,1234567890,+- 44500rb,titipan",
         "amount=36000;k  rizky febian 1234567890 bca",
+        "bca 1234567890 nominal Rp4S 900 000",
+        "bca 1234567890 IDR.S4 900 000",
+        "bca 1234567890 RpS 900 000",
+        "bca 1234567890 [ljt 500rb]",
+        "bca 1234567890 1jt SOrb",
+        "bca 1234567890 maks Rp /999.000",
+        "bca 1234567890 fee Rp /999.000",
+        "maks, bca 1234567890 Budi 500rb",
+        "hsbc rekening 707.280.467.5!\n49.684",
     ],
 )
 def test_a_sum_that_was_once_wrong_is_asked(text: str) -> None:

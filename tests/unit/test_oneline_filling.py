@@ -14,7 +14,8 @@ from bot.domain.payout import PayoutMethod
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
 MANDIRI = PayoutMethod("008", "BANK MANDIRI", "bank", 100_000_000)
 GOPAY = PayoutMethod("gopay", "GOPAY", "ewallet", 20_000_000)
-METHODS = [BCA, MANDIRI, GOPAY]
+HSBC = PayoutMethod("087", "BANK HSBC INDONESIA", "bank", 100_000_000)
+METHODS = [BCA, MANDIRI, HSBC, GOPAY]
 EMPTY = new_draft(chat_id=1, person_id=2, now=datetime(2026, 11, 21, 9, 0, tzinfo=UTC))
 HALF_A_MILLION = Amount("IDR", 500_000)
 
@@ -116,6 +117,33 @@ def test_a_number_that_the_destination_cannot_have_is_dropped_with_a_reason() ->
     chosen = take_destination(draft, GOPAY)
     assert (chosen.number, chosen.doubtful_number, chosen.ask) == (None, None, Ask.NUMBER)
     assert refusal(draft, BCA) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["500rb hp 081234567890 Budi", "500rb No. WA: 0812-3456-7890 Budi", "500rb telp 62812 3456 7890 Budi"]
+)
+def test_a_phones_number_goes_on_to_an_ewallet_and_to_no_bank(text: str) -> None:
+    draft = filled(text)
+    assert take_destination(draft, GOPAY).number == "081234567890"
+    for bank in (HSBC, BCA):
+        reason = refusal(draft, bank)
+        assert reason is not None
+        assert reason.key == "number.phone_at_bank"
+        chosen = take_destination(draft, bank)
+        assert (chosen.number, chosen.doubtful_number, chosen.ask) == (None, None, Ask.NUMBER)
+    assert filled("hp 081234567890", filled("500rb hsbc")).number is None
+
+
+@pytest.mark.parametrize("text", ["500rb hp 02112345678 Budi", "500rb wa 1234567890"])
+def test_what_a_phone_is_said_to_have_but_no_mobile_has_is_not_taken(text: str) -> None:
+    line = read_line(text, METHODS)
+    assert (line.number, line.doubtful_number) == (None, None)
+    assert text.split()[2] in line.leftover
+
+
+def test_a_number_that_is_called_an_accounts_goes_on_to_a_bank_though_a_mobile_begins_like_it() -> None:
+    assert take_destination(filled("500rb rek 081234567890 Budi"), HSBC).number == "081234567890"
+    assert take_destination(filled("500rb 081234567890 Budi"), HSBC).number == "081234567890"
 
 
 def test_another_destination_asks_number_and_holder_anew() -> None:

@@ -56,6 +56,8 @@ def test_what_no_bank_would_number_its_accounts_with_is_refused() -> None:
     assert reason(BCA, "12345abc") == ("number.not_digits", {})
     assert reason(BCA, "1234567890/9876543210") == ("number.not_digits", {})
     assert reason(BCA, "\U0001f44d") == ("number.missing", {})
+    assert reason(HSBC, "+62 812-3456-7890") == ("number.phone_at_bank", {})
+    assert reason(HSBC, "+62 812 / 5") == ("number.not_digits", {})
 
 
 @pytest.mark.parametrize(

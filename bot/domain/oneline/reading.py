@@ -19,11 +19,12 @@ from bot.domain.oneline.deciding import (
 from bot.domain.oneline.destinations import Destination, find_destinations, is_in_doubt, may_be_name
 from bot.domain.oneline.figures import digits_of, is_figures
 from bot.domain.oneline.names import Name, find_name
-from bot.domain.oneline.rivals import has_rival, may_go_on
+from bot.domain.oneline.rivals import has_rival, is_phone, may_go_on
 from bot.domain.oneline.sums import Sum, ends_with_initial, find_sums, has_loose_word, loose_currency
-from bot.domain.oneline.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, MONTHS
+from bot.domain.oneline.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, MONTHS, ROUGHLY
 from bot.domain.oneline.words import WHOLE_NUMBER, Word, begins_as_figures, words_of
 from bot.domain.payout import PayoutMethod
+from bot.domain.payout.numbers import international
 from bot.domain.payout.searching import MOST_OFFERED
 
 LONGEST_LINE: Final = 300
@@ -33,6 +34,7 @@ MOST_WORDS: Final = 40
 _FIGURE_FIRST: Final = re.compile(r"[\W_]*x?[\W_]*\d", re.IGNORECASE)
 """Words such as "3x", "x3", "@500rb", "500rban": a letter before the figures makes a code of them ("B12")."""
 
+_CURRENCY_FIRST: Final = re.compile(r"(?:rp|idr)\.?", re.IGNORECASE)
 _LONGEST_YEAR: Final = 4
 _MOST_SHOWN: Final = 8
 
@@ -42,7 +44,8 @@ class OneLine:
     """What one line says of an order. What is doubtful is never among the sure parts.
 
     `method`: the destination; or none and `method_candidates`, the likeliest first. `number`: in the form that is sent
-    where the method is known, otherwise the digits as typed, yet unchecked. `doubtful_number`: a number with
+    where the method is known, otherwise the digits as typed, yet unchecked; a phone's with its country code, which no
+    bank accepts. `doubtful_number`: a number with
     `number_doubt`, the question to ask first (None where no method is known, which decides what is usual).
     `amount`; or none and `amount_readings`, the sums that `amount_text` may mean. `holder`: the name as a bank would
     print it; or none and `doubtful_holder`, words that may be one. `rejections`: what was understood and can't be
@@ -101,7 +104,7 @@ def _put_together(
         number, rest = decide_number(figures, None)
         name = find_name(words, free, _torn(words, sums, places, None))
     has_number = number.number is not None
-    starts = [each.places.start for each in rest if each.kind == "sum"]
+    bare_sums = [each.places for each in rest if each.kind == "sum"]
     money, unused = decide_money(sums, rest, has_number=has_number, loose=loose_currency(words, sums))
     # Banks' own codes stand before numbers by habit ("bca 014 …"); they add nothing to the name.
     unread = {place for each in unused for place in each.places if not _is_code(words[place], method)} | set(unclear)
@@ -109,21 +112,29 @@ def _put_together(
     unread |= odd | set(name.leftover)
     if may_go_on(words, sums, number, unread, method, has_sum=money.amount is not None):
         unread |= set(number.places)
+        if any(each.start == number.places.stop or each.stop == number.places.start for each in bare_sums):
+            money = money.doubted
         number = Number()
     if number.doubt is not None and may_go_on(
         words, sums, replace(number, doubt=None), range(len(words)), method, has_sum=False
     ):
         money = money.doubted
     is_odd_rival = any(_may_be_number(words[place]) for place in unread if not is_figures(words[place]))
-    if is_odd_rival or has_rival(words, sums, number, unread, method):
+    in_doubt = {place for each in rest for place in each.places if money.amount is None}
+    if is_odd_rival or has_rival(words, sums, number, unread, method, in_doubt=in_doubt):
         unread |= set(number.places)
         number = Number()
+    if method is None and is_phone(words, number):
+        telephone = international(number.number or number.doubtful or "")
+        unread |= set() if telephone else set(number.places)
+        number = replace(number, number=telephone, doubtful=None)
     loose = {place for place, word in enumerate(words) if free[place] and has_loose_word(word)}
     if (number.number or number.doubtful) is None and any(_follows_figures(words, each) for each in sums):
         money = money.doubted
-    if number.number is None and any(words[at].cut for at in (*starts, *(each.start for each in sums))):
+    starts = [*(each.start for each in bare_sums), *(each.start for each in sums)]
+    if number.number is None and any(words[at].cut for at in starts):
         money = money.doubted
-    if any(_casts_doubt(words[place]) for place in unread | loose) or any(word.folded in EACH for word in words):
+    if any(_casts_doubt(words[place]) for place in unread | loose) or _is_rough(words, sums):
         money = money.doubted
     return OneLine(
         method=method,
@@ -160,11 +171,18 @@ def _follows_figures(words: Sequence[Word], found: Sum) -> bool:
     return found.start > 0 and not words[found.start].parted and is_figures(words[found.start - 1])
 
 
+def _is_rough(words: Sequence[Word], sums: Sequence[Sum]) -> bool:
+    """Whether a word says "each" or, outside of the sums, "about", wherever in the line it stands."""
+    within = {place for each in sums for place in range(each.start, each.stop)}  # "setengah juta"
+    said = (word.folded for place, word in enumerate(words) if place not in within)
+    return any(word.folded in EACH for word in words) or not ROUGHLY.isdisjoint(said)
+
+
 def _casts_doubt(word: Word) -> bool:
     """Whether a word that wasn't understood may be part of the sum, or say how often it is meant."""
     if word.aside or len(digits_of(word.text)) >= WHOLE_NUMBER:
         return False
-    if begins_as_figures(word.text) and digits_of(word.text):
+    if begins_as_figures(_CURRENCY_FIRST.sub("", word.text)) and digits_of(word.text):
         return True
     return word.odd or _FIGURE_FIRST.match(word.text) is not None or has_loose_word(word)
 

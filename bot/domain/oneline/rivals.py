@@ -23,20 +23,22 @@ def has_rival(
     number: Number,
     unread: Collection[int],
     method: PayoutMethod | None,
+    *,
+    in_doubt: Collection[int] = (),
 ) -> bool:
     """Whether something else than `number` may be the number that is meant.
 
     These are figures of which nobody knows what they are, with digits enough for a number between them; what a word
     such as "rek" leads to, or beside a phone's number "no" as well; and whatever is on the other side of an "atau".
-    What follows a word such as "kode" may be that code, and not the number.
+    What follows a word such as "kode" may be that code, and not the number. `in_doubt`: figures that may be the sum.
     """
     if not number.places:
         return False
     taken = {place for each in sums for place in range(each.start, each.stop)} | set(number.places)
-    if any(sum(map(_digits, each)) >= LEAST_OF_RIVAL for each in _in_pieces(words, unread)):
+    if any(sum(map(_digits, each)) >= LEAST_OF_RIVAL for each in _in_pieces(words, {*unread, *in_doubt})):
         return True
     before = _before_labels(words, number.places.start)
-    labels = {word.folded.strip(".") for word in words[before + 1 : number.places.start]}
+    labels = _labels(words, number.places.start)
     account = ACCOUNT_LABELS if PHONE_LABELS.isdisjoint(labels) else NUMBER_LABELS
     for place, word in enumerate(words):
         if word.folded.strip(".") in account and _leads_elsewhere(words, place, taken, method):
@@ -48,13 +50,24 @@ def has_rival(
     return any(0 <= at < len(words) and words[at].folded in EITHER for at in (before, number.places.stop))
 
 
+def is_phone(words: Sequence[Word], number: Number) -> bool:
+    """Whether a word such as "hp" says that `number` is a phone's, and none that it is an account's."""
+    if not number.places:
+        return False
+    labels = _labels(words, number.places.start)
+    return not PHONE_LABELS.isdisjoint(labels) and ACCOUNT_LABELS.isdisjoint(labels)
+
+
 def _may_be_account(words: Sequence[Word], taken: Collection[int]) -> Iterator[bool]:
     """Of each word that isn't taken, whether it has digits enough for an account's number."""
     return (place not in taken and _digits(word) >= LEAST_OF_RIVAL for place, word in enumerate(words))
 
 
 def _in_pieces(words: Sequence[Word], unread: Collection[int]) -> Iterator[list[Word]]:
-    """Unread figures side by side, whatever marks are in them: "6860 3783 49!60 3"; one alone was weighed before."""
+    """Figures side by side that aren't understood, whatever marks are in them: "6860 3783 49!60 3", "7/1; 5.50, 9, 34".
+
+    One alone was weighed before.
+    """
     pieces = list[Word]()
     for place, word in enumerate(words):
         if place in unread and _is_piece(word) and not (pieces and word.parted and word.aside):
@@ -98,6 +111,11 @@ def _is_labelled_aside(words: Sequence[Word], place: int, unread: Collection[int
     return is_between and place > 0 and words[place - 1].folded in ASIDE_LABELS
 
 
+def _labels(words: Sequence[Word], place: int) -> set[str]:
+    """The words that lead to the one at `place`."""
+    return {word.folded.strip(".") for word in words[_before_labels(words, place) + 1 : place]}
+
+
 def _before_labels(words: Sequence[Word], place: int) -> int:
     """The place before the words that lead to the one at `place`; -1 where there is none."""
     at = place - 1
@@ -117,20 +135,22 @@ def may_go_on(
 ) -> bool:
     """Whether figures beside the number may be the rest of it, or all of it: "0812345678 90", "3733;7308528857".
 
-    Nobody understood them, or only a mark cuts them from it; and the number would be as usual with them. `has_sum`:
-    one sum is sure, so figures that are a sum are that one.
+    Nobody understood them, or only a mark cuts them from it, or both have dots in them ("707.280.467.5; 49.684"); and
+    the number would be as usual with them. `has_sum`: one sum is sure, so figures that are a sum are that one.
     """
     if number.doubt is not None or not number.places:
         return False
     texts = [digits_of(words[place].text) for place in number.places]
     before, after = number.places.start - 1, number.places.stop
     taken = {place for each in sums for place in range(each.start, each.stop)}
+    is_dotted = any("." in words[place].text for place in number.places)
 
     def piece(place: int, joint: int) -> str:
         if not 0 <= place < len(words) or (place in taken and (has_sum or not words[joint].cut)):
             return ""
         beside = words[place].text[-1 if place < joint else 0]
-        return _piece(words[place], beside, is_unread=place in unread, is_cut=words[joint].cut, has_sum=has_sum)
+        may_be = place in unread or (is_dotted and "." in words[place].text)
+        return _piece(words[place], beside, is_unread=may_be, is_cut=words[joint].cut, has_sum=has_sum)
 
     first = list(takewhile(bool, (piece(before - step, before - step + 1) for step in range(_MOST_PIECES))))[::-1]
     last = list(takewhile(bool, (piece(after + step, after + step) for step in range(_MOST_PIECES))))

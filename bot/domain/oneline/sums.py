@@ -51,9 +51,15 @@ _BEFORE: Final = SUM_OF_ELSE | ABOUT | EACH | NOT_THIS
 _BEHIND: Final = SUM_OF_ELSE | ABOUT | EACH | COUNTED
 """Words that make the sum beside them doubtful: a fee, "about", "each", "not"."""
 
+_LOOKED_PAST: Final = FILLERS | BEFORE_ONLY
+"""Words between a sum and those: "maks Rp /999.000"."""
+
 _NO_NAME_BEGINS: Final = FILLERS | GENERIC | LEADS_TO_NAME
-_DIGIT_LIKE: Final = re.compile(r"(?:[Rr][Pp]\.?)?[lIOo]")
+_DIGIT_LIKE: Final = re.compile(r"[lIOo]|(?:[Rr][Pp]|IDR|idr)\.?[lIOoSB]+")
 """Letters that are typed for a digit: "I 800 000", "RpI 800 000"."""
+
+_LETTERS_THEN_SCALE: Final = re.compile(r"[lIOoSB.,]*[lIOoSB](?i:rb|rbu|ribu|jt|jta|juta)")
+"""A sum in letters alone that are typed for its digits: "ljt", "SOrb"."""
 
 _SMALL_THEN_COMMA: Final = re.compile(r"\d{1,3},\d")
 _MOST_FILLERS: Final = 3
@@ -94,7 +100,7 @@ def is_in_doubt(words: Sequence[Word], start: int, stop: int) -> bool:
     before = start - 1
     if any(word.doubted for word in words[start:stop]) or (before >= 0 and _begins_before(words[before], words[start])):
         return True
-    while start - before <= _MOST_FILLERS and before >= 0 and words[before].folded in FILLERS:
+    while start - before <= _MOST_FILLERS and before >= 0 and words[before].folded.strip(".") in _LOOKED_PAST:
         before -= 1
     if before >= 0 and words[before].folded in _BEFORE:
         return True
@@ -139,6 +145,8 @@ def has_loose_word(word: Word) -> bool:
     """Whether a word that is in no sum belongs to the language of sums: part of what was meant wasn't understood."""
     if word.odd or len(word.text) == 1:
         return False
+    if _LETTERS_THEN_SCALE.fullmatch(word.text):
+        return True
     letters = "".join(filter(str.isalpha, word.folded))
     if letters != word.folded and (letters in CURRENCIES or letters in SCALES) and len(letters) > 1:
         return True  # "s'ats"

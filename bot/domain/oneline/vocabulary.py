@@ -89,6 +89,9 @@ ABOUT: Final = _words(
 EITHER: Final = _words("atau ato or")
 """Of two things with one of these between, nobody can say which is meant."""
 
+ROUGHLY: Final = ABOUT - EITHER
+"""Words that are said of sums alone, wherever in the line they stand: "maks", "sekitar"."""
+
 EACH: Final = _words(
     "per tiap setiap masing masing-masing masing2 each every seorang sehari sebulan seminggu setahun sekali",
     "perorang perbulan perhari pertahun perminggu @ x kali",

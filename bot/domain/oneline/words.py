@@ -48,12 +48,12 @@ _PARTING: Final = frozenset(";|、。،؛/,")
 _ABOUT: Final = re.compile(r"(?:\+/-|\+-|-\+|[~±≈≃<>≤≥])+")
 """Signs before a sum that is only roughly so, or a limit."""
 
-_LABEL_THEN_FIGURES: Final = re.compile(r"([^\W\d]{2,})[.\-*_`']*(\+?\d[\d\-.,']*)")
+_LABEL_THEN_REST: Final = re.compile(r"([^\W\d]{2,})[.\-*_`']*(\+?\d.*)")
 _LETTERS_THEN_NUMBER: Final = re.compile(r"([^\W\d]{3,})[.\-]?(\+?\d[\d\-]{6,})")
 _GLUED_LABELS: Final = NUMBER_LABELS | PHONE_LABELS
-"""What leads to a number, also where that is grown on to it: "rek12345 67890"."""
+"""What leads to a number, also where that is grown on to it: "rek12345 67890", "rek9854<6~1"."""
 
-_LOOKALIKES: Final = str.maketrans("oOlISB", "001158")
+LOOKALIKES: Final = str.maketrans("oOlISB", "001158")
 _DIGIT_LIKE: Final = frozenset("oOlISB")
 _FIGURES_FIRST: Final = re.compile(r"\d|[oOlISB]{1,3}(?:\d|[kK]\b|rb|jt|\b)")
 _BELOW_ZERO: Final = re.compile(r"-(?:[^\W\d]+\.?)?\d{1,9}(?:[.,]\d+)*[^\W\d]*", re.IGNORECASE)
@@ -174,7 +174,9 @@ def _at_strokes_and_commas(part: str) -> Iterator[tuple[str, str]]:
         about = _ABOUT.match(stroke) if at else None
         sign = f"/{about[0] if about else ''}" if at else sign
         for place, each in enumerate(_at_commas(stroke[about.end() :] if about else stroke)):
-            mark = "," if place else sign
+            about = _ABOUT.match(each) if place else None
+            mark = f",{about[0] if about else ''}" if place else sign
+            each = each[about.end() :] if about else each  # noqa: PLW2901  the rest of it
             lead = _LEADS.match(each.lstrip(_EMPHASIS))
             if lead:
                 yield mark, lead[1] or lead[2]
@@ -216,7 +218,7 @@ def _words_in(parts: Sequence[tuple[str, str]]) -> Iterator[Word | _Gap]:
         parted = not _PARTING.isdisjoint(marks) or _are_digits(before, text)
         if (not before and marks.strip()) or part[0] in _EDGES:
             yield _Gap(loose=True)
-        glued, labelled = _LETTERS_THEN_NUMBER.fullmatch(text), _LABEL_THEN_FIGURES.fullmatch(text)
+        glued, labelled = _LETTERS_THEN_NUMBER.fullmatch(text), _LABEL_THEN_REST.fullmatch(text)
         if labelled and labelled[1].casefold() in _GLUED_LABELS:
             yield from (Word(labelled[1], parted), Word(labelled[2], doubted=doubted))
         elif glued:
@@ -245,7 +247,7 @@ def _are_digits(before: str, after: str) -> bool:
 
 def meant_digits(text: str) -> str:
     """The digits of `text`, with those for which a letter is typed that looks alike: 1095 for "lO95"."""
-    return "".join(filter(str.isdecimal, text.translate(_LOOKALIKES)))
+    return "".join(filter(str.isdecimal, text.translate(LOOKALIKES)))
 
 
 def begins_as_figures(text: str) -> bool:

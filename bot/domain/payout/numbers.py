@@ -42,7 +42,8 @@ def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
 
     Raises:
         Rejection: `number.missing`, `number.not_digits`, `number.too_short` (`shortest`, `actual`), `number.too_long`
-            (`longest`, `actual`), and for e-wallets `number.landline`, `number.foreign` (`code`), `number.not_mobile`.
+            (`longest`, `actual`); for banks `number.phone_at_bank`; and for e-wallets `number.landline`,
+            `number.foreign` (`code`), `number.not_mobile`.
     """
     typed = plain(text)
     if not any(character.isdecimal() for character in typed):
@@ -50,7 +51,17 @@ def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
     return _clean_mobile(typed) if method.kind == EWALLET else _clean_account(method, typed)
 
 
+def international(text: str) -> str | None:
+    """Return the Indonesian mobile number in `text` as `+628…`, which no bank accepts; None where `text` is none."""
+    try:
+        return f"+{_COUNTRY}{_clean_mobile(plain(text)).number.removeprefix('0')}"
+    except Rejection:
+        return None
+
+
 def _clean_account(method: PayoutMethod, typed: str) -> CleanNumber:
+    if re.fullmatch(r"\+[0-9]+", typed.translate(_MOBILE_SPACING)):
+        raise Rejection("number.phone_at_bank")
     number = _digits(typed.translate(_SPACING))
     _check_length(number, SHORTEST_ACCOUNT, LONGEST_ACCOUNT)
     return CleanNumber(number, _unusual_account(method, len(number)))
