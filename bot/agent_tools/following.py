@@ -12,9 +12,10 @@ from bot.agent_tools.answers import Output, Refusal, answer
 from bot.agent_tools.caller import has_left
 from bot.agent_tools.failures import read_failure
 from bot.agent_tools.ordering import payment_lines
-from bot.agent_tools.orders_out import OrderOut, payment_of, state_in_words, told
+from bot.agent_tools.orders_out import OrderOut, state_in_words, told
 from bot.agent_tools.payable import NOT_AWAITED
 from bot.agent_tools.service import Service
+from bot.agent_tools.showing import showing_of, showings_of
 from bot.agent_tools.telling import qr_code
 from bot.settlement import Order, SettlementError, WaitTimeout, wait_for_order
 
@@ -67,7 +68,8 @@ class Following:
             listed = await self._service.orders(limit)
         except SettlementError as error:
             raise read_failure(error) from None
-        rows = [OrderOut.of(order, *payment_of(self._service, order)) for order in listed.orders]
+        showings = await showings_of(self._service, listed.orders)
+        rows = [OrderOut.of(order, showing) for order, showing in zip(listed.orders, showings, strict=True)]
         lines = [told(order) for order in listed.orders] or [
             "None is listed, which proves nothing about a single order."
         ]
@@ -112,15 +114,16 @@ class Following:
     async def _answer(
         self, order: Order, form: type[OrderOut], *, include_qr: bool = False, timed_out: bool = False
     ) -> CallToolResult:
-        payment, why_not = payment_of(self._service, order)
-        record = form.of(order, payment, why_not)
+        showing = await showing_of(self._service, order)
+        payment = showing.payment
+        record = form.of(order, showing)
         if timed_out:
             record = record.model_copy(update={"timed_out": True})
         lines = [told(order)]
         if payment is not None:
-            lines += payment_lines(payment.bolt11, payment.deposit, payment.expires_at)
-        elif include_qr or why_not != NOT_AWAITED:
-            lines.append(f"There is nothing to pay: {why_not}.")
+            lines += [*showing.warnings, *payment_lines(payment.bolt11, payment.deposit, payment.expires_at)]
+        elif include_qr or showing.why_not != NOT_AWAITED:
+            lines.append(f"There is nothing to pay: {showing.why_not}.")
         return answer(
             record, "\n".join(lines), *([await qr_code(payment.qr_payload)] if include_qr and payment else [])
         )

@@ -93,6 +93,7 @@ class Ordering:
         log.info("order_created", order_id=created.order_id, channel=depositChannel)
         payment = self._payment(created, given, depositChannel, method)
         warnings = [*([number.remark] if number.remark else []), *self._drift_warnings(created, expected)]
+        self._service.agree(created.order_id)
         made = _created_out(created, payment, warnings)
         pictures = [await qr_code(payment.qr_payload)] if includeQr else []
         return answer(made, _text(made, method), *pictures)

@@ -9,10 +9,8 @@ from typing import Self
 
 from pydantic import Field
 
-from bot.actions.verdict import Unpayable
 from bot.agent_tools.answers import Output
-from bot.agent_tools.payable import Payment, payment_of_known
-from bot.agent_tools.service import Service
+from bot.agent_tools.showing import Showing
 from bot.agent_tools.telling import moment, rupiah, sats
 from bot.domain.payout import mask, mask_name
 from bot.domain.timeline import FAILED, STEP_OF_STATE, Step
@@ -49,6 +47,9 @@ class OrderOut(Output):
     deposit_token_address: str | None = None
     deposit_to_address: str | None = Field(None, description="Only while the order waits for it.")
     payment_withheld: str | None = Field(None, description="Why there is nothing to pay in this record.")
+    payment_warnings: list[str] = Field(
+        default_factory=list, description="What to compare and to ask your user before paying; most often empty."
+    )
     ln_swap_tx_hash: str | None = None
     swap_tx_hash: str | None = None
     partner_burn_tx_hash: str | None = None
@@ -58,8 +59,9 @@ class OrderOut(Output):
     completed_at: datetime | None = None
 
     @classmethod
-    def of(cls, order: Order, payment: Payment | None, why_not: str | None) -> Self:
+    def of(cls, order: Order, showing: Showing) -> Self:
         """The record of `order`, with what is to be paid for it."""
+        payment = showing.payment
         deposit = payment and payment.deposit
         return cls(
             id=order.id,
@@ -80,7 +82,8 @@ class OrderOut(Output):
             deposit_chain_id=deposit.chain_id if deposit else order.deposit_chain_id,
             deposit_token_address=deposit and deposit.token_address,
             deposit_to_address=deposit and deposit.to_address,
-            payment_withheld=why_not,
+            payment_withheld=showing.why_not,
+            payment_warnings=list(showing.warnings),
             ln_swap_tx_hash=order.ln_swap_tx_hash,
             swap_tx_hash=order.swap_tx_hash,
             partner_burn_tx_hash=order.partner_burn_tx_hash,
@@ -89,19 +92,6 @@ class OrderOut(Output):
             updated_at=order.updated_at,
             completed_at=order.completed_at,
         )
-
-
-def payment_of(service: Service, order: Order) -> tuple[Payment | None, str | None]:
-    """What is to be paid for `order`, or why nothing."""
-    withheld = service.why_withheld(order.id)
-    if withheld is not None:
-        return None, withheld
-    try:
-        allowed = service.amounts_for(order.partner_payout_bank_code, order.partner_payout_bank_name)
-        payment = payment_of_known(order, network=service.rules.network, allowed=allowed, now=service.clock.now())
-    except Unpayable as reason:
-        return None, str(reason)
-    return payment, None
 
 
 def told(order: Order) -> str:

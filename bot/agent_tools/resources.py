@@ -7,9 +7,10 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from bot.agent_tools.answers import content_of
 from bot.agent_tools.failures import read_failure
-from bot.agent_tools.orders_out import OrderOut, payment_of
+from bot.agent_tools.orders_out import OrderOut
 from bot.agent_tools.rates import methods_out
 from bot.agent_tools.service import Service
+from bot.agent_tools.showing import showing_of
 from bot.settlement import NotFound, SettlementError
 
 METHODS_URI = "kirim://payout-methods"
@@ -33,7 +34,7 @@ def offer_resources(server: MCPServer, service: Service) -> None:
             raise ResourceNotFoundError("There is no such order, or it isn't this server's.") from None
         except SettlementError as error:
             raise ResourceError(str(read_failure(error))) from None
-        return json.dumps(content_of(OrderOut.of(found, *payment_of(service, found))))
+        return json.dumps(content_of(OrderOut.of(found, await showing_of(service, found))))
 
     server.resource(
         METHODS_URI,

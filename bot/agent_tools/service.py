@@ -83,6 +83,7 @@ class Service:
         self._last_quote: Quote | None = None
         self._orders: dict[str, Shared[Order]] = {}
         self._withheld: dict[str, str] = {}
+        self._agreed: dict[str, None] = {}
         self._caps: dict[tuple[str | None, str | None], int | None] = {}
 
     async def methods(self, *, fresh: bool = False) -> tuple[PayoutMethod, ...]:
@@ -146,6 +147,16 @@ class Service:
     def why_withheld(self, order_id: str) -> str | None:
         """Why not, for an order of which that was said."""
         return self._withheld.get(order_id)
+
+    def agree(self, order_id: str) -> None:
+        """Remember that this order asks to be paid what its caller asked for."""
+        if len(self._agreed) >= REMEMBERED:
+            del self._agreed[next(iter(self._agreed))]
+        self._agreed[order_id] = None
+
+    def is_agreed(self, order_id: str) -> bool:
+        """Return whether this process created the order and found it to be what its caller asked for."""
+        return order_id in self._agreed
 
     async def _fetch_methods(self) -> tuple[PayoutMethod, ...]:
         await self._budget.take()

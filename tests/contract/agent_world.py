@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from mcp_types import CallToolResult
 
+    from bot.settlement import SettlementClient
+
     Sleep = Callable[[float], Awaitable[None]]
 
 BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA", "recipientDetails": "1234567890"}
@@ -139,13 +141,26 @@ async def agent_world(
     async with sandbox_service(profile, sleep=sleep) as service:
         key = {"api_key": api_key} if api_key else {}
         async with service.client(**key) as client:
-            tools = Service(
-                client,
-                Rules(network="bcrt"),
-                clock=ServiceClock(service),
-                seconds=service.clock.seconds,
-                sleep=service.clock.sleep,
-            )
-            with schemas_checked_once():
-                async with in_one_task(Client(tool_server(tools), mode=mode)) as agent:
-                    yield AgentWorld(agent, service, tools)
+            async with _new_process(service, client, mode) as world:
+                yield world
+
+
+@contextlib.asynccontextmanager
+async def restarted(world: AgentWorld) -> AsyncIterator[AgentWorld]:
+    """The same world with another process of the tool server: it remembers nothing."""
+    async with _new_process(world.service, world.tools._client, "auto") as another:
+        yield another
+
+
+@contextlib.asynccontextmanager
+async def _new_process(service: SandboxService, client: SettlementClient, mode: str) -> AsyncIterator[AgentWorld]:
+    tools = Service(
+        client,
+        Rules(network="bcrt"),
+        clock=ServiceClock(service),
+        seconds=service.clock.seconds,
+        sleep=service.clock.sleep,
+    )
+    with schemas_checked_once():
+        async with in_one_task(Client(tool_server(tools), mode=mode)) as agent:
+            yield AgentWorld(agent, service, tools)

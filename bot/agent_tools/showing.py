@@ -1,0 +1,92 @@
+"""What is shown of an order's payment when its record is read: how to pay, or why nothing can be paid.
+
+An order that this process created was compared with what its caller asked for, and what came of it is remembered. After
+a restart that is forgotten, and another program with the same key may have created the order. Then its price is
+compared with the current quote, and the caller is told to compare the rest.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from bot.actions.verdict import TOO_GOOD_PERCENT, Unpayable
+from bot.agent_tools.payable import Payment, payment_of_known
+from bot.agent_tools.service import Service
+from bot.domain.money import Amount
+from bot.domain.quote import Quote, estimate, price_drift_percent
+from bot.settlement import Order, SettlementError
+
+UNCHECKED_PRICE = "its price can't be checked, because the rate can't be read right now. Call again in 5 seconds"
+COMPARE = (
+    "This server doesn't remember what was asked for with this order. Pay it only if the amount and the destination "
+    "are exactly what your user wants."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """Either `payment`, with what to say before it is paid, or the reason `why_not`."""
+
+    payment: Payment | None = None
+    why_not: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+async def showing_of(service: Service, order: Order) -> Showing:
+    """Return what is shown of one order's payment."""
+    (showing,) = await showings_of(service, (order,))
+    return showing
+
+
+async def showings_of(service: Service, orders: tuple[Order, ...]) -> list[Showing]:
+    """Return what is shown of each order's payment. The rate is read once, and only if an order needs it."""
+    checked = [_checked(service, order) for order in orders]
+    pairs = list(zip(orders, checked, strict=True))
+    if all(each.payment is None or service.is_agreed(order.id) for order, each in pairs):
+        return checked
+    try:
+        quote = await service.price()
+    except SettlementError:
+        price = None
+    else:
+        price = Quote(quote.btc_idr, quote.fetched_at)
+    return [_compared(service, order, each, price) for order, each in pairs]
+
+
+def _checked(service: Service, order: Order) -> Showing:
+    """Check all that the order's own record and this process's memory can say."""
+    withheld = service.why_withheld(order.id)
+    if withheld is not None:
+        return Showing(why_not=withheld)
+    allowed = service.amounts_for(order.partner_payout_bank_code, order.partner_payout_bank_name)
+    try:
+        payment = payment_of_known(order, network=service.rules.network, allowed=allowed, now=service.clock.now())
+    except Unpayable as reason:
+        return Showing(why_not=str(reason))
+    return Showing(payment)
+
+
+def _compared(service: Service, order: Order, showing: Showing, price: Quote | None) -> Showing:
+    """Compare an order that nobody here remembers with the current quote."""
+    if showing.payment is None or service.is_agreed(order.id):
+        return showing
+    if price is None:
+        return Showing(why_not=UNCHECKED_PRICE)
+    drift = _drift_percent(order, price)
+    if drift > service.rules.stop_percent:
+        return Showing(why_not=f"its price is {drift:.1f}% worse than the current quote")
+    return Showing(showing.payment, warnings=(COMPARE, *_price_warnings(drift, service.rules.warn_percent)))
+
+
+def _drift_percent(order: Order, price: Quote) -> Decimal:
+    expected = estimate(Amount("IDR", order.idr_amount), price)
+    return price_drift_percent(
+        expected_sats=expected.sats, expected_idr=expected.idr, sats=order.sat_amount, idr=order.idr_amount
+    )
+
+
+def _price_warnings(drift: Decimal, warn_percent: Decimal) -> list[str]:
+    if drift < -TOO_GOOD_PERCENT:
+        return [f"Its price is {-drift:.1f}% better than the current quote, which can be a mistake."]
+    if drift > warn_percent:
+        return [f"Its price is {drift:.1f}% worse than the current quote."]
+    return []
