@@ -3,7 +3,7 @@
 The bot's driver does each statement in a thread of the connection. Going there and back costs several times what
 SQLite itself needs, and makes up most of a test that carries out thousands of small transactions. Nothing else
 differs: the same file, the same statements, the same crashes. A transaction that has to wait for one of another
-connection would wait for ever here, so tests of several processes on one file keep the threads.
+connection would wait for ever here, so tests of several processes keep the threads unless they share one store.
 """
 
 import asyncio

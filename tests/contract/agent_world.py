@@ -140,9 +140,8 @@ async def agent_world(
     """A world in one of the service's profiles, without any order; `sleep` is how the service's delays pass."""
     async with sandbox_service(profile, sleep=sleep) as service:
         key = {"api_key": api_key} if api_key else {}
-        async with service.client(**key) as client:
-            async with _new_process(service, client, mode) as world:
-                yield world
+        async with service.client(**key) as client, _new_process(service, client, mode) as world:
+            yield world
 
 
 @contextlib.asynccontextmanager

@@ -1,18 +1,14 @@
-"""An event loop that a test moves step by step, and SQLite that answers within the step.
+"""An event loop that a test moves step by step.
 
 Nothing happens by itself: `idle` runs what can run now, and time passes only when the test moves its clock. So any
-number of tasks interleave in one order alone, and each run of a test is the same.
+number of tasks interleave in one order alone, and each run of a test is the same. A store has to answer within the
+step, too: see `tests/sqlite_in_the_loop.py`.
 """
 
 import asyncio
-import sqlite3
-from collections.abc import Callable, Coroutine, Generator, Iterator
-from contextlib import contextmanager
-from typing import Any, Self, TypeVar
-from unittest.mock import patch
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
-from bot.store import engine
-from bot.store.one_trip import OneTripConnection
 from tests.unit.fake_settlement import BEGINNING, MovedClock
 
 T = TypeVar("T")
@@ -48,36 +44,3 @@ class SteppedLoop(asyncio.SelectorEventLoop):
         while quiet < QUIET_ROUNDS:
             quiet = 0 if self._ready else quiet + 1  # type: ignore[attr-defined]  # asyncio's own queue
             await asyncio.sleep(0)
-
-
-class InlineConnection(OneTripConnection):
-    """The store's connection without its thread: a transaction is over within one step."""
-
-    def __await__(self) -> Generator[Any, None, Self]:
-        return self._at_once().__await__()
-
-    async def _at_once(self) -> Self:
-        self._connection = self._connector()
-        return self
-
-    async def _execute(self, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        return fn(*args, **kwargs)
-
-    async def close(self) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None
-
-
-def connect(database: str, **options: Any) -> InlineConnection:
-    return InlineConnection(lambda: sqlite3.connect(database, **options))
-
-
-@contextmanager
-def inline_sqlite() -> Iterator[None]:
-    """Stores that are made in this block answer within the step."""
-    with patch.object(engine, "connect", connect):
-        yield

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -56,7 +57,7 @@ from tests.integration.life_world import (
     nothing_drawn,
 )
 from tests.integration.order_world import EMMA, OSCAR, SARI, rules
-from tests.integration.stepped import SteppedLoop, inline_sqlite
+from tests.integration.stepped import SteppedLoop
 from tests.keys import VAULT
 from tests.texts import readable, says, text
 from tests.unit.fake_settlement import BCA, GOPAY, MovedClock
@@ -589,10 +590,11 @@ class Life(RuleBasedStateMachine):
                 assert len(left) <= max(len(copies) - 1, 0), f"{order.reference} can still be paid in the chat"
 
 
+@pytest.mark.usefixtures("sqlite_in_the_loop")
 def test_no_life_of_an_order_breaks_a_promise(empty_file: Path, tmp_path: Path) -> None:
     shutil.copy(empty_file, tmp_path / "empty.db")
     Life.folder = tmp_path
-    with inline_sqlite(), nothing_drawn():
+    with nothing_drawn():
         run_state_machine_as_test(
             Life,
             settings=settings(
