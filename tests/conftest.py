@@ -6,7 +6,6 @@ They look a little in each run, and long when somebody wishes.
 from __future__ import annotations
 
 import functools
-import os
 import ssl
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import pytest
 import pytest_asyncio
 from hypothesis import settings
 
+from tests.examples import CHOSEN, be_quick, examples
 from tests.support.chromium import chromium
 from tests.support.machine import BROWSER, POSTGRESQL, provided
 
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["pytester", "tests.support.economy", "tests.support.selection", "tests.support.order"]
 
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "40"))
 
-# The same examples in each run, on any machine; others only where they are asked for. Time is never asserted.
-CHOSEN = "HYPOTHESIS_EXAMPLES" not in os.environ
-settings.register_profile("kirim", settings(), max_examples=EXAMPLES, derandomize=CHOSEN, deadline=None)
-settings.load_profile("kirim")
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.quick:
+        be_quick()
+    # The same examples in each run, on any machine; others only where they are asked for. Time is never asserted.
+    settings.register_profile("kirim", settings(), max_examples=examples(), derandomize=not CHOSEN, deadline=None)
+    settings.load_profile("kirim")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contract.settlement_world import BCA, GOPAY, KEY, ORDERS, World, error_of
+from tests.examples import examples
 
 VALID: dict[str, object] = {"idrAmount": 150_000, **BCA}
 
@@ -141,7 +142,7 @@ ANYTHING = st.recursive(
 FIELDS = (*VALID, "satAmount", "depositChannel", "bankAccountName", "payoutMethod")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(changes=st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=4))
 def test_no_input_is_a_500_and_every_order_has_exact_amounts(changes: dict[str, Any]) -> None:
     async def ask() -> None:

@@ -17,6 +17,7 @@ from bot.domain.quote import Quote
 from bot.domain.timeline import Step
 from bot.store import SqlStore, StoreFailure
 from tests.contract.store_builders import NOW, an_order
+from tests.examples import examples
 from tests.keys import VAULT
 
 T = TypeVar("T")
@@ -94,13 +95,13 @@ class Undone(Exception):
 
 
 def for_each(
-    database: str, examples: st.SearchStrategy[T], check: Callable[[SqlStore, T], Coroutine[Any, Any, None]]
+    database: str, among: st.SearchStrategy[T], check: Callable[[SqlStore, T], Coroutine[Any, Any, None]]
 ) -> None:
     with asyncio.Runner() as runner:
         store = SqlStore(database, VAULT)
 
-        @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-        @given(examples)
+        @settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        @given(among)
         def one(example: T) -> None:
             with pytest.raises(Undone):
                 runner.run(check(store, example))

@@ -15,6 +15,7 @@ from bot.actions.orders import DraftMoved
 from bot.actions.ports import KeyRefused, Refused, ServiceDown, SlowDown
 from bot.domain.draft import OrderDraft
 from bot.domain.order import Notice, Order, Phase
+from tests.examples import examples
 from tests.integration.order_world import EMMA, House
 from tests.unit.fake_settlement import FakeSettlement
 
@@ -109,7 +110,7 @@ class Life:
                 self.service.becomes(service_id, self.chance.choice(["LN_INVOICE_PAID", "COMPLETED", "FAILED"]))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(examples(40)))
 async def test_no_order_of_events_shows_two_invoices_or_posts_unasked(
     house: House, other_house: House, service: FakeSettlement, seed: int
 ) -> None:

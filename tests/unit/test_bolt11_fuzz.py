@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.invoices import bech32, bolt11, bolt11_write
+from tests.examples import examples
 
 _VECTORS = json.loads((Path(__file__).parent / "data" / "bolt11-vectors.json").read_text("utf-8"))["vectors"]
 _INVOICES = [vector["invoice"] for vector in _VECTORS]
@@ -44,7 +45,7 @@ def test_any_text_at_all(text: str) -> None:
     _read("lightning:lnbc1" + text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.sampled_from(_INVOICES), st.integers(0, 800), st.integers(0, 3), st.text(max_size=3))
 def test_an_invoice_with_something_cut_out_or_put_in(text: str, at: int, cut: int, put: str) -> None:
     changed = text[:at] + put + text[at + cut :]
@@ -59,7 +60,7 @@ def test_any_groups_under_a_checksum_that_holds(front: str, groups: list[int]) -
     _read(bech32.encode(front, groups))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(_fronts, st.booleans(), _fields, _groups)
 def test_any_fields_under_a_signature_that_holds(front: str, whole: bool, fields: list[int], rest: list[int]) -> None:  # noqa: FBT001  drawn by hypothesis
     groups = [*bech32.int_to_groups(1_700_000_000, 7), *(_necessary if whole else rest), *fields]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bot.chat.dispatch import Lane
 from bot.chat.failures import SlowDown, Unsent
 from bot.chat.limits import SendLimiter
+from tests.examples import examples
 from tests.unit.wire import Wire, most_in_any
 from tests.virtual_time import VirtualLoop, in_virtual_time, now
 
@@ -274,7 +275,7 @@ CALLS = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.lists(CALLS, max_size=40), st.lists(st.sampled_from([1, 2, GROUP]), max_size=2))
 def test_whatever_comes_is_sent_once_in_order_within_its_lane_or_cancelled(
     calls: list[tuple[int, Lane, str, float, bool]], refused: list[int]

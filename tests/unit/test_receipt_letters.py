@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from bot.pictures.lettering import Style, Weight, fitted, wrapped
 from bot.pictures.letters import DRAWN, NOTHING, UNDRAWN, drawable
+from tests.examples import examples
 
 
 @pytest.mark.parametrize("weight", Weight)
@@ -47,7 +48,7 @@ def test_what_the_fonts_lack_is_left_out_or_replaced(text: str, drawn: str) -> N
     assert drawable(text, 80) == drawn
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.text(sorted(DRAWN | {" "}), max_size=120), st.integers(60, 900), st.integers(1, 5))
 def test_lines_keep_to_their_width_and_number(text: str, width: int, most: int) -> None:
     lines = wrapped(text, Style(Weight.BOLD, 38, 50), width, most)

@@ -18,6 +18,7 @@ from bot.domain.spans import Period, last
 from bot.pictures.chart import render_bars
 from bot.settlement.reading import read_json
 from bot.settlement.wire import PlatformStats as WireStats
+from tests.examples import examples
 from tests.texts import says, text
 from tests.unit.every_screen import HOSTILE_NAMES, JAKARTA, TRANSLATIONS, Seen
 from tests.unit.test_screens_limits import check
@@ -150,7 +151,7 @@ def test_no_text_of_the_service_breaks_the_message(locale: str, typed: str) -> N
     shown({f"{number} {typed}": {typed: typed} for number in range(40)}, locale, rails)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.dictionaries(st.text(), JSON, max_size=30))
 def test_any_json_is_shown(stats: dict[str, Any]) -> None:
     shown(stats, "id")

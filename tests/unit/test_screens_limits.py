@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.domain.payout import PayoutMethod
+from tests.examples import examples
 from tests.unit.every_screen import BCA, GOPAY, HOSTILE_NAMES, Seen, every_screen
 
 LOCALES = ("en", "id")
@@ -41,7 +42,7 @@ def test_whatever_was_typed_or_answered_is_shown_as_text(locale: str, typed: str
         check(seen)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(name=st.text(max_size=300), typed=st.text(max_size=300))
 def test_no_name_and_no_words_break_a_screen(name: str, typed: str) -> None:
     for seen in every_screen("id", replace(BCA, name=name), typed or "1"):
