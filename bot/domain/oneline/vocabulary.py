@@ -28,28 +28,26 @@ GENERIC: Final = _words("bank bnk rekening rek e-wallet ewallet dompet")
 LEADS_TO_DESTINATION: Final = _words("via lewat pakai pake tujuan destination bank")
 """What follows is where the money goes, even where people are called so as well."""
 
-FILLERS: Final = _words(
-    "ke kepada kpd to for buat untuk utk via lewat pakai pake di atas dengan dgn dan and the of my bagi by total",
-    "transfer transferkan trf tf kirim kirimkan kirimin send pay topup tolong tlg mohon please pls dong ya yah",
-    "mau ingin saya aku want no nomor nomer norek number num acc account akun a/c hp wa tel telp nominal sebesar",
-    "sejumlah senilai jumlah amount uang duit saldo sebanyak makasih thanks thx tujuan destination + & u/ aja saja",
-    "telpon telepon whatsapp phone handphone cp deh donk",
-)
-
-POLITE_PAIRS: Final = frozenset({("terima", "kasih"), ("thank", "you"), ("top", "up"), ("no", "rek")})
-"""Fillers of two words, of which either alone may be a name."""
-
-NUMBER_LABELS: Final = _words("no nomor nomer norek number num rek rekening acc account akun a/c #")
-"""What leads to an account number, or to a number of a house, a room, a queue."""
-
 ACCOUNT_LABELS: Final = _words("norek rek rekening acc account akun a/c")
-"""Those of them that lead to nothing else than an account number."""
+"""What leads to nothing else than an account number."""
+
+NUMBER_LABELS: Final = ACCOUNT_LABELS | _words("no nomor nomer number num #")
+"""What leads to an account number, or to a number of a house, a room, a queue."""
 
 AMOUNT_LABELS: Final = _words("nominal sebesar sejumlah senilai jumlah amount total sebanyak")
 """What leads to the amount."""
 
 PHONE_LABELS: Final = _words("hp wa tel telp telpon telepon whatsapp phone handphone cp")
 """What leads to a mobile number, which no bank has for an account."""
+
+FILLERS: Final = (NUMBER_LABELS | AMOUNT_LABELS | PHONE_LABELS | LEADS_TO_DESTINATION) - (GENERIC | {"#"}) | _words(
+    "ke kepada kpd to for buat untuk utk di atas dengan dgn dan and the of my bagi by transfer transferkan trf tf",
+    "kirim kirimkan kirimin send pay topup tolong tlg mohon please pls dong donk deh ya yah mau ingin saya aku want",
+    "uang duit saldo makasih thanks thx + & u/ aja saja",
+)
+
+POLITE_PAIRS: Final = frozenset({("terima", "kasih"), ("thank", "you"), ("top", "up"), ("no", "rek")})
+"""Fillers of two words, of which either alone may be a name."""
 
 ASIDE_LABELS: Final = _words(
     "jam pukul pkl tgl tanggal date time kode code ref reff referensi reference berita inv invoice nota faktur",
@@ -79,18 +77,17 @@ SUM_OF_ELSE: Final = _words(
 )
 """A sum beside these may be another one than is to be sent."""
 
-ABOUT: Final = _words(
-    "sekitar kira kira-kira kira2 hampir kurang lebih min minimal minimum max maks maksimal maximum about around",
-    "approx almost over under least most setengah separuh half atau ato or s/d sd sampai sampe hingga until",
-    "antara between",
-)
-"""A sum beside these is only roughly so, or one of several."""
-
 EITHER: Final = _words("atau ato or")
 """Of two things with one of these between, nobody can say which is meant."""
 
-ROUGHLY: Final = ABOUT - EITHER
-"""Words that are said of sums alone, wherever in the line they stand: "maks", "sekitar"."""
+ROUGHLY: Final = _words(
+    "sekitar kira kira-kira kira2 hampir kurang lebih min minimal minimum max maks maksimal maximum about around",
+    "approx almost over under least most setengah separuh half s/d sd sampai sampe hingga until antara between",
+)
+"""Words that are said of sums alone, wherever in the line they stand."""
+
+ABOUT: Final = ROUGHLY | EITHER
+"""A sum beside these is only roughly so, or one of several."""
 
 EACH: Final = _words(
     "per tiap setiap masing masing-masing masing2 each every seorang sehari sebulan seminggu setahun sekali",
