@@ -297,6 +297,11 @@ def test_a_number_that_was_once_wrong_is_asked(text: str) -> None:
         "bca 1234567890 maks Rp /999.000",
         "bca 1234567890 fee Rp /999.000",
         "maks, bca 1234567890 Budi 500rb",
+        "bca 1234567890 paling banyak 500rb",
+        "bca 1234567890 500rb ~",
+        "bca 1234567890 500rb \u00b1 Budi",
+        "bca 1234567890 Budi 500 rb an",
+        "bca 1234567890 500 rb an, Budi",
         "hsbc rekening 707.280.467.5!\n49.684",
     ],
 )
@@ -320,6 +325,8 @@ def test_a_sum_that_was_once_wrong_is_asked(text: str) -> None:
         "bca 1234567890 2400rb/hari fajar nugroho",
         'bca 1234567890 3200.5"k CUT NYAK',
         "linkaja 081234567890 / 500 - k Budi",
+        "bca 1234567890 500rb an. Eko H-)1",
+        "bca 1234567890 500rb penerima Slamet Riyadi mei 202*6",
     ],
 )
 def test_a_name_that_was_once_wrong_is_not_taken(text: str) -> None:

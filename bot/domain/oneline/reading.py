@@ -217,6 +217,7 @@ def _torn(
     torn = {at for each in doubtful for at in (each.start - 1, each.stop)}
     torn |= {each.stop for each in sums if ends_with_initial(words, each)}
     torn |= {at for at in range(1, len(words)) if _is_cut_scale(words, at)}
+    torn |= {at for at in range(len(words) - 1) if _is_letter_of_code(words, at, sums)}
     torn |= {each.stop for each in sums if _is_counted(words, each.stop)}
     torn |= {at for at in range(len(words) - 1) if words[at].folded in MONTHS and _is_small_figure(words[at + 1])}
     return torn | {at + 1 for at, word in enumerate(words) if word.aside and word.folded in MONTHS}
@@ -228,14 +229,20 @@ def _is_cut_scale(words: Sequence[Word], place: int) -> bool:
     return words[place].text in {"k", "m"} and is_figures(before) and len(digits_of(before.text)) < WHOLE_NUMBER
 
 
+def _is_letter_of_code(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool:
+    """Whether a letter before a small figure that is in no sum may be that figure's: "Eko H-)1"."""
+    is_in_sum = any(each.start <= place + 1 < each.stop for each in sums)
+    return len(words[place].text) == 1 and _is_small_figure(words[place + 1]) and not is_in_sum
+
+
 def _is_counted(words: Sequence[Word], place: int) -> bool:
     """Whether a stroke makes the word behind a sum what that is for: "50rb/hari"; Hari is a name as well."""
     return place < len(words) and words[place].parted and words[place].folded in COUNTED
 
 
 def _is_small_figure(word: Word) -> bool:
-    """Whether the figure may be a year's or a day's."""
-    return is_figures(word) and len(digits_of(word.text)) <= _LONGEST_YEAR
+    """Whether the figure may be a year's or a day's, whatever mark has slipped into it: "202*6"."""
+    return 0 < len(digits_of(word.text)) <= _LONGEST_YEAR and not any(map(str.isalpha, word.text))
 
 
 def _take(free: list[bool], parts: Sequence[Sum] | Sequence[Destination]) -> None:

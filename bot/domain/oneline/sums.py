@@ -106,10 +106,18 @@ def is_in_doubt(words: Sequence[Word], start: int, stop: int) -> bool:
         return True
     if stop == len(words):
         return False
+    if _is_ending(words, stop):
+        return True
     if is_figures(words[stop - 1]) and (_may_be_unit(words[stop : stop + 2]) or _goes_on(words, start, stop)):
         return True
     behind = COUNTED | ABOUT if words[stop].parted else _BEHIND  # "50rb/orang", "50.000,- lebih"
     return not words[stop].aside and words[stop].folded in behind
+
+
+def _is_ending(words: Sequence[Word], place: int) -> bool:
+    """Whether "an" behind a sum leads to no name: "500 rb an" is half a million or so."""
+    is_last = place + 1 == len(words) or words[place + 1].parted
+    return is_last and words[place].folded == "an" and not words[place].parted
 
 
 def _begins_before(before: Word, first: Word) -> bool:

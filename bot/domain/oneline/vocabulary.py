@@ -83,6 +83,7 @@ EITHER: Final = _words("atau ato or")
 ROUGHLY: Final = _words(
     "sekitar kira kira-kira kira2 hampir kurang lebih min minimal minimum max maks maksimal maximum about around",
     "approx almost over under least most setengah separuh half s/d sd sampai sampe hingga until antara between",
+    "paling roughly approximately circa ish",
 )
 """Words that are said of sums alone, wherever in the line they stand."""
 

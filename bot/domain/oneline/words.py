@@ -112,9 +112,18 @@ def words_of(text: str) -> list[Word]:
                 if isinstance(piece, _Gap):
                     gaps.append(piece)
                 else:
-                    words.append(_behind(gaps, words[-1:], piece))
+                    words[-1:] = [*_before(words[-1:], gaps, piece), _behind(gaps, words[-1:], piece)]
                     gaps = []
-    return words
+    return [*words[:-1], *_before(words[-1:], gaps)]
+
+
+def _before(last: Sequence[Word], gaps: Sequence[_Gap], word: Word | None = None) -> Iterator[Word]:
+    """The last word, in doubt where a sign behind it says "about" of it rather than of `word`: "500rb ~ Budi"."""
+    is_next = word is not None and any(map(str.isdecimal, word.text))
+    for each in last:
+        digits = sum(map(str.isdecimal, each.text))
+        is_about = any(gap.about for gap in gaps) and not is_next and 0 < digits < WHOLE_NUMBER
+        yield replace(each, doubted=each.doubted or is_about)
 
 
 def _behind(gaps: Sequence[_Gap], before: Sequence[Word], word: Word) -> Word:
