@@ -4,11 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+import structlog
+
 from bot.actions.news import DRAFT_SUBJECT
-from bot.actions.ports import Clock, News, Store
+from bot.actions.ports import Clock, LapsedDraft, News, RowUnreadable, Store
 from bot.domain.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft, new_draft, without_method
 from bot.domain.order import Notice, Order
 from bot.domain.payout import PayoutMethod
+
+log = structlog.get_logger(__name__)
 
 
 class Drafts:
@@ -71,20 +75,37 @@ class Drafts:
             draft, status=DraftStatus.OPEN, last_update_id=update_id, expires_at=self._clock.now() + IDLE_LIMIT
         )
         async with self._store.transaction() as tx:
-            if await tx.drafts.open_of(draft.chat_id) is not None:
+            if await tx.drafts.has_open(draft.chat_id):
                 return None
             return await tx.drafts.save(reopened)
 
-    async def lapsed(self) -> tuple[OrderDraft, ...]:
+    async def set_unreadable_aside(self, chat_id: int) -> None:
+        """Close the open draft of a chat if it can't be read, so that its person can begin another."""
+        async with self._store.transaction() as tx:
+            try:
+                await tx.drafts.open_of(chat_id)
+            except RowUnreadable:
+                await tx.drafts.set_open_aside(chat_id)
+                log.error("draft_set_aside")  # noqa: TRY400  where it was read says nothing
+
+    async def lapsed(self) -> tuple[LapsedDraft, ...]:
         """Open drafts that nobody has touched for too long."""
         async with self._store.reading() as tx:
             return await tx.drafts.lapsed(self._clock.now())
 
     async def lapse(self, draft_id: str) -> bool:
-        """Put a draft away and queue the news of it, if nobody has touched it meanwhile; whether that was so."""
+        """Put a draft away and queue the news of it, if nobody has touched it meanwhile; whether that was so.
+
+        One that can't be read is closed without news: there is nothing to go on with.
+        """
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            draft = await tx.drafts.get(draft_id)
+            try:
+                draft = await tx.drafts.get(draft_id)
+            except RowUnreadable:
+                await tx.drafts.set_aside(draft_id)
+                log.error("draft_set_aside", draft=draft_id)  # noqa: TRY400  as above
+                return False
             if draft is None or draft.status is not DraftStatus.OPEN or draft.expires_at > now:
                 return False
             saved = await tx.drafts.save(replace(draft, status=DraftStatus.LAPSED))

@@ -42,6 +42,7 @@ class Observer:
         self._store = orders.store
         self._clock = orders.clock
         self._since = orders.clock.now()
+        self._aside = set[str]()
 
     async def observe(self, reference: str, report: OrderReport, *, asked_at: datetime) -> Order | None:
         """Take in one report of the service; the order as it is now, or None where it is nobody's or can't be read.
@@ -55,8 +56,19 @@ class Observer:
             await self._set_aside(reference)
             return None
 
+    async def set_unreadable_aside(self) -> None:
+        """Leave all orders out of the polling that any query has found unreadable.
+
+        One that is listed or looked for with others is only left out of the answer, so it would stay due.
+        """
+        start = "orders "
+        found = {row.removeprefix(start) for row in self._store.unreadable_rows() if row.startswith(start)}
+        for reference in found - self._aside:
+            await self._set_aside(reference)
+
     async def _set_aside(self, reference: str) -> None:
-        """Leave an order that doesn't open out of the polling: the others go on, and the watch raises the alarm."""
+        """Leave an order that can't be read out of the polling: the others go on, and the watch raises the alarm."""
+        self._aside.add(reference)
         log.error("order_set_aside", order=reference)
         async with self._store.transaction() as tx:
             await tx.orders.set_aside(reference)

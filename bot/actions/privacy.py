@@ -215,7 +215,7 @@ async def _waits(tx: Transaction, person_id: int) -> Waits:
 
 async def _may_leave(tx: Transaction, person_id: int) -> bool:
     """By themselves nobody is forgotten in the middle of a conversation: an open draft is finished, or lapses."""
-    return (await _waits(tx, person_id)).is_over and await tx.drafts.open_of(person_id) is None
+    return (await _waits(tx, person_id)).is_over and not await tx.drafts.has_open(person_id)
 
 
 async def _exchanged(tx: Transaction, ticket: Ticket) -> tuple[TicketEntry, ...]:

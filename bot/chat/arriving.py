@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 from telegram import Chat, Update, User
 
 from bot.actions.person_acts import Did, did
-from bot.actions.ports import Person
+from bot.actions.ports import Person, RowUnreadable, Transaction
 from bot.chat.attempts import TAKEN_BY
 from bot.chat.desk import Desk, Visit
 from bot.chat.standing import show_at_the_end
 from bot.chat.words import translator_for
+from bot.domain.draft import OrderDraft
 
 ORDERS_CAUGHT_UP = 5
 SEEN_FOR = timedelta(days=1)
@@ -23,7 +24,7 @@ async def visit_of(desk: Desk, update: Update) -> Visit | None:
         return None
     async with desk.store.reading() as tx:
         known = await tx.people.get(user.id)
-        draft = await tx.drafts.open_of(chat.id)
+        draft, damage = await _open_draft(tx, chat.id)
     person, away_since = await _person(desk, known, user, chat)
     query = update.callback_query
     message = query.message if query else None
@@ -33,11 +34,20 @@ async def visit_of(desk: Desk, update: Update) -> Visit | None:
         t=translator_for(desk.translations, person, desk.default_locale),
         update_id=update.update_id,
         draft=draft,
+        damage=damage,
         message_id=message.message_id if message else None,
         query_id=query.id if query else None,
         away_since=away_since if chat.type == Chat.PRIVATE else None,
         taken_by=TAKEN_BY.get(),
     )
+
+
+async def _open_draft(tx: Transaction, chat_id: int) -> tuple[OrderDraft | None, RowUnreadable | None]:
+    """Return the chat's open draft, or why it can't be read."""
+    try:
+        return await tx.drafts.open_of(chat_id), None
+    except RowUnreadable as damage:
+        return None, damage
 
 
 async def _person(desk: Desk, known: Person | None, user: User, chat: Chat) -> tuple[Person, datetime | None]:

@@ -18,7 +18,7 @@ from bot.actions.lookups import LookingUp
 from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders
-from bot.actions.ports import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, Clock, Person, Settlement, Store
+from bot.actions.ports import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, Clock, Person, RowUnreadable, Settlement, Store
 from bot.actions.privacy import Privacy
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
@@ -122,6 +122,8 @@ class Visit:
     t: Translator
     update_id: int
     draft: OrderDraft | None = None
+    damage: RowUnreadable | None = None
+    """Why the open draft can't be read, if so. Nothing else is done with such an update."""
     message_id: int | None = None
     query_id: str | None = None
     notice: Html | None = None

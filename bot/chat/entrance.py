@@ -54,7 +54,7 @@ from bot.chat.flood import FloodGate
 from bot.chat.flow import around_the_conversation, conversation
 from bot.chat.handling import PRIVATE, Context, Handler
 from bot.chat.screen import Button, Screen
-from bot.chat.screens import start
+from bot.chat.screens import lapsed, start
 from bot.chat.screens.parts import with_way_back
 from bot.chat.staff import entrance as staff
 from bot.chat.staff import revealing, saved_answers
@@ -103,6 +103,13 @@ WHOLE_ANSWERS: dict[str, questions.WholeAnswer] = {
 }
 """The same for what may be more than words."""
 
+DAMAGED = {
+    "orders": "talk.order_unreadable",
+    "drafts": "draft.unreadable",
+    "recipients": "recipient.unreadable",
+}
+"""Table -> what a person reads whose row of it can't be read. Trying again doesn't help with these."""
+
 Show = Callable[[Visit], Awaitable[Screen]]
 
 
@@ -148,6 +155,9 @@ def processor(
         desk.viewed.user_active(visit.person.id)
         token = VISIT.set(visit)
         try:
+            if visit.damage is not None:
+                await _tell_unreadable(visit, visit.damage)
+                return
             await application.process_update(update)
             if visit.failure is not None:
                 raise visit.failure
@@ -211,8 +221,10 @@ async def _membership(update: Update, _: Context) -> None:
 async def _apologise(_: object, context: Context) -> None:
     """Something of ours broke: the person is told, the log gets the kind of error, and the chat goes on."""
     error, visit = context.error, VISIT.get(None)
-    is_order = isinstance(error, RowUnreadable) and error.is_of_order
-    if isinstance(error, StoreDown) and not is_order and visit is not None:
+    if isinstance(error, RowUnreadable) and error.table in DAMAGED and visit is not None:
+        await _tell_unreadable(visit, error)
+        return
+    if isinstance(error, StoreDown) and visit is not None:
         # The lane tries the same update again; the person need not hear of it.
         visit.failure = error
         return
@@ -220,4 +232,13 @@ async def _apologise(_: object, context: Context) -> None:
     log.error("update_failed", why=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
     if visit is not None:
         await visit.acknowledge()
-        await visit.say(Screen(visit.t("talk.order_unreadable" if is_order else "talk.broken")))
+        await visit.say(Screen(visit.t("talk.broken")))
+
+
+async def _tell_unreadable(visit: Visit, error: RowUnreadable) -> None:
+    """Say what is damaged. An open draft is closed after that: who has read nothing would wonder where it went."""
+    log.error("update_failed", why=type(error).__name__, where=frames(error, FRAMES_LOGGED))
+    await visit.acknowledge()
+    await visit.say(lapsed.damaged(visit.t) if error.is_of_draft else Screen(visit.t(DAMAGED[error.table])))
+    if error.is_of_draft:
+        await visit.desk.drafts.set_unreadable_aside(visit.chat_id)

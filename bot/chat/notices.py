@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from bot.actions.help import Help
 from bot.actions.news import DRAFT_SUBJECT, FAREWELL, reference_in, subject_of
-from bot.actions.ports import Clock, News, Person, Store, Told, Untellable
+from bot.actions.ports import Clock, News, Person, RowUnreadable, Store, Told, Untellable
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import known_as
 from bot.chat import words
@@ -246,8 +246,11 @@ class ChatTeller:
         return await self._send(news, t, privacy.deleted(t), silent=True)
 
     async def _tell_lapse(self, news: News, t: Translator) -> Telling:
-        async with self._store.reading() as tx:
-            draft = await tx.drafts.get(news.subject.removeprefix(DRAFT_SUBJECT))
+        try:
+            async with self._store.reading() as tx:
+                draft = await tx.drafts.get(news.subject.removeprefix(DRAFT_SUBJECT))
+        except RowUnreadable:
+            return await self._send(news, t, lapsed.damaged(t), silent=True)
         if draft is None or draft.status is not DraftStatus.LAPSED:
             return Told()
         return await self._send(news, t, lapsed.screen(t, draft), silent=True)

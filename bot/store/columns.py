@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Final
 
 from sqlalchemy import BigInteger, ColumnElement, Dialect, Integer, Text, literal_column
 from sqlalchemy.dialects.postgresql import TIMESTAMP
@@ -12,6 +13,9 @@ BigId = BigInteger().with_variant(Integer(), "sqlite")
 """64 bits. Only a column spelled INTEGER is SQLite's own row id, and that needs no index of its own."""
 
 POSTGRESQL = "postgresql"
+
+MALFORMED: Final = object()
+"""What `JsonOrMalformed` reads where the text is no JSON."""
 
 
 def constant(value: str) -> ColumnElement[str]:
@@ -96,3 +100,16 @@ class Json(TypeDecorator[object]):
     def process_result_value(self, value: str | None, dialect: Dialect) -> object | None:  # noqa: ARG002  its shape is SQLAlchemy's
         """The value of that text."""
         return None if value is None else json.loads(value)
+
+
+class JsonOrMalformed(Json):
+    """The same, where one bad row must not keep the others of a query from being read: it is read as `MALFORMED`."""
+
+    cache_ok = True
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> object | None:
+        """The value of that text, or `MALFORMED`."""
+        try:
+            return super().process_result_value(value, dialect)
+        except (ValueError, RecursionError):
+            return MALFORMED

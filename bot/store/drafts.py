@@ -8,9 +8,10 @@ from typing import Any
 from sqlalchemy import bindparam, exists, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.actions.ports import TAKEN_BY_DRAFT
+from bot.actions.ports import TAKEN_BY_DRAFT, LapsedDraft
 from bot.domain.draft import Ask, DraftStatus, OrderDraft
 from bot.store import nested, sealing, writing
+from bot.store.columns import constant
 from bot.store.inbox import TAKE
 from bot.store.tables import IS_OPEN_DRAFT, drafts, is_open
 from bot.store.vault import Vault
@@ -19,14 +20,19 @@ NAMES = tuple(field.name for field in fields(OrderDraft))
 
 ONE = select(drafts).where(drafts.c.id == bindparam("id"))
 OPEN = select(drafts).where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat"))
+IS_OPEN_IN = select(exists().where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat")))
 LAPSED = (
-    select(drafts)
+    select(drafts.c.id, drafts.c.chat_id)
     .where(IS_OPEN_DRAFT, drafts.c.expires_at <= bindparam("now"))
     .order_by(drafts.c.expires_at)
     .limit(bindparam("limit"))
 )
 OF_PERSON = select(drafts).where(drafts.c.person_id == bindparam("person")).order_by(drafts.c.expires_at)
 SAVE = update(drafts).where(drafts.c.id == bindparam("key"), drafts.c.revision == bindparam("seen"))
+SET_ASIDE = update(drafts).where(drafts.c.id == bindparam("key"), IS_OPEN_DRAFT)
+SET_ASIDE = SET_ASIDE.values(status=constant(DraftStatus.CANCELLED))
+SET_OPEN_ASIDE = update(drafts).where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat"))
+SET_OPEN_ASIDE = SET_OPEN_ASIDE.values(status=constant(DraftStatus.CANCELLED))
 _other = drafts.alias("other")
 # A draft that is taken up again must not become the second open one of its chat.
 SAVE_OPEN = SAVE.where(
@@ -44,12 +50,16 @@ class SqlDrafts:
     async def get(self, draft_id: str) -> OrderDraft | None:
         """The draft with this id, whatever its status."""
         row = (await self._connection.execute(ONE, {"id": draft_id})).mappings().first()
-        return _draft(row, self._vault) if row else None
+        return self._draft(row) if row else None
 
     async def open_of(self, chat_id: int) -> OrderDraft | None:
         """The open draft of a chat."""
         row = (await self._connection.execute(OPEN, {"chat": chat_id})).mappings().first()
-        return _draft(row, self._vault) if row else None
+        return self._draft(row) if row else None
+
+    async def has_open(self, chat_id: int) -> bool:
+        """Whether the chat has an open draft, which may be unreadable."""
+        return bool((await self._connection.execute(IS_OPEN_IN, {"chat": chat_id})).scalar_one())
 
     async def add(self, draft: OrderDraft) -> bool:
         """Keep a new draft; False where the chat has an open one already."""
@@ -72,15 +82,26 @@ class SqlDrafts:
         await self._connection.execute(TAKE, {"taken": after.last_update_id, "by": TAKEN_BY_DRAFT})
         return after
 
-    async def lapsed(self, now: datetime, limit: int = 100) -> tuple[OrderDraft, ...]:
-        """Open drafts past their `expires_at`, the longest past first."""
+    async def lapsed(self, now: datetime, limit: int = 100) -> tuple[LapsedDraft, ...]:
+        """Open drafts past their `expires_at`, the longest past first. Nothing of them is opened."""
         found = await self._connection.execute(LAPSED, {"now": now, "limit": limit})
-        return tuple(_draft(row, self._vault) for row in found.mappings())
+        return tuple(LapsedDraft(**row) for row in found.mappings())
+
+    async def set_aside(self, draft_id: str) -> None:
+        """Close a draft that can't be read, if it is open."""
+        await self._connection.execute(SET_ASIDE, {"key": draft_id})
+
+    async def set_open_aside(self, chat_id: int) -> None:
+        """Close the open draft of a chat, which can't be read."""
+        await self._connection.execute(SET_OPEN_ASIDE, {"chat": chat_id})
 
     async def of_person(self, person_id: int) -> tuple[OrderDraft, ...]:
-        """All that are kept, whatever their status."""
-        found = await self._connection.execute(OF_PERSON, {"person": person_id})
-        return tuple(_draft(row, self._vault) for row in found.mappings())
+        """All that are kept and can be read, whatever their status."""
+        found = (await self._connection.execute(OF_PERSON, {"person": person_id})).mappings()
+        return tuple(filter(None, (sealing.read_or_none(self._vault, drafts.name, dict(row), _draft) for row in found)))
+
+    def _draft(self, row: Mapping[Any, Any]) -> OrderDraft:
+        return sealing.read(self._vault, drafts.name, dict(row), _draft)
 
 
 def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
@@ -92,8 +113,7 @@ def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
     return sealing.seal_row(vault, drafts.name, row)
 
 
-def _draft(row: Mapping[Any, Any], vault: Vault) -> OrderDraft:
-    known: dict[str, Any] = sealing.open_row(vault, drafts.name, dict(row))
+def _draft(known: dict[str, Any]) -> OrderDraft:
     known["ask"], known["status"] = Ask(known["ask"]), DraftStatus(known["status"])
     known["method"] = known["method"] and nested.to_method(known["method"])
     known["amount"] = known["amount"] and nested.to_amount(known["amount"])

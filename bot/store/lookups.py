@@ -12,7 +12,7 @@ from bot.domain.payout import PayoutMethod
 from bot.domain.timeline import FAILED
 from bot.store import nested, sealing
 from bot.store.columns import constant
-from bot.store.order_rows import COLUMNS, to_order
+from bot.store.order_rows import COLUMNS, to_order_if_readable
 from bot.store.orders import NEWEST_FIRST, NOT_ENDED
 from bot.store.tables import HAS_USERNAME, IS_CLAIMED, orders, people
 from bot.store.vault import Vault
@@ -40,7 +40,11 @@ SERVICE_IDS = (
 NAMED_LIKE = ALL.where(or_(orders.c.reference.in_(REFERENCES), orders.c.service_id.in_(SERVICE_IDS)))
 
 FIRST_OF_CODES = select(func.min(orders.c.reference)).group_by(orders.c.method_code)
-METHODS = select(orders.c.method).where(orders.c.reference.in_(FIRST_OF_CODES)).order_by(orders.c.method_code)
+METHODS = (
+    select(orders.c.reference, orders.c.method)
+    .where(orders.c.reference.in_(FIRST_OF_CODES))
+    .order_by(orders.c.method_code)
+)
 
 CALLED = (
     select(people)
@@ -78,7 +82,9 @@ class SqlLookups:
 
     async def methods(self) -> tuple[PayoutMethod, ...]:
         """Where orders have gone so far, each code once: also what the live list doesn't have any more."""
-        return tuple(map(nested.to_method, (await self._connection.execute(METHODS)).scalars()))
+        found = (await self._connection.execute(METHODS)).mappings()
+        read = (sealing.read_unopened(self._vault, orders.name, dict(row), _method) for row in found)
+        return tuple(filter(None, read))
 
     async def people_called(self, username: str) -> tuple[Person, ...]:
         """Those whose public name it was when they were last here; that may be several, the last seen first."""
@@ -92,7 +98,12 @@ class SqlLookups:
         return PersonTally(orders=placed, under_way=under_way, paid=paid, failed=failed)
 
     async def _orders(self, statement: Select[Any], known: dict[str, Any]) -> tuple[Order, ...]:
-        return tuple(to_order(row, self._vault) for row in await self._connection.execute(statement, known))
+        found = await self._connection.execute(statement, known)
+        return tuple(filter(None, (to_order_if_readable(row, self._vault) for row in found)))
+
+
+def _method(known: dict[str, Any]) -> PayoutMethod:
+    return nested.to_method(known["method"])
 
 
 def _fitting(sought: Sought) -> Select[Any]:

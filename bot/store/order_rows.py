@@ -36,22 +36,22 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
 
 def to_order(row: Sequence[Any], vault: Vault) -> Order:
     """The order of a row of `COLUMNS`. By place: a thousand due orders are looked up by name 32,000 times."""
-    return _order(sealing.open_row(vault, orders.name, dict(zip(READ, row, strict=True))))
+    return sealing.read(vault, orders.name, dict(zip(READ, row, strict=True)), _order)
 
 
 def to_order_if_readable(row: Sequence[Any], vault: Vault) -> Order | None:
-    """Return the order of a row of `COLUMNS`; None where it can't be opened, which is noted."""
-    known = sealing.opened_or_none(vault, orders.name, dict(zip(READ, row, strict=True)))
-    return None if known is None else _order(known)
+    """Return the order of a row of `COLUMNS`; None where it can't be read, which is noted."""
+    return sealing.read_or_none(vault, orders.name, dict(zip(READ, row, strict=True)), _order)
 
 
-def to_followed(row: Sequence[Any]) -> Order:
+def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
     """Return the order of a row of `FOLLOWED` without what is sealed: following an order needs none of it.
 
-    Nothing is opened and no digest is checked, so what it is paid with is left out too.
+    Nothing is opened and no digest is checked, so what it is paid with is left out too. None where a value is
+    malformed, which is noted.
     """
     known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
-    return _order({**known, **UNFOLLOWED})
+    return sealing.read_unopened(vault, orders.name, {**known, **UNFOLLOWED}, _order)
 
 
 def _order(known: dict[str, Any]) -> Order:

@@ -1,6 +1,6 @@
 """Orders from the intent on: one for each confirmation, saved only over the version that was read."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
@@ -271,12 +271,15 @@ class SqlOrders:
 
     async def _followed(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)
-        return tuple(to_followed(row) for row in found)
+        return _readable(to_followed(row, self._vault) for row in found)
 
     async def _all(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)
-        orders_read = (to_order_if_readable(row, self._vault) for row in found)
-        return tuple(order for order in orders_read if order is not None)
+        return _readable(to_order_if_readable(row, self._vault) for row in found)
+
+
+def _readable(found: Iterable[Order | None]) -> tuple[Order, ...]:
+    return tuple(order for order in found if order is not None)
 
 
 def _place(order: Order) -> dict[str, object]:

@@ -34,12 +34,13 @@ class SqlRecipients:
     async def get(self, recipient_id: str) -> Recipient | None:
         """The recipient with this id, whoever's it is."""
         row = (await self._connection.execute(ONE, {"id": recipient_id})).mappings().first()
-        return self._recipient(row) if row else None
+        return sealing.read(self._vault, recipients.name, dict(row), _recipient) if row else None
 
     async def of_person(self, person_id: int, *, limit: int = 100) -> tuple[Recipient, ...]:
-        """The last used first."""
-        found = await self._connection.execute(OF_PERSON, {"person": person_id, "limit": limit})
-        return tuple(self._recipient(row) for row in found.mappings())
+        """Those that can be read, the last used first."""
+        found = (await self._connection.execute(OF_PERSON, {"person": person_id, "limit": limit})).mappings()
+        read = (sealing.read_or_none(self._vault, recipients.name, dict(row), _recipient) for row in found)
+        return tuple(filter(None, read))
 
     async def save(self, recipient: Recipient) -> None:
         """Insert or replace."""
@@ -54,6 +55,6 @@ class SqlRecipients:
         """Delete those last used before; how many they were."""
         return (await self._connection.execute(FORGET, {"before": before})).rowcount
 
-    def _recipient(self, row: Mapping[Any, Any]) -> Recipient:
-        known = sealing.open_row(self._vault, recipients.name, dict(row))
-        return Recipient(**{**known, "method": nested.to_method(known["method"])})
+
+def _recipient(known: Mapping[str, Any]) -> Recipient:
+    return Recipient(**{**known, "method": nested.to_method(known["method"])})

@@ -2,23 +2,27 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import structlog
 
+from bot.store.columns import MALFORMED
 from bot.store.errors import BrokenSeal
 from bot.store.vault import Vault
 
 log = structlog.get_logger(__name__)
 
+Read = TypeVar("Read")
+Row = dict[str, Any]
+
 SEALED: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "people": ("id", ("phrase", "suggestion")),
     "inbox": ("update_id", ("body",)),
-    "drafts": ("id", ("number", "doubtful_number", "holder")),
+    "drafts": ("id", ("number", "doubtful_number", "holder", "payout_seal")),
     "orders": ("reference", ("number", "holder", "refusal", "payment_seal")),
-    "recipients": ("id", ("number", "holder", "label")),
+    "recipients": ("id", ("number", "holder", "label", "payout_seal")),
     "receipts": ("reference", ("code",)),
     "ticket_entries": ("id", ("text", "file_id")),
     "audit": ("id", ("detail",)),
@@ -28,9 +32,9 @@ SEALED: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """A sealed column with the hash of readable ones: they can be searched, and not changed unnoticed.
+    """A sealed column with the hash of others: readable ones can be searched, and not changed unnoticed.
 
-    A row needs none once all columns in `while_any` are empty. That is how a forgotten order looks.
+    A row needs none while all columns in `while_any` are empty, like a forgotten order or a draft without answers.
     """
 
     column: str
@@ -45,8 +49,26 @@ DIGESTS: Final[Mapping[str, Digest]] = {
         covers=("person_id", "chat_id", "page_token", "method", "channel", "sats", "bolt11", "deposit"),
         while_any=("number", "bolt11", "deposit"),
     ),
+    "drafts": Digest(
+        "payout_seal",
+        # What its review shows. Buttons carry the revision, so answers of an earlier one can't be put back either.
+        covers=(
+            "person_id",
+            "chat_id",
+            "revision",
+            "method",
+            "number",
+            "doubtful_number",
+            "holder",
+            "amount",
+            "channel",
+            "quote",
+        ),
+        while_any=("method", "number", "doubtful_number", "holder", "amount", "quote"),
+    ),
+    "recipients": Digest("payout_seal", covers=("person_id", "method"), while_any=("number", "method")),
 }
-"""Table -> its digest. A change to a digest needs a migration that seals the rows again (see 0010)."""
+"""Table -> its digest. A change to a digest needs a migration that seals the rows again (see 0010 and 0012)."""
 
 
 def place(table: str, column: str, key: object) -> str:
@@ -65,33 +87,75 @@ def seal_row(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def opened_or_none(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, Any] | None:
+def opened_or_none(vault: Vault, table: str, row: Row) -> Row | None:
     """Open `row`; None where it doesn't open: one bad row must not keep all others from being read."""
+    return read_or_none(vault, table, row, _as_it_is)
+
+
+def open_row(vault: Vault, table: str, row: Row) -> Row:
+    """`row` with its sealed columns readable and without its digest, in place. Raises as `read` does."""
+    return read(vault, table, row, _as_it_is)
+
+
+def read_or_none(vault: Vault, table: str, row: Row, convert: Callable[[Row], Read]) -> Read | None:
+    """Return what `read` does; None where the row can't be read."""
     try:
-        return open_row(vault, table, row)
+        return read(vault, table, row, convert)
     except BrokenSeal:
         return None
 
 
-def open_row(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, Any]:
-    """`row` with its sealed columns readable and without its digest, in place.
+def read(vault: Vault, table: str, row: Row, convert: Callable[[Row], Read]) -> Read:
+    """Open `row` in place and return what `convert` makes of it.
 
     Raises:
-        BrokenSeal: one of them doesn't open, or the digest is of other values; that is noted for the watch.
+        BrokenSeal: a column doesn't open, the digest is of other values, or a value is malformed; that is noted for
+            the watch.
     """
-    key, columns = SEALED[table]
     try:
-        for column in columns:
-            if row[column] is not None:
-                row[column] = vault.open(row[column], place(table, column, row[key]))
-        if table in DIGESTS:
-            _check(DIGESTS[table], row)
+        return _converted(_opened(vault, table, row), convert)
     except BrokenSeal as error:
-        error.table, name = table, f"{table} {row[key]}"
-        if name not in vault.unreadable:
-            vault.unreadable.add(name)
-            log.error("row_unreadable", row=name, why=str(error))  # noqa: TRY400  the text holds nothing of the row
+        _note(vault, table, row, error)
         raise
+
+
+def read_unopened(vault: Vault, table: str, row: Row, convert: Callable[[Row], Read]) -> Read | None:
+    """Return what `convert` makes of `row` without opening it; None where a value is malformed, which is noted."""
+    try:
+        return _converted(row, convert)
+    except BrokenSeal as error:
+        _note(vault, table, row, error)
+        return None
+
+
+def _opened(vault: Vault, table: str, row: Row) -> Row:
+    key, columns = SEALED[table]
+    for column in columns:
+        if row[column] is not None:
+            row[column] = vault.open(row[column], place(table, column, row[key]))
+    if MALFORMED in row.values():
+        raise BrokenSeal("a row holds JSON that can't be read")
+    if table in DIGESTS:
+        _check(DIGESTS[table], row)
+    return row
+
+
+def _converted(row: Row, convert: Callable[[Row], Read]) -> Read:
+    try:
+        return convert(row)
+    except (ValueError, TypeError, KeyError):
+        # Without the cause, which may quote the value.
+        raise BrokenSeal("a row holds a value that the program doesn't know") from None
+
+
+def _note(vault: Vault, table: str, row: Row, error: BrokenSeal) -> None:
+    error.table, name = table, f"{table} {row[SEALED[table][0]]}"
+    if name not in vault.unreadable:
+        vault.unreadable.add(name)
+        log.error("row_unreadable", row=name, why=str(error))
+
+
+def _as_it_is(row: Row) -> Row:
     return row
 
 
@@ -105,5 +169,8 @@ def _digest(digest: Digest, row: Mapping[str, Any]) -> str | None:
     if not any(row[column] for column in digest.while_any):
         return None
     covered = {column: row[column] for column in digest.covers}
-    written = json.dumps(covered, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    try:
+        written = json.dumps(covered, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (ValueError, RecursionError):
+        raise BrokenSeal("a row holds JSON that is never written") from None
     return hashlib.sha256(written.encode()).hexdigest()

@@ -40,7 +40,8 @@ class Sweeps:
         self._on_news = on_news
 
     async def expiries(self) -> float:
-        """Close the offers that are over, and tell the paid orders that take too long."""
+        """Close the offers that are over, tell the paid orders that take too long, set unreadable ones aside."""
+        await self._observer.set_unreadable_aside()
         await self._observer.close_offers()
         await self._observer.stick_due()
         return EVERY_SECOND

@@ -175,9 +175,9 @@ def test_no_sealed_column_is_forgotten_by_the_forgetting() -> None:
     assert {table: columns for table, (_, columns) in SEALED.items()} == {
         "people": ("phrase", "suggestion"),
         "inbox": ("body",),
-        "drafts": ("number", "doubtful_number", "holder"),
+        "drafts": ("number", "doubtful_number", "holder", "payout_seal"),
         "orders": ("number", "holder", "refusal", "payment_seal"),
-        "recipients": ("number", "holder", "label"),
+        "recipients": ("number", "holder", "label", "payout_seal"),
         "receipts": ("code",),
         "ticket_entries": ("text", "file_id"),
         "audit": ("detail",),

@@ -170,6 +170,8 @@ async def written_by_the_program_before(url: str, *kept: Order) -> None:
     await execute(
         store,
         "ALTER TABLE orders DROP COLUMN payment_seal",
+        "ALTER TABLE drafts DROP COLUMN payout_seal",
+        "ALTER TABLE recipients DROP COLUMN payout_seal",
         "UPDATE alembic_version SET version_num = '0009'",
     )
     await store.close()

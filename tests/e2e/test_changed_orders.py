@@ -1,19 +1,71 @@
-"""Somebody changes an order in the database: its person reads not to pay it."""
+"""Somebody changes a row in the database: its person reads that it is damaged, and nothing payable comes of it."""
 
 import sqlite3
 from contextlib import closing
 
-from tests.e2e.people import newcomer, taps_to_invoice
+from tests.contract.store_builders import a_ticket
+from tests.e2e.looking_up import books
+from tests.e2e.people import newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import World
 from tests.texts import label, like
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
+
+TO_A_THIEF = "UPDATE orders SET bolt11 = 'lnbc of a thief' WHERE service_id = ?"
+
+
+def changes(kirim: World, statement: str, *values: object) -> None:
+    """What somebody does who can write to the database and has no key."""
+    with closing(sqlite3.connect(kirim.state / "kirim.db", timeout=PATIENCE)) as database:
+        assert database.execute(statement, values).rowcount == 1
+        database.commit()
 
 
 async def test_who_looks_at_an_order_that_was_changed_reads_not_to_pay_it(kirim: World) -> None:
     emma = await newcomer(kirim)
     card, order = await taps_to_invoice(kirim, emma)
-    with closing(sqlite3.connect(kirim.state / "kirim.db", timeout=PATIENCE)) as database:
-        database.execute("UPDATE orders SET bolt11 = 'lnbc of a thief' WHERE service_id = ?", (order["id"],))
-        database.commit()
+    changes(kirim, TO_A_THIEF, order["id"])
     await emma.taps(label("button.refresh"), message=card)
     await emma.sees(like("talk.order_unreadable"))
+
+
+async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_missed_message(kirim: World) -> None:
+    emma = await newcomer(kirim)
+    _, order = await taps_to_invoice(kirim, emma)
+    async with books(kirim) as tx:
+        ours = (await tx.orders.by_service_id([order["id"]]))[order["id"]].reference
+        assert await tx.tickets.add(a_ticket(person_id=emma.id, order_reference=ours))
+    changes(kirim, TO_A_THIEF, order["id"])
+    changes(kirim, "UPDATE people SET missed = ? WHERE id = ?", ours, emma.id)
+    await emma.says("/help")
+    await emma.sees(like("help.text"))
+
+    async def is_forgiven() -> bool:
+        async with books(kirim) as tx:
+            person = await tx.people.get(emma.id)
+        return person is not None and person.missed is None
+
+    await until(is_forgiven)
+
+
+async def test_who_confirms_a_draft_that_was_changed_since_its_review_orders_nothing(kirim: World) -> None:
+    emma = await newcomer(kirim)
+    await taps_to_review(emma)
+    changes(kirim, "UPDATE drafts SET method = json_set(method, '$.name', 'BANK BRI') WHERE chat_id = ?", emma.id)
+    await emma.taps(label("review.confirm"))
+    await emma.sees(like("draft.unreadable"))
+    await taps_to_review(emma)
+    async with books(kirim) as tx:
+        assert await tx.orders.of_person(emma.id) == ()
+
+
+async def test_a_recipient_that_was_changed_is_not_sent_to(kirim: World) -> None:
+    emma = await newcomer(kirim)
+    await emma.says("/send 500rb bca 1234567890 Budi Santoso")
+    await emma.sees(like("review.title"))
+    await emma.taps(label("review.confirm"))
+    await emma.sees(like("card.pay_before"))
+    await emma.says("/recipients")
+    await emma.sees(like("recipients.ask"))
+    changes(kirim, "UPDATE recipients SET method = json_set(method, '$.name', 'BANK BRI') WHERE person_id = ?", emma.id)
+    await emma.taps("Budi Santoso")
+    await emma.sees(like("recipient.unreadable"))

@@ -182,7 +182,7 @@ async def test_a_saved_name_stands_for_bank_number_and_holder(town: World) -> No
         emma = await with_ibu()
         await emma.says("/send 500rb ib")
         await emma.sees(f"^{understood('Rp500,000')}\n\n{like('destination.several', query='ib')}")
-        its_bank_was(town, emma, "BANK OF YORE")
+        await its_bank_was(town, emma, "BANK OF YORE")
         await emma.says("/send 500rb ibu")
         await emma.sees(f"{understood('Rp500,000')}\n{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{WHERE})")
 

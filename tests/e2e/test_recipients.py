@@ -1,15 +1,14 @@
 """Whom one has sent to before: offered first, named, corrected, deleted, and nobody else's."""
 
 import asyncio
-import sqlite3
-from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
+from tests.e2e.looking_up import books
 from tests.e2e.people import WHERE, Newcomer, completes, newcomer, order_of, reviewed
 from tests.e2e.world import World
 from tests.texts import label, like
-from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -43,13 +42,11 @@ async def is_called(person: Newcomer, before: str, name: str) -> None:
     await person.sees("^" + like("recipient.named", label=name))
 
 
-def its_bank_was(town: World, person: Newcomer, name: str) -> None:
-    """Make it seem that this person's recipients are at a bank of this name, which the live list doesn't have."""
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
-        change = "UPDATE recipients SET method = json_set(method, '$.name', ?) WHERE person_id = ?"
-        changed = database.execute(change, (name, person.id)).rowcount
-        database.commit()
-    assert changed == 1
+async def its_bank_was(town: World, person: Newcomer, name: str) -> None:
+    """Make it seem that this person's recipient is at a bank of this name, which the live list doesn't have."""
+    async with books(town) as tx:
+        (known,) = await tx.recipients.of_person(person.id)
+        await tx.recipients.save(replace(known, method=replace(known.method, name=name)))
 
 
 async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(town: World) -> None:
@@ -175,7 +172,7 @@ async def a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(to
     emma = await has_sent(town)
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
-    its_bank_was(town, emma, "BANK OF YORE")
+    await its_bank_was(town, emma, "BANK OF YORE")
     await emma.taps("Budi Santoso")
     await emma.sees(f"^{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{WHERE})")
     await opens(emma, "Budi Santoso")

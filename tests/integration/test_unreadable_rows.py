@@ -5,10 +5,13 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from bot.actions.ports import Alarm, AlarmKind, InboxItem
+from bot.actions.alarms import of_order
+from bot.actions.ports import Alarm, AlarmKind, InboxItem, Person
+from bot.actions.privacy import Privacy
 from bot.chat.alarm_news import orders_of
 from bot.domain.order import Notice, Phase
-from tests.integration.order_world import EMMA, SARI, House
+from bot.workers.sweeps import Sweeps
+from tests.integration.order_world import EMMA, OSCAR, SARI, House
 from tests.unit.fake_settlement import FakeSettlement
 
 BREAKS = {
@@ -17,7 +20,34 @@ BREAKS = {
     "method": "UPDATE orders SET method = replace(method, 'BCA', 'BRI') WHERE reference = :key",
     "bolt11": "UPDATE orders SET bolt11 = 'lnbc of a thief' WHERE reference = :key",
     "deposit": """UPDATE orders SET deposit = '{"to_address":"0x6666"}' WHERE reference = :key""",
+    "malformed": "UPDATE orders SET deposit = '{' WHERE reference = :key",
 }
+MALFORMED = {
+    "method": "UPDATE orders SET method = '{' WHERE reference = :key",
+    "given": "UPDATE orders SET given = '{' WHERE reference = :key",
+    "phase": "UPDATE orders SET phase = 'lost' WHERE reference = :key",
+}
+
+
+def sweeps(house: House, ran: list[int] | None = None) -> Sweeps:
+    """The bot's small jobs; `ran` is given the chats in whose queues they put work."""
+    return Sweeps(
+        store=house.store,
+        clock=house.clock,
+        observer=house.observer,
+        drafts=house.drafts,
+        reconciler=house.reconciler,
+        delivery=house.delivery,
+        run_in_lane=lambda chat_id, _: ran.append(chat_id) if ran is not None else None,
+        on_news=lambda: None,
+    )
+
+
+async def due(house: House) -> set[str]:
+    """What the poller's table says is due within a day, read or not."""
+    async with house.sql._writer.connect() as connection:
+        found = await connection.execute(text("SELECT reference FROM orders WHERE next_look_at IS NOT NULL"))
+        return set(found.scalars())
 
 
 async def breaks(house: House, statement: str, **values: object) -> None:
@@ -44,6 +74,65 @@ async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
     async with house.store.reading() as tx:
         (alarm,) = [alarm for alarm in await tx.alarms.open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
+
+
+@pytest.mark.parametrize("column", MALFORMED)
+async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_due(
+    house: House, service: FakeSettlement, column: str
+) -> None:
+    bad, good = await house.place(), await house.place(SARI)
+    await house.tells()
+    await breaks(house, MALFORMED[column], key=bad.reference)
+    service.becomes(good.service_id or "", "LN_INVOICE_PAID")
+    await house.polls()
+    assert house.ears.kinds(SARI)[-1] == Notice.PAID
+    await sweeps(house).expiries()
+    assert await due(house) == {good.reference}
+    await house.watching.look()
+    async with house.store.reading() as tx:
+        (alarm,) = [alarm for alarm in await tx.alarms.open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
+    assert alarm.facts["rows"] == f"orders {bad.reference}"
+
+
+async def test_an_unreadable_order_on_the_services_list_does_not_stay_due(house: House) -> None:
+    bad, *good = [await house.place(chat_id, number=f"87209{chat_id}") for chat_id in (EMMA, SARI, 1003)]
+    await breaks(house, BREAKS["bolt11"], key=bad.reference)
+    await house.polls()
+    await sweeps(house).expiries()
+    assert await due(house) == {order.reference for order in good}
+
+
+async def test_an_alarm_about_a_changed_order_can_be_settled(house: House) -> None:
+    bad = await house.place()
+    await breaks(house, BREAKS["bolt11"], key=bad.reference)
+    async with house.store.transaction() as tx:
+        await of_order(tx, AlarmKind.ORDER_STUCK, bad.reference, house.clock.now())
+    assert await house.alarms.settle(AlarmKind.ORDER_STUCK, bad.reference, OSCAR)
+    async with house.store.reading() as tx:
+        assert await tx.alarms.open() == ()
+
+
+async def test_a_damaged_draft_keeps_no_other_from_being_put_away(house: House) -> None:
+    bad, good = await house.draft(), await house.draft(SARI)
+    await breaks(house, "UPDATE drafts SET method = replace(method, 'BCA', 'BRI') WHERE id = :key", key=bad.id)
+    house.clock.passes(hours=1)
+    ran: list[int] = []
+    await sweeps(house, ran).lapses()
+    assert set(ran) == {EMMA, SARI}
+    assert not await house.drafts.lapse(bad.id)
+    assert await house.drafts.lapse(good.id)
+    assert await house.drafts.lapsed() == ()
+    assert (await house.drafts.begin(EMMA, EMMA, 7)).chat_id == EMMA
+
+
+async def test_a_damaged_draft_keeps_no_other_person_from_being_forgotten(house: House) -> None:
+    bad, privacy = await house.draft(), Privacy(house.store, house.clock, 365)
+    now = house.clock.now()
+    async with house.store.transaction() as tx:
+        for person_id in (EMMA, SARI):
+            await tx.people.save(Person(id=person_id, created_at=now, delete_asked_at=now))
+    await breaks(house, "UPDATE drafts SET amount = '{' WHERE id = :key", key=bad.id)
+    assert await privacy.ready() == (SARI,)
 
 
 async def test_a_changed_order_keeps_no_message_of_another_waiting(house: House, service: FakeSettlement) -> None:

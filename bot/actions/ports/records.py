@@ -142,6 +142,14 @@ class OrderEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LapsedDraft:
+    """An open draft past its time: what is needed to put it away in its chat's own queue."""
+
+    id: str
+    chat_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipient:
     """Somebody whom a person has sent to: kept to be offered again, perhaps under a name of the person's ("Ibu")."""
 

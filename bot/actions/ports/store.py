@@ -14,7 +14,7 @@ from bot.actions.ports.forgetting import Forgetting
 from bot.actions.ports.lookups import Lookups
 from bot.actions.ports.orders import Orders
 from bot.actions.ports.quotes import Quotes, Subscriptions
-from bot.actions.ports.records import Backlog, InboxItem, News, Person, Queue, Receipt, Recipient
+from bot.actions.ports.records import Backlog, InboxItem, LapsedDraft, News, Person, Queue, Receipt, Recipient
 from bot.actions.ports.support import Acts, Audit, Reveals, SavedAnswers
 from bot.actions.ports.tickets import TicketEntries, TicketPosts, Tickets
 from bot.domain.draft import OrderDraft
@@ -34,6 +34,11 @@ class RowUnreadable(StoreDown):
     def is_of_order(self) -> bool:
         """Whether the row is an order."""
         return self.table == "orders"
+
+    @property
+    def is_of_draft(self) -> bool:
+        """Whether the row is a draft."""
+        return self.table == "drafts"
 
 
 class People(Protocol):
@@ -70,6 +75,10 @@ class Drafts(Protocol):
 
     async def get(self, draft_id: str) -> OrderDraft | None: ...
     async def open_of(self, chat_id: int) -> OrderDraft | None: ...
+    async def has_open(self, chat_id: int) -> bool:
+        """Whether the chat has an open draft, which may be unreadable."""
+        ...
+
     async def add(self, draft: OrderDraft) -> bool:
         """Keep a new draft; False where the chat has an open one already."""
         ...
@@ -78,12 +87,20 @@ class Drafts(Protocol):
         """Save over the same revision and return it with the next one; None where somebody else has saved."""
         ...
 
-    async def lapsed(self, now: datetime, limit: int = 100) -> tuple[OrderDraft, ...]:
-        """Open drafts past their `expires_at`."""
+    async def lapsed(self, now: datetime, limit: int = 100) -> tuple[LapsedDraft, ...]:
+        """Open drafts past their `expires_at`, also those that can't be read."""
+        ...
+
+    async def set_aside(self, draft_id: str) -> None:
+        """Close a draft that can't be read (`RowUnreadable`), if it is open."""
+        ...
+
+    async def set_open_aside(self, chat_id: int) -> None:
+        """Close the open draft of a chat, which can't be read."""
         ...
 
     async def of_person(self, person_id: int) -> tuple[OrderDraft, ...]:
-        """All that are kept, whatever their status."""
+        """All that are kept and can be read, whatever their status."""
         ...
 
 

@@ -13,3 +13,8 @@ def screen(t: Translator, draft: OrderDraft) -> Screen:
     about = words.draft_line(t, draft)
     text = t("draft.lapsed")
     return Screen(f"{about}\n\n{text}" if about else text, ((go_on,), new_row(t, "draft.start_over")))
+
+
+def damaged(t: Translator) -> Screen:
+    """That our record of it is damaged, and how to begin again."""
+    return Screen(t("draft.unreadable"), (new_row(t),))

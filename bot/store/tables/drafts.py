@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, FromClause, Index, Integer, Table, Text
 
 from bot.domain.draft import DraftStatus
-from bot.store.columns import Instant, Json, constant
+from bot.store.columns import Instant, JsonOrMalformed, constant
 from bot.store.tables.metadata import metadata
 
 drafts = Table(
@@ -15,17 +15,18 @@ drafts = Table(
     Column("ask", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("method", Json),
+    Column("method", JsonOrMalformed),
     Column("number", Text),
     Column("doubtful_number", Text),
     Column("holder", Text),
     Column("holder_asked", Boolean, nullable=False),
-    Column("amount", Json),
+    Column("amount", JsonOrMalformed),
     Column("channel", Text, nullable=False),
-    Column("quote", Json),
+    Column("quote", JsonOrMalformed),
     Column("message_id", BigInteger),
     Column("last_update_id", BigInteger, nullable=False),
     Column("expires_at", Instant, nullable=False),
+    Column("payout_seal", Text),  # the sealed digest of what its review shows (`sealing.DIGESTS`)
 )
 
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text
 
-from bot.store.columns import BigId, Instant, Json
+from bot.store.columns import BigId, Instant, Json, JsonOrMalformed
 from bot.store.tables.metadata import metadata
 
 people = Table(
@@ -61,12 +61,13 @@ recipients = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("person_id", BigInteger, nullable=False),
-    Column("method", Json, nullable=False),
+    Column("method", JsonOrMalformed, nullable=False),
     Column("number", Text, nullable=False),  # this one and the next two are sealed
     Column("holder", Text),
     Column("label", Text),
     Column("created_at", Instant, nullable=False),
     Column("used_at", Instant, nullable=False),
+    Column("payout_seal", Text),  # the sealed digest of whose it is and at which bank (`sealing.DIGESTS`)
     Index(None, "person_id", "used_at"),
     Index(None, "used_at"),
 )
