@@ -36,7 +36,7 @@ async def run(*, quick: bool) -> list[Row]:
         ),
         Row(
             part="j",
-            measured=f"{count_torn:,} lines with a mark slipped among the figures: the same",
+            measured=f"{count_torn:,} lines with a mark slipped among the figures: a wrong part taken without asking",
             ours=_wrong(torn),
         ),
         Row(part="j", measured="reading one line: processor time, median / p99", ours=str(Spread.of(times))),
