@@ -24,7 +24,6 @@ async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_s
         await kirim.telegram_fails("429", "sendPhoto", times=1, retry_after=1)
         await kirim.service.fails_with("500_after", times=1, error=f"no {sender.number} of {HOLDER}")
         await sender.chat.taps(label("review.confirm"), wait=0)
-        await sender.chat.sees(like("news.checking"), anywhere=True)
         await says_that_the_found_order_is_theirs(sender.chat)
         await sender.chat.sees(SHOWN, anywhere=True)
         await killed_and_restarted(kirim)
