@@ -2,7 +2,7 @@
 
 An order that this process created was compared with what its caller asked for, and what came of it is remembered. After
 a restart that is forgotten, and another program with the same key may have created the order. Then its price is
-compared with the current quote, and the caller is told to compare the rest.
+compared with the current quote, its amount with the destination's cap, and the caller is told to compare the rest.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,10 @@ from bot.domain.money import Amount
 from bot.domain.quote import Quote, estimate, price_drift_percent
 from bot.settlement import Order, SettlementError
 
-UNCHECKED_PRICE = "its price can't be checked, because the rate can't be read right now. Call again in 5 seconds"
+UNCHECKED = (
+    "its price and amount can't be checked, because the rate or the list of destinations can't be read right now. "
+    "Call again in 5 seconds"
+)
 COMPARE = (
     "This server doesn't remember what was asked for with this order. Pay it only if the amount and the destination "
     "are exactly what your user wants."
@@ -38,22 +41,22 @@ async def showing_of(service: Service, order: Order) -> Showing:
 
 
 async def showings_of(service: Service, orders: tuple[Order, ...]) -> list[Showing]:
-    """Return what is shown of each order's payment. The rate is read once, and only if an order needs it."""
+    """Return what is shown of each order's payment. Rate and caps are read once, and only if an order needs them."""
     checked = [_checked(service, order) for order in orders]
-    pairs = list(zip(orders, checked, strict=True))
-    if all(each.payment is None or service.is_agreed(order.id) for order, each in pairs):
+    if all(each.payment is None or service.is_agreed(order.id) for order, each in zip(orders, checked, strict=True)):
         return checked
     try:
+        await service.methods()
         quote = await service.price()
     except SettlementError:
         price = None
     else:
         price = Quote(quote.btc_idr, quote.fetched_at)
-    return [_compared(service, order, each, price) for order, each in pairs]
+    return [_compared(service, order, _checked(service, order), price) for order in orders]
 
 
 def _checked(service: Service, order: Order) -> Showing:
-    """Check all that the order's own record and this process's memory can say."""
+    """Check all that the order's own record and this process's memory can say; a cap counts once it was read."""
     withheld = service.why_withheld(order.id)
     if withheld is not None:
         return Showing(why_not=withheld)
@@ -70,7 +73,7 @@ def _compared(service: Service, order: Order, showing: Showing, price: Quote | N
     if showing.payment is None or service.is_agreed(order.id):
         return showing
     if price is None:
-        return Showing(why_not=UNCHECKED_PRICE)
+        return Showing(why_not=UNCHECKED)
     drift = _drift_percent(order, price)
     if drift > service.rules.stop_percent:
         return Showing(why_not=f"its price is {drift:.1f}% worse than the current quote")
