@@ -52,7 +52,19 @@ INVOICE = re.compile(r"ln(?:bcrt|tb|bc)[0-9]+[munp]?1[02-9ac-hj-np-z]{50,}")
 TRANSFER = re.compile(r"ethereum:0x[0-9A-Fa-f]{40}@[0-9]+/transfer\?address=0x[0-9A-Fa-f]{40}&uint256=[0-9]+")
 AGENTS_REPEAT_WITHIN = timedelta(minutes=10)
 UNDELETABLE_AFTER = timedelta(hours=48)
-SLIPS = ("amount", "network", "hash", "spelling", "expired", "memory", "worse", "slightly worse", "better", "contract")
+SLIPS = (
+    "amount",
+    "network",
+    "hash",
+    "spelling",
+    "expired",
+    "memory",
+    "worse",
+    "slightly worse",
+    "better",
+    "slightly better",
+    "contract",
+)
 PATHS = {
     "lightning": ("ROUTE_SHOWN", "LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"),
     "cbbtc": ("ROUTE_SHOWN", "USDT_RECEIVED", "P2PM_ORDER_PLACED", "IDR_SETTLED", "COMPLETED"),
@@ -84,7 +96,9 @@ class ServiceModel(FakeSettlement):
 
     def creates(self, wish: Wish, by: str) -> Placed:
         slip, self.slip = self.slip, None
-        factor = {"worse": "0.9", "slightly worse": "0.995", "better": "1.2"}.get(slip or "", "1")
+        factor = {"worse": "0.9", "slightly worse": "0.995", "better": "1.2", "slightly better": "1.005"}.get(
+            slip or "", "1"
+        )
         self.locked_rate = self.rate * Decimal(factor)
         other = replace(wish, given=replace(wish.given, value=wish.given.value * 2))
         placed = self.make(other if slip == "amount" else wish)
@@ -104,8 +118,8 @@ class ServiceModel(FakeSettlement):
             case "network":
                 return {"bolt11": self.invoice(placed.sats, network="bc")}
             case "hash":
-                same = (r.bolt11 for r in self.records.values() if r.sats == placed.sats and r.bolt11)
-                return {"bolt11": next(same, invoice)}
+                others = (r for r in reversed(self.records.values()) if r.service_id != placed.service_id)
+                return {"bolt11": next((r.bolt11 for r in others if r.sats == placed.sats and r.bolt11), invoice)}
             case "spelling":
                 return {"bolt11": f" lightning:{invoice.upper()}\n"}
             case "expired":
@@ -200,7 +214,7 @@ class Line:
 
 @dataclass(eq=False)
 class Message:
-    """What stands in a chat. `is_known` where the bot has learnt its id."""
+    """What stands in a chat, and as what it was `sent`. `is_known` where the bot has learnt its id."""
 
     id: int
     chat_id: int
@@ -212,6 +226,10 @@ class Message:
     is_known: bool = False
     is_gone: bool = False
     versions: int = 1
+    sent: str = ""
+
+    def __post_init__(self) -> None:
+        self.sent = self.html
 
     @property
     def notice(self) -> str:

@@ -62,15 +62,17 @@ from tests.keys import VAULT
 from tests.texts import readable, says, text
 from tests.unit.fake_settlement import BCA, GOPAY, MovedClock
 
-OPEN_AT_ONCE = 3
+OPEN_AT_ONCE = 4
 NUMBERS = {BCA: ("8620123456", "7710003456"), GOPAY: ("081234567890",)}
 AMOUNTS = tuple(Amount("IDR", value) for value in (50_000, 20_000, 10_000_000)) + tuple(
     Amount("SAT", value) for value in (1_200, 588_000)
 )
-MINIMUM = 20_000
+MINIMUM, CAP = 20_000, GOPAY.cap or 0
 WORST, BEST = Decimal(1), Decimal(-5)
+AGENTS_WORST = Decimal("10.1")
 """Percent by which a locked price may be worse or better than the reviewed one without a question."""
 
+QUESTIONS = (Notice.UNRESOLVED, Notice.PRICE_MOVED, Notice.RECIPIENT_MASKED)
 MONEY_ENDS = (Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED)
 CONVENIENCES = {"receipt", "ticket_answer"}
 EXPECTED = (DraftMoved, MethodVanished, Rejection, SettlementFailure, StoreDown, Refusal, Crash)
@@ -81,8 +83,24 @@ wishes = st.tuples(
 plans = st.dictionaries(st.integers(0, 14), st.sampled_from(Fate), max_size=2)
 picks = st.integers(0, 5)
 bots = st.integers(0, 1)
+people = st.sampled_from([EMMA, EMMA, SARI])
+STORIES = (
+    "a price moves",
+    "an amount is at a limit",
+    "an invoice is for another network",
+    "an invoice comes again",
+    "an order is lost",
+    "an order is found",
+    "another's order is found",
+    "an order is paid",
+    "a message is repeated",
+    "an agent starts again",
+)
+stories = st.tuples(st.sampled_from(STORIES), people, bots, st.integers(0, 11))
+"""What happens, to whom, through which bot, and in which way."""
+
 ORDERED = (
-    st.sampled_from([EMMA, EMMA, SARI]),
+    people,
     wishes,
     bots,
     plans | st.fixed_dictionaries({5: st.sampled_from(Fate), 6: st.sampled_from(Fate)}),
@@ -125,9 +143,11 @@ class Life(RuleBasedStateMachine):
         self.drafts: list[OrderDraft] = []
         self.tried_again: Counter[str] = Counter()
         self.accepted: set[str] = set()
+        self.dropped: set[str] = set()
         self.shown: dict[str, str] = {}
         self.checked: set[tuple[int, int]] = set()
         self.agent_shown: set[str] = set()
+        self.rates: list[Decimal] = [self.service.rate]
         self.known: list[Order] = []
         self.read_at = -1
         self.loop.does(self.meet())
@@ -182,14 +202,136 @@ class Life(RuleBasedStateMachine):
         skew=st.sampled_from([0, 90, -3600]),
         masked=st.booleans(),
         first=st.tuples(*ORDERED),
-        second=st.tuples(*ORDERED),
+        told=st.lists(stories, min_size=4, max_size=4, unique_by=lambda story: story[0]),
     )
-    def begins(self, skew: int, first: Any, second: Any, *, masked: bool) -> None:
+    def begins(self, skew: int, first: Any, told: Any, *, masked: bool) -> None:
         self.service.skew = timedelta(seconds=skew)
         if masked:
             self.service.masks = lambda number: "*" * (len(number) - 4) + number[-4:]
+        for story in told:
+            self.something_happens(story)
         self.orders_something(*first)
-        self.orders_something(*second)
+
+    # what happens seldom by chance
+
+    @rule(story=stories)
+    def something_happens(self, story: Any) -> None:
+        """The service slips in one chosen way, and people do what people would do then."""
+        what, who, number, way = story
+        getattr(self, f"story_of_{STORIES.index(what)}")(who, number, way)
+
+    def story_of_0(self, who: int, number: int, way: int) -> None:
+        """A price moves: the sender is asked, and answers, perhaps twice and in two processes."""
+        amount = AMOUNTS[way % 2]
+        slip = ("worse", "better")[way // 2 % 2]
+        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {}, slip, 0)
+        self.tells(number, {})
+        if way >= 6:
+            self.replies(self.newest(), "drop", number, {})
+        self.replies(self.newest(), "accept", 1 - number, {})
+        self.tells(number, {})
+
+    def story_of_1(self, who: int, number: int, way: int) -> None:
+        """An amount in sats is just within the limits at the review, and just outside at the locked price."""
+        edge, slip = (
+            (MINIMUM * Decimal("1.002"), "slightly worse"),
+            (CAP * Decimal("0.998"), "slightly better"),
+        )[way % 2]
+        amount = Amount("SAT", int(edge / self.service.rate * 10**8))
+        channel = ("lightning", "cbbtc")[way // 2 % 2]
+        self.orders_something(who, ((GOPAY, 0), amount, channel), number, {}, slip, 0)
+        self.tells(number, {})
+
+    def story_of_2(self, who: int, number: int, way: int) -> None:
+        self.orders_something(who, ((BCA, way % 2), AMOUNTS[0], "lightning"), number, {}, "network", 0)
+        self.tells(number, {})
+
+    def story_of_3(self, who: int, number: int, way: int) -> None:
+        for slip in (None, "hash"):
+            self.orders_something(who, ((BCA, way % 2), AMOUNTS[0], "lightning"), number, {}, slip, 0)
+            order = self.newest()
+            assert order is None or order.phase is not Phase.INTENDED, "an answer was not saved"
+            self.tells(number, {})
+            who, way = EMMA + SARI - who, way + 1
+
+    def story_of_4(self, who: int, number: int, way: int) -> None:
+        """An order isn't found, because it was never made or is on no list: the sender tries again or drops it."""
+        listed, self.service.listed = self.service.listed, False
+        lost = {5 + way % 2: Fate.FAILS}
+        self.orders_something(who, ((BCA, way // 2 % 2), AMOUNTS[0], "lightning"), number, lost, None, 0)
+        self.clock.passes(seconds=61)
+        self.everybody_works(number)
+        self.service.listed = listed
+        asked = self.newest()
+        self.replies(asked, "again" if way < 10 else "drop", number, {6: Fate.FAILS} if way >= 8 else {})
+        self.replies(asked, "again", 1 - number, {})
+        self.tells(number, {})
+
+    def story_of_5(self, who: int, number: int, way: int) -> None:
+        """The answer is lost, the order is on the list; where its recipient is masked, the sender is asked."""
+        listed, self.service.listed = self.service.listed, True
+        slip, amount = (None, "worse", "network")[way // 4], Amount("IDR", 70_000 + way)
+        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {6: Fate.FAILS}, slip, 0)
+        self.everybody_works(number)
+        self.service.listed = listed
+        self.replies(self.newest(), ("accept", "drop")[way // 2 % 2], number, {})
+        self.tells(number, {})
+
+    def story_of_6(self, who: int, number: int, way: int) -> None:
+        """An order is lost before it is made, and an agent makes nearly the same one."""
+        listed, self.service.listed = self.service.listed, True
+        amount = Amount("IDR", 60_000 + way)  # no other story's
+        other = (amount, AMOUNTS[1])[way // 10]
+        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {5: Fate.FAILS}, None, 0)
+        self.an_agent_orders(((BCA, (way + 1 + way // 2) % 2), other, "lightning"), {})
+        self.everybody_works(number)
+        self.service.listed = listed
+
+    def story_of_7(self, who: int, number: int, way: int) -> None:
+        """An order is paid and sent, or fails, with or without a look between."""
+        self.orders_something(who, ((GOPAY, 0), AMOUNTS[0], ("lightning", "cbbtc")[way % 2]), number, {}, None, 0)
+        self.tells(number, {})
+        self.what_is_shown_is_what_was_agreed()
+        payable = self.payable()
+        if payable:
+            self.service.is_paid(payable[-1])
+            for steps in ((6,), (1, 6), (0,))[way // 2 % 3]:
+                self.a_look_later(number)
+                self.service.moves_on(payable[-1], steps)
+            if way // 2 % 3 == 2:
+                self.service.gives_up(payable[-1])
+            self.a_look_later(1 - number)
+
+    def a_look_later(self, number: int) -> None:
+        self.clock.passes(seconds=6)
+        self.everybody_works(number)
+
+    def story_of_8(self, who: int, number: int, way: int) -> None:
+        """A process hangs or dies while it tells, and what it told comes again."""
+        self.orders_something(who, ((BCA, way % 2), AMOUNTS[way % 2], "lightning"), number, {}, None, 0)
+        self.tells(number, {3 + way: (Fate.DIES, Fate.FAILS)[way % 2]})
+        self.clock.passes(seconds=61)
+        self.tells(number, {})
+
+    def story_of_9(self, _who: int, _number: int, way: int) -> None:
+        """An agent's order isn't what was asked for; its server starts again, and the agent looks."""
+        slip = ("worse", "slightly better", "network", "amount", None, "better")[way % 6]
+        destination, amount = (BCA, 0), AMOUNTS[0]
+        if slip == "slightly better":
+            destination = (GOPAY, 0)
+            amount = Amount("SAT", int(CAP * Decimal("0.998") / self.service.rate * 10**8))
+        self.service.slip = slip
+        self.an_agent_orders((destination, amount, "lightning"), {})
+        self.service.slip = None
+        self.agent_is_killed()
+        if way % 2 and self.service.records:
+            self.an_agent_reads_one(len(self.service.records) - 1, {})
+        else:
+            self.an_agent_looks({})
+
+    def newest(self) -> Order | None:
+        """The order of the last draft, if there is one."""
+        return next((order for order in self.orders() if order.draft_id == self.drafts[-1].id), None)
 
     # what people do
 
@@ -226,18 +368,27 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: self.orders())
     @rule(number=bots, pick=picks, plan=plans, answer=st.sampled_from(["again", "accept", "drop", "refresh"]))
     def answers(self, number: int, pick: int, plan: dict[int, Fate], answer: str) -> None:
-        """A tap under a question, or on Refresh."""
+        """A tap under a question, or on Refresh; on what was asked last, where something was."""
         orders = self.orders()
-        order, bot = orders[pick % len(orders)], self.bots[number]
-        what = f"chat {order.chat_id}"
+        asked = [order for order in orders if self.was_asked(order, *QUESTIONS)]
+        if asked and answer != "refresh":
+            orders = asked
+        self.replies(orders[pick % len(orders)], answer, number, plan)
+
+    def replies(self, order: Order | None, answer: str, number: int, plan: dict[int, Fate]) -> None:
+        """Tap, if the buttons are there."""
+        if order is None:
+            return
+        bot, what = self.bots[number], f"chat {order.chat_id}"
         if answer == "again" and self.was_asked(order, Notice.UNRESOLVED):
             self.tried_again[order.draft_id] += 1
             self.starts(bot, what, bot.orders.try_again(order.reference), plan)
         elif answer == "accept" and self.was_asked(order, Notice.PRICE_MOVED, Notice.RECIPIENT_MASKED):
             self.accepted.add(order.reference)
             self.starts(bot, what, bot.orders.accept_price(order.reference), plan)
-        elif answer == "drop" and self.was_asked(order, Notice.UNRESOLVED, Notice.PRICE_MOVED, Notice.RECIPIENT_MASKED):
-            self.starts(bot, what, bot.orders.drop(order.reference), plan)
+        elif answer == "drop" and self.was_asked(order, *QUESTIONS):
+            if self.result(self.starts(bot, what, bot.orders.drop(order.reference), plan)):
+                self.dropped.add(order.reference)
         elif answer == "refresh":
             self.starts(bot, what, self.refreshes(bot, order), plan)
 
@@ -328,6 +479,7 @@ class Life(RuleBasedStateMachine):
 
     def the_price_moves(self, percent: int) -> None:
         self.service.rate *= 1 + Decimal(percent) / 100
+        self.rates.append(self.service.rate)
 
     @rule()
     def the_list_goes_away_or_comes_back(self) -> None:
@@ -392,7 +544,37 @@ class Life(RuleBasedStateMachine):
 
     @rule(plan=plans)
     def an_agent_looks(self, plan: dict[int, Fate]) -> None:
-        self.starts(self.agent, "list", Following(self.agent.service).list_offramp_orders(), plan)
+        answer = self.result(self.starts(self.agent, "list", Following(self.agent.service).list_offramp_orders(), plan))
+        for record in answer.structured_content["orders"] if answer else ():
+            self.agent_reads(record)
+
+    @precondition(lambda self: self.service.records)
+    @rule(pick=picks, plan=plans)
+    def an_agent_reads_one(self, pick: int, plan: dict[int, Fate]) -> None:
+        known = sorted(self.service.records)
+        work = Following(self.agent.service).get_offramp_order(known[pick % len(known)])
+        answer = self.result(self.starts(self.agent, "read", work, plan))
+        if answer:
+            self.agent_reads(answer.structured_content)
+
+    def agent_reads(self, record: dict[str, Any]) -> None:
+        """What its own server created and compared may be paid; anything else within what can be known."""
+        if not record["invoiceBolt11"] and not record["depositToAddress"]:
+            return
+        truth, sats, idr = self.service.truth[record["id"]], record["satAmount"], record["idrAmount"]
+        assert record["paymentWarnings"] or record["id"] in self.agent_shown
+        assert idr >= MINIMUM
+        assert truth.wish.method.cap is None or idr <= truth.wish.method.cap
+        if record["invoiceBolt11"]:
+            bolt11.check(bolt11.decode(record["invoiceBolt11"]), sats=sats, network="bcrt", now=self.clock.now())
+        if record["paymentWarnings"]:
+            worse = min(Decimal(sats) / idr * rate / 10**8 - 1 for rate in self.rates) * 100
+            assert worse <= AGENTS_WORST, f"an agent was shown a price that is {worse:.1f}% worse"
+
+    @rule()
+    def agent_is_killed(self) -> None:
+        self.agent.mortal.is_dead = True
+        self.revive()
 
     # what must hold
 
@@ -437,6 +619,7 @@ class Life(RuleBasedStateMachine):
         record = self.service.records[order.service_id or ""]
         wish, draft = self.service.truth[record.service_id].wish, next(d for d in self.drafts if d.id == order.draft_id)
         assert message.chat_id == order.chat_id == draft.chat_id
+        assert order.reference not in self.dropped, "shown although its sender had dropped it"
         if order.reference not in self.accepted:
             assert (wish.method.pair, wish.number) == ((draft.method and draft.method.pair), draft.number)
         assert (wish.method.pair, wish.given, wish.channel) == (
@@ -453,11 +636,16 @@ class Life(RuleBasedStateMachine):
             locked = Decimal(record.sats or 0) / (record.idr or 1)
             drift = (locked * order.expected_idr / order.expected_sats - 1) * 100
             assert BEST <= drift <= WORST, f"shown at a price that is {drift:.1f}% worse"
+        if not INVOICE.fullmatch(paying) and self.is_done(self.shown.get(paying)):
+            self.shown.pop(paying)  # all deposits go to one address: the same sum is free once its order is done
         before = self.shown.setdefault(paying, record.service_id)
         assert before == record.service_id, "one payment for two orders"
         same_wish = {o.reference for o in self.orders() if o.draft_id == order.draft_id}
         shown = {m.news.subject for m in self.chats.messages if m.pays() and reference_in(m.news.subject) in same_wish}
         assert len(shown) <= 1, "two invoices for one request"
+
+    def is_done(self, service_id: str | None) -> bool:
+        return any(order.service_id == service_id and order.phase is Phase.DONE for order in self.orders())
 
     def is_as_agreed(self, paying: str, wish: Any, idr: int | None, sats: int | None) -> None:
         cap = wish.method.cap
@@ -488,7 +676,7 @@ class Life(RuleBasedStateMachine):
             return
         what = (message.news.subject, message.news.kind)
         copies = [m for m in self.chats.messages if (m.news.subject, m.news.kind) == what]
-        unmarked = [m for m in copies if mark not in readable(m.html)]
+        unmarked = [m for m in copies if mark not in readable(m.sent)]
         assert len({m.chat_id for m in unmarked}) == len(unmarked), f"{message.news.kind} came twice and didn't say so"
 
     @invariant()
@@ -599,7 +787,7 @@ def test_no_life_of_an_order_breaks_a_promise(empty_file: Path, tmp_path: Path) 
             Life,
             settings=settings(
                 max_examples=max(settings().max_examples // 2, 1),
-                stateful_step_count=30,
+                stateful_step_count=20,
                 suppress_health_check=list(HealthCheck),
             ),
         )
