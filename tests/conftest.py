@@ -5,12 +5,14 @@ They look a little in each run, and long when somebody wishes.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import ssl
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+import uvicorn.server
 from hypothesis import settings
 
 from tests.examples import CHOSEN, be_quick, examples
@@ -54,4 +56,21 @@ def one_ssl_context() -> Iterator[None]:
     """Share one context between all clients: making one takes 20 ms, and no test needs it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", functools.cache(ssl.create_default_context))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def prompt_servers() -> Iterator[None]:
+    """Let uvicorn look a hundred times a second whether it should end, not ten: most servers live for one test."""
+
+    class Prompt:
+        def __getattr__(self, name: str) -> object:
+            return getattr(asyncio, name)
+
+        @staticmethod
+        async def sleep(seconds: float) -> None:
+            await asyncio.sleep(seconds / 10)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(uvicorn.server, "asyncio", Prompt())
         yield

@@ -1,9 +1,9 @@
-"""SQLite without its thread, for tests in which only one connection at a time has work to do.
+"""SQLite without its thread, for tests that carry out very many small transactions.
 
 The bot's driver does each statement in a thread of the connection. Going there and back costs several times what
-SQLite itself needs, and makes up most of a test that carries out thousands of small transactions. Nothing else
-differs: the same file, the same statements, the same crashes. A transaction that has to wait for one of another
-connection would wait for ever here, so tests of several processes keep the threads unless they share one store.
+SQLite itself needs. Nothing else differs: the same file, the same statements, the same locks, the same crashes, and
+other tasks go on at each statement. A transaction that has to wait for one of another connection does so without
+holding up the loop, in which that other one has to end.
 """
 
 import asyncio
@@ -14,6 +14,16 @@ from typing import Any
 from bot.store.one_trip import OneTripConnection
 
 Work = tuple[asyncio.Future[Any] | None, Callable[[], Any]]
+TRIES, PAUSE_SECONDS = 30_000, 0.001
+"""How often, and how long after one another, to try what another connection's lock is in the way of."""
+
+
+class Impatient(sqlite3.Connection):
+    """Says at once that it is locked out."""
+
+    def execute(self, statement: str, *parameters: Any) -> sqlite3.Cursor:
+        """Execute `statement`, but let nobody set for how long this thread may be held up."""
+        return super().execute("PRAGMA busy_timeout=0" if "busy_timeout" in statement else statement, *parameters)
 
 
 class NoThread:
@@ -49,7 +59,20 @@ class ConnectionInTheLoop(OneTripConnection):
         super().__init__(connector)
         self._thread, self._tx = NoThread(), AtOnce()  # type: ignore[assignment]  # as far as the driver uses them
 
+    async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        for _ in range(TRIES):
+            await asyncio.sleep(0)
+            if self._connection is None:
+                break
+            try:
+                return fn(*args, **kwargs)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    raise
+            await asyncio.sleep(PAUSE_SECONDS)
+        return await super()._execute(fn, *args, **kwargs)  # type: ignore[no-untyped-call]  # fails as it would there
+
 
 def connect(database: str, **options: Any) -> ConnectionInTheLoop:
     """Stand in for `bot.store.one_trip.connect`."""
-    return ConnectionInTheLoop(lambda: sqlite3.connect(database, **options))
+    return ConnectionInTheLoop(lambda: sqlite3.connect(database, factory=Impatient, **options))

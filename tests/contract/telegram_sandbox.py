@@ -79,27 +79,16 @@ class Running:
         return await self.people.post(f"/bot{self.settings.bot_token}/{method}", json=params)
 
 
-class PromptServer(uvicorn.Server):
-    """Ends at once, where uvicorn looks ten times a second whether it should."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.stopped = asyncio.Event()
-
-    async def main_loop(self) -> None:
-        await self.stopped.wait()
-
-
 @asynccontextmanager
 async def serving(app: Any) -> AsyncIterator[str]:
     """Serve an application on loopback; yields its address."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = PromptServer(server_config(app, "127.0.0.1", 0))
+    server = uvicorn.Server(server_config(app, "127.0.0.1", 0))
     task = asyncio.create_task(server.serve([listener]))
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
-        server.stopped.set()
+        server.should_exit = True
         await task
 
 

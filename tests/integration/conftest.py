@@ -13,7 +13,7 @@ from tests.integration.order_world import House
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def sqlite_in_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Execute statements without a thread; for tests with one process on a file."""
     monkeypatch.setattr(engine, "connect", sqlite_in_the_loop_.connect)

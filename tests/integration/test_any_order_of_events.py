@@ -19,8 +19,6 @@ from tests.examples import examples
 from tests.integration.order_world import EMMA, House
 from tests.unit.fake_settlement import FakeSettlement
 
-pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
-
 ANSWERS: list[str | Exception] = ["answer", "lost_before", "lost_after", "never_reached", Refused("no"), KeyRefused()]
 MONEY = [Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED, Notice.EXPIRED, Notice.INVOICE]
 

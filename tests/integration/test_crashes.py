@@ -17,8 +17,6 @@ from tests.integration.order_world import EMMA, Heard, House
 from tests.keys import VAULT
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 
-pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
-
 PARTS = 3
 """Each test kills the bot at every third moment, so that several processes can share them."""
 

@@ -14,8 +14,6 @@ from bot.domain.timeline import Step
 from tests.integration.order_world import House
 from tests.unit.fake_settlement import FakeSettlement, failing
 
-pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
-
 MONEY = (Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED, Notice.EXPIRED, Notice.TAKE_DOWN)
 
 

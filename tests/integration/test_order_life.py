@@ -16,7 +16,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -778,7 +777,6 @@ class Life(RuleBasedStateMachine):
                 assert len(left) <= max(len(copies) - 1, 0), f"{order.reference} can still be paid in the chat"
 
 
-@pytest.mark.usefixtures("sqlite_in_the_loop")
 def test_no_life_of_an_order_breaks_a_promise(empty_file: Path, tmp_path: Path) -> None:
     shutil.copy(empty_file, tmp_path / "empty.db")
     Life.folder = tmp_path

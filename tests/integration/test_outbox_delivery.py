@@ -13,8 +13,6 @@ from tests.integration.order_world import EMMA, SARI, Ears, House
 from tests.keys import VAULT
 from tests.waiting import PATIENCE
 
-pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
-
 
 async def queue(house: House, *kinds: str, chat_id: int = EMMA) -> None:
     now = house.clock.now()

@@ -10,8 +10,6 @@ from tests.integration.order_world import EMMA, SARI, House, unresolved
 from tests.unit.fake_settlement import BRI, FakeSettlement
 from tests.waiting import PATIENCE
 
-pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
-
 
 async def test_a_record_that_cannot_be_read_alone_is_adopted_from_the_list(
     house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch

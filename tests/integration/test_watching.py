@@ -11,8 +11,6 @@ from bot.domain.payout import PayoutMethod
 from tests.integration.order_world import EMMA, OSCAR, WISH, House
 from tests.unit.fake_settlement import BCA, FakeSettlement, failing
 
-pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
-
 MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for number in range(100))
 
 
