@@ -30,7 +30,10 @@ def handlers() -> list[Handler]:
 async def _command(_: Update, __: Context) -> None:
     visit = VISIT.get()
     quote = await _quote(visit)
-    screen = await _screen(visit, Period.DAY, quote) if quote is not None else rate.none(visit.t)
+    if quote is not None:
+        screen = await _screen(visit, Period.DAY, quote)
+    else:
+        screen = rate.none(visit.t, subscribed=await _subscribed(visit))
     await visit.say(with_way_back(visit.t, visit.draft, screen))
     raise ApplicationHandlerStop
 
@@ -60,7 +63,13 @@ async def _quote(visit: Visit) -> Quote | None:
 
 
 async def _screen(visit: Visit, period: Period, quote: Quote) -> Screen:
+    subscribed = await _subscribed(visit)
     if quote.is_stale(visit.desk.clock.now()):
-        return rate.stale(visit.t, quote, visit.zone)
+        return rate.stale(visit.t, quote, visit.zone, subscribed=subscribed)
     chart = await visit.desk.charts.of(visit.t, period, quote, visit.zone)
-    return rate.screen(visit.t, quote, visit.zone, chart)
+    return rate.screen(visit.t, quote, visit.zone, chart, subscribed=subscribed)
+
+
+async def _subscribed(visit: Visit) -> bool:
+    """Return whether there are rate updates to stop."""
+    return not (await visit.desk.subscribing.wishes(visit.person.id)).is_nothing

@@ -19,6 +19,7 @@ LISTED_SHOWN = 120
 NAME_SHOWN = 40
 """Characters. Live names have at most 33; a longer one must not push an invoice out of its caption."""
 ON_BUTTON = 24
+GROUP = 4
 
 
 def translator_for(translations: Translations, person: Person | None, default: str) -> Translator:
@@ -60,6 +61,11 @@ def amount(t: Translator, wanted: Amount) -> str:
 def destination(method: PayoutMethod, number: str) -> str:
     """A recipient whose number isn't for everybody's eyes: "BCA ••••7890". A forgotten number leaves its bank alone."""
     return name(method) if not number else f"{name(method)} {mask(number)}"
+
+
+def grouped(number: str) -> str:
+    """Return an account or mobile number in groups of four, for checking by eye: "1234 5678 90"."""
+    return " ".join(number[start : start + GROUP] for start in range(0, len(number), GROUP))
 
 
 def saved(recipient: Saved) -> str:

@@ -1,7 +1,7 @@
 """Numbers, money and times as a reader of each language writes them; exact, whatever their size."""
 
 from datetime import datetime, timedelta, tzinfo
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
 from babel.dates import format_datetime
@@ -45,13 +45,17 @@ class Formats:
         return f"{'-' if value < 0 else ''}Rp{self._whole(abs(value))}"
 
     def sats(self, value: int) -> str:
-        """Whole sats: `29.412 sat`, `29,412 sats`."""
-        unit = "sat" if self.locale == "id" or abs(value) == 1 else "sats"
+        """Whole sats: `29.412 sats`, `29,412 sats`. Only English has a singular: `1 sat`."""
+        unit = "sat" if self.locale == "en" and abs(value) == 1 else "sats"
         return f"{self._whole(value)} {unit}"
 
     def rate(self, btc_idr: Decimal) -> str:
         """Rupiah for one bitcoin, with whatever fraction the rate has and no trailing zeros."""
         return "Rp" + _trimmed(btc_idr).translate(self._separators)
+
+    def whole_rate(self, idr: Decimal) -> str:
+        """Return rupiah for one unit of something cheap, rounded to whole rupiah: `Rp16.251`."""
+        return self.rupiah(int(idr.to_integral_value(ROUND_HALF_UP)))
 
     def compact(self, value: int) -> str:
         """`value` in short, for a chart, to one decimal: `1.2M`, `1,2 jt`."""

@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
 
+from bot.chat.words import grouped
 from bot.sandbox.bot_api.settings import default_people
 from tests.e2e.world import Chatter, Json, World, words_of
 from tests.texts import label, like
@@ -16,8 +17,10 @@ WHERE = f"{like('destination.ask')}|{like('destination.ask_again')}"
 def reviewed(locale: str = "en", **figures: object) -> str:
     """Return a regular expression for the review of an order with these figures: `amount`, `bank`, `number`, `holder`.
 
-    Figures that aren't given match anything; the others match whole.
+    Figures that aren't given match anything; the others match whole. `number` is given without spaces.
     """
+    if "number" in figures:
+        figures["number"] = grouped(str(figures["number"]))
     return f"{like('review.title', locale)}\n\n{like('review.figures', locale, **figures)}"
 
 

@@ -24,7 +24,7 @@ async def changes_every_line(town: World) -> None:
         "review.figures",
         amount="Rp500,000",
         bank="BCA · BANK CENTRAL ASIA",
-        number="1234567890",
+        number="1234 5678 90",
         holder=text("review.no_holder"),
         pay=re.compile(like("review.about", amount=re.compile("[0-9,]+ sats"))),
         channel=label("channel.lightning"),

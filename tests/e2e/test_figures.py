@@ -102,7 +102,7 @@ async def test_a_time_is_typed_and_the_service_may_be_away(town: World) -> None:
     await town.service.does("settings", profile="live", configured=False)
     await oscar.says("/stats")
     told = await oscar.sees(like("platform.figure", "id", name=text("platform.tagline", "id")))
-    figures = (("total_orders", r"\d+"), ("total_volume_idr", r"Rp[\d.]+"), ("total_volume_sats", r"[\d.]+ sat"))
+    figures = (("total_orders", r"\d+"), ("total_volume_idr", r"Rp[\d.]+"), ("total_volume_sats", r"[\d.]+ sats"))
     written = (
         like("platform.figure", "id", name=text(f"platform.{name}", "id"), value=re.compile(value))
         for name, value in figures

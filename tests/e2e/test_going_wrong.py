@@ -111,7 +111,7 @@ async def paid(kirim: World, person: Newcomer) -> tuple[Json, str]:
 
 
 def reference_of(card: Json) -> str:
-    heading = re.search(like("card.heading", reference=re.compile(r"(?P<reference>\w+)")), words_of(card))
+    heading = re.search(like("card.reference", reference=re.compile(r"(?P<reference>\w+)")), words_of(card))
     assert heading is not None
     return heading["reference"]
 

@@ -194,8 +194,8 @@ async def from_history_with_another_draft_open(town: World) -> None:
     review = await sari.sees(like("review.title", "id"))
     said, difference, title, *_ = review["text"].split("\n")
     assert (said, title) == (text("draft.replaced", "id"), "")
-    some = re.compile("[0-9.]+ sat")
-    assert re.fullmatch(like("requote.costs_more", "id", after=some, before="1 sat", difference=some), difference)
+    some = re.compile("[0-9.]+ sats")
+    assert re.fullmatch(like("requote.costs_more", "id", after=some, before="1 sats", difference=some), difference)
     assert re.search(reviewed("id", number="8620123456", holder="SARI DEWI"), review["text"])
 
 

@@ -87,7 +87,7 @@ async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(town: Wo
     assert await emma.labels_of(receipt) == [label("button.resend"), label("button.send_other")]
     await sari.says(f"/start v_{code.replace('-', '')}")
     told = await sari.sees(like("verify.true", "id", amount="Rp500.000"))
-    for fact in ("BCA · BANK", "••••7890", "B••• S••••••", "WIB", "sat\n"):
+    for fact in ("BCA · BANK", "••••7890", "B••• S••••••", "WIB", "sats\n"):
         assert fact in told["text"]
     assert says(told["text"], "receipt.name_given", "id")
     assert says(told["text"], "verify.compare", "id")

@@ -151,7 +151,7 @@ async def asked_for_under_the_rate(town: World) -> None:
     sari = await newcomer(town, "id")
     await sari.says("/rate")
     picture = await sari.sees(like("rate.btc", "id", rate="Rp"))
-    _, stop = await sari.button(label("subscription.stop", "id"))
+    assert label("subscription.stop", "id") not in await sari.buttons()  # there is nothing to stop yet
     await sari.taps(label("subscription.daily", "id"))
     await sari.sees(like("subscription.ask_daily", "id"))
     await sari.says("jam 8 malam")
@@ -160,6 +160,9 @@ async def asked_for_under_the_rate(town: World) -> None:
     assert still is not None
     assert says(words_of(still), "rate.btc", "id", rate="Rp")
     assert wishes_of(town, sari) == (1, 0)
+    await sari.says("/rate")
+    await sari.sees_times(2, like("rate.btc", "id", rate="Rp"))
+    picture, stop = await sari.button(label("subscription.stop", "id"))
     await asyncio.gather(*(sari.presses(picture, stop, force=True) for _ in range(2)))
     await sari.sees(like("subscription.stopped", "id"), anywhere=True)
     assert await sari.count(like("subscription.stopped", "id")) == 1

@@ -66,6 +66,8 @@ INVOICE = "lnbcrt294120n1" + "q" * 300
 TO = checksummed("0x" + "ab" * 20)
 PHRASE = "\U00020000" * 30 + " & kopi'"
 """As long as one may be, in Telegram's units: letters that count twice."""
+LONG_NUMBER = "1234 5678 9012 3456 7890"
+"""The longest account number, as the review shows it."""
 SUGGESTION = Suggestion("en-1-2-3", "purple coffee boat")
 TRANSLATIONS = Translations.load(strict=True)
 LINE = text("order.line", amount="Rp500,000", destination="BCA ••••7890", reference="ABC2345")
@@ -262,8 +264,8 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     for wish in (Amount("IDR", 500_000), Amount("SAT", 25_000)):
         wished = replace(draft, amount=wish, channel="cbbtc")
         shown = review.screen(t, wished, estimate(wish, QUOTE), JAKARTA, other_ways=True)
-        yield Seen("review", shown, ("12345678901234567890", t.sats(25_000) if wish.currency == "SAT" else "29"))
-        yield Seen("confirmed", review.confirmed(t, wished, "ABC2345", JAKARTA), ("ABC2345", "12345678901234567890"))
+        yield Seen("review", shown, (LONG_NUMBER, t.sats(25_000) if wish.currency == "SAT" else "29"))
+        yield Seen("confirmed", review.confirmed(t, wished, "ABC2345", JAKARTA), ("ABC2345", LONG_NUMBER))
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
         yield Seen("lapsed", lapsed.screen(t, known))
         yield Seen("too many", too_many.screen(t, known, t("limits.open", count=5, again="14:05 WIB")), ("14:05 WIB",))
@@ -272,13 +274,13 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
 def _of_the_rate(t: Translator, typed: str) -> Iterator[Seen]:
     quote = replace(QUOTE, usdc_idr=Decimal("16250.5"), source=typed * 20)
     lower = replace(QUOTE, btc_idr=QUOTE.btc_idr - 10**7, fetched_at=NOW - timedelta(minutes=5))
-    yield Seen("rate", rate.screen(t, QUOTE, JAKARTA))
-    yield Seen("no rate", rate.none(t))
-    yield Seen("old rate", rate.stale(t, QUOTE, JAKARTA))
+    yield Seen("rate", rate.screen(t, QUOTE, JAKARTA, subscribed=False))
+    yield Seen("no rate", rate.none(t, subscribed=True))
+    yield Seen("old rate", rate.stale(t, QUOTE, JAKARTA, subscribed=False))
     for period in Period:
         for seen in ((), points_of([replace(lower, fetched_at=NOW - period.length)]), points_of([lower])):
             chart = Chart(b"PNG", history_of(period, seen, quote))
-            yield Seen("rate with its chart", rate.screen(t, quote, JAKARTA, chart), is_caption=True)
+            yield Seen("rate with its chart", rate.screen(t, quote, JAKARTA, chart, subscribed=True), is_caption=True)
 
 
 def a_recipient(method: PayoutMethod = BCA, **changes: Any) -> Recipient:

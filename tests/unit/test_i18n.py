@@ -66,7 +66,7 @@ def test_plain_text_for_buttons_is_not_escaped() -> None:
 def test_numbers_are_written_as_their_reader_writes_them() -> None:
     arguments = {"amount": 1_500_000, "sats": 29_412, "count": 1234, "share": Decimal("1.5")}
     assert STRICT.get("en")("sum", **arguments) == "Rp1,500,000 or 29,412 sats, 1,234 left, 1.5%"
-    assert STRICT.get("id")("sum", **arguments) == "Rp1.500.000 atau 29.412 sat, sisa 1.234, 1,5%"
+    assert STRICT.get("id")("sum", **arguments) == "Rp1.500.000 atau 29.412 sats, sisa 1.234, 1,5%"
 
 
 def test_a_sum_that_is_already_written_is_left_alone() -> None:

@@ -24,7 +24,7 @@ def test_rupiah_have_the_readers_separators_and_no_cents() -> None:
 
 def test_sats_are_counted_in_each_language() -> None:
     assert [EN.sats(29_412), EN.sats(1), EN.sats(0)] == ["29,412 sats", "1 sat", "0 sats"]
-    assert [ID.sats(29_412), ID.sats(1)] == ["29.412 sat", "1 sat"]
+    assert [ID.sats(29_412), ID.sats(1)] == ["29.412 sats", "1 sats"]
 
 
 @given(value=st.integers(min_value=-(10**40), max_value=10**40), locale=st.sampled_from(["en", "id"]))
@@ -37,6 +37,10 @@ def test_no_whole_number_loses_a_digit(value: int, locale: str) -> None:
 def test_no_rate_is_rounded(rate: Decimal) -> None:
     assert Decimal(EN.rate(rate).removeprefix("Rp").replace(",", "")) == rate
     assert Decimal(ID.rate(rate).removeprefix("Rp").replace(".", "").replace(",", ".")) == rate
+
+
+def test_the_price_of_something_cheap_is_in_whole_rupiah() -> None:
+    assert [EN.whole_rate(Decimal("16250.5")), ID.whole_rate(Decimal("16250.4"))] == ["Rp16,251", "Rp16.250"]
 
 
 def test_a_rate_has_no_trailing_zeros() -> None:

@@ -112,6 +112,13 @@ def test_the_usual_text_is_a_message_whatever_the_service_says(locale: str, sour
     check(Seen("usual", Screen(text_of(a_broadcast(quote=quote), t), keyboard_of(t)), (t.rate(QUOTE.btc_idr),)))
 
 
+@pytest.mark.parametrize(("locale", "said"), [("en", "1 USDC = Rp16,235"), ("id", "1 USDC = Rp16.235")])
+def test_the_usual_text_has_usdc_in_whole_rupiah(locale: str, said: str) -> None:
+    quote = replace(QUOTE, usdc_idr=Decimal("16234.5"))
+    shown = Seen("", Screen(text_of(a_broadcast(quote=quote), TRANSLATIONS.get(locale))))
+    assert said in shown.text.split("\n")
+
+
 def test_the_usual_text_says_the_same_numbers_in_both_languages() -> None:
     texts = [Seen("", Screen(text_of(a_broadcast(quote=QUOTE), TRANSLATIONS.get(locale)))).text for locale in LOCALES]
     assert [each for each in ("Rp1,700,123,456.5", "5,882 sats", "58,820 sats") if each in texts[0]] == [
@@ -119,10 +126,10 @@ def test_the_usual_text_says_the_same_numbers_in_both_languages() -> None:
         "5,882 sats",
         "58,820 sats",
     ]
-    assert [each for each in ("Rp1.700.123.456,5", "5.882 sat", "58.820 sat") if each in texts[1]] == [
+    assert [each for each in ("Rp1.700.123.456,5", "5.882 sats", "58.820 sats") if each in texts[1]] == [
         "Rp1.700.123.456,5",
-        "5.882 sat",
-        "58.820 sat",
+        "5.882 sats",
+        "58.820 sats",
     ]
 
 

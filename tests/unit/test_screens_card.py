@@ -7,7 +7,7 @@ import pytest
 from bot.chat.screens import card
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import Step
-from tests.texts import label, text
+from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
 
 MOMENTS = dict(at_each_moment())
@@ -25,6 +25,22 @@ WAYS = {
     "never heard of": "✅ created|⏳ payment|▫️ converting|▫️ sending|▫️ sent",
 }
 """Each step with its mark; `created` stands for the text of `step.created`."""
+
+PRICES = {
+    "IDLE": "card.price_to_pay",
+    "nameless": "card.price_to_pay",
+    "LN_INVOICE_PAID": "card.price_paid",
+    "stuck": "card.price_paid",
+    "COMPLETED": "card.price_paid",
+    "failed paid": "card.price_paid",
+    "failed paid between two looks": "card.price_paid",
+    "failed unpaid": "card.price_failed",
+    "failed unknown": "card.price_failed",
+    "failed expired": "",
+    "expired": "",
+    "no longer followed": "",
+}
+"""What stands beside the price; nothing where it must not be paid any more."""
 
 
 def the_card(order: Order, locale: str = "en", *, help_offered: bool = True) -> Seen:
@@ -44,13 +60,31 @@ def test_each_moment_of_an_order_has_its_picture(moment: str, way: str) -> None:
 
 
 def test_the_heading_says_amount_recipient_price_and_reference_and_the_holder_if_given() -> None:
-    known = {"destination": "BCA ••••7890", "reference": "ABC2345"}
-    heading = the_card(MOMENTS["IDLE"]).text.split("\n\n")[0]
-    assert heading == text(
-        "card.heading_named", amount="Rp500,000", holder="BUDI & <i>SANTOSO</i>", pay="29,412 sats", **known
-    )
-    nameless = the_card(MOMENTS["nameless"], "id").text.split("\n\n")[0]
-    assert nameless == text("card.heading", "id", amount="Rp500.000", pay="29.412 sat", **known)
+    assert heading(MOMENTS["IDLE"]) == [
+        *text(
+            "card.heading_named", amount="Rp500,000", destination="BCA ••••7890", holder="BUDI & <i>SANTOSO</i>"
+        ).split("\n"),
+        text("card.price_to_pay", sats="29,412 sats"),
+        text("card.reference", reference="ABC2345"),
+    ]
+    assert heading(MOMENTS["nameless"], "id") == [
+        text("card.heading", "id", amount="Rp500.000", destination="BCA ••••7890"),
+        text("card.price_to_pay", "id", sats="29.412 sats"),
+        text("card.reference", "id", reference="ABC2345"),
+    ]
+
+
+def heading(order: Order, locale: str = "en") -> list[str]:
+    """The lines above the steps."""
+    return the_card(order, locale).text.split("\n\n")[0].split("\n")
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize(("moment", "said"), PRICES.items())
+def test_only_what_can_be_paid_now_says_what_to_pay(moment: str, said: str, locale: str) -> None:
+    shown = heading(MOMENTS[moment], locale)
+    every = ("card.price_to_pay", "card.price_paid", "card.price_failed")
+    assert [key for key in every if any(says(line, key, locale) for line in shown)] == said.split()
 
 
 @pytest.mark.parametrize("locale", ["en", "id"])

@@ -71,7 +71,7 @@ def test_an_unknown_outcome_asks_for_patience_and_the_decision_is_the_persons() 
     ("moment", "locale", "key", "facts"),
     [
         ("failed paid", "en", "news.failed_paid", {"paid": "29,412 sats", "at": "10:05 WIB"}),
-        ("failed paid", "id", "news.failed_paid", {"paid": "29.412 sat", "at": "10.05 WIB"}),
+        ("failed paid", "id", "news.failed_paid", {"paid": "29.412 sats", "at": "10.05 WIB"}),
         ("failed paid between two looks", "en", "news.failed_paid", {"paid": "29,412 sats", "at": "10:05 WIB"}),
         ("failed unpaid", "en", "news.failed_unpaid", {}),
         ("failed unpaid", "id", "news.failed_unpaid", {}),

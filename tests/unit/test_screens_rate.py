@@ -26,7 +26,7 @@ def history(*before: tuple[float, int], period: Period = Period.DAY, quote: Quot
 
 
 def told(locale: str, looked_back: RateHistory, quote: Quote = QUOTE) -> Seen:
-    shown = rate.screen(TRANSLATIONS.get(locale), quote, JAKARTA, Chart(b"PNG", looked_back))
+    shown = rate.screen(TRANSLATIONS.get(locale), quote, JAKARTA, Chart(b"PNG", looked_back), subscribed=True)
     return Seen("rate", shown, is_caption=True)
 
 
@@ -40,7 +40,7 @@ def test_the_rate_in_english() -> None:
     assert [part.split("\n") for part in shown.text.split("\n\n")] == [
         [
             text("rate.btc", rate="Rp1,612,345,678.25"),
-            text("rate.usdc", rate="Rp16,250.4"),
+            text("rate.usdc", rate="Rp16,250"),
             text("rate.as_of_source", at="17:06 WIB", source="sandbox"),
         ],
         [
@@ -57,7 +57,7 @@ def test_the_rate_in_indonesian_since_the_bot_is_there() -> None:
     shown = told("id", history((2, 1_620)))
     assert shown.text.split("\n")[:3] == [
         text("rate.btc", "id", rate="Rp1.612.345.678,25"),
-        text("rate.usdc", "id", rate="Rp16.250,4"),
+        text("rate.usdc", "id", rate="Rp16.250"),
         text("rate.as_of_source", "id", at="17.06 WIB", source="sandbox"),
     ]
     ends = {"lowest": "Rp1.612.345.678", "highest": "Rp1.620.000.000"}

@@ -65,7 +65,7 @@ def test_a_receipt_in_indonesian_and_in_its_readers_zone() -> None:
     assert (shown.title, shown.amount) == (label("receipt.title", "id"), "Rp500.000")
     assert shown.subtitle == label("receipt.to", "id", recipient="B••• S•••••• · BCA ••••7890")
     assert dict(shown.rows)[label("receipt.sent_at", "id")] == "17 Agu 2026 12.05 WIT"
-    assert dict(shown.rows)[label("receipt.paid", "id")] == "29.412 sat"
+    assert dict(shown.rows)[label("receipt.paid", "id")] == "29.412 sats"
     told = ("receipt.means_bank", "receipt.name_given", "receipt.proves")
     assert shown.explanation == explanation(*told, locale="id")
 

@@ -37,8 +37,19 @@ EVERY_WISH = (
 )
 
 
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_only_subscribers_are_offered_to_stop_and_the_button_says_what(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    labels = {
+        subscribed: [button.label for row in subscription.rows(t, subscribed=subscribed) for button in row]
+        for subscribed in (False, True)
+    }
+    assert [label for label in labels[True] if label not in labels[False]] == [t.plain("subscription.stop")]
+
+
 def every_screen(t: Translator) -> Iterator[Seen]:
-    yield Seen("under the rate", Screen("-", subscription.rows(t)))
+    for subscribed in (False, True):
+        yield Seen("under the rate", Screen("-", subscription.rows(t, subscribed=subscribed)))
     for wishes in EVERY_WISH:
         yield Seen("overview", subscription.screen(t, wishes, NOW, JAKARTA))
         yield Seen("daily", subscription.daily(t, wishes, NOW, JAKARTA))
@@ -109,9 +120,9 @@ def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
     t = TRANSLATIONS.get("id")
     told = Seen("daily", quote_news.daily(t, QUOTE, Decimal("-1.5"), JAKARTA))
     moved = text("subscription.daily_rate_moved", "id", rate="Rp1.700.123.456,78", change="▼ 1,5%")
-    usdc = text("subscription.daily_usdc", "id", rate="Rp16.345,5")
+    usdc = text("subscription.daily_usdc", "id", rate="Rp16.346")
     assert says(told.text, "subscription.daily_text", "id", rates=f"{moved}\n{usdc}", fee="Rp5.000")
-    assert says(told.text, "subscription.example", "id", amount="Rp100.000", sats="5.882 sat")
+    assert says(told.text, "subscription.example", "id", amount="Rp100.000", sats="5.882 sats")
 
 
 @pytest.mark.parametrize(

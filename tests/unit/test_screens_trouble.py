@@ -25,7 +25,7 @@ def told(notice: Notice, moment: str, locale: str = "en", *, offered: bool = Tru
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
 @pytest.mark.parametrize(
-    ("locale", "paid", "at"), [("en", "29,412 sats", "10:05 WIB"), ("id", "29.412 sat", "10.05 WIB")]
+    ("locale", "paid", "at"), [("en", "29,412 sats", "10:05 WIB"), ("id", "29.412 sats", "10.05 WIB")]
 )
 def test_it_says_that_the_money_came_in_how_much_and_when(
     notice: Notice, moment: str, locale: str, paid: str, at: str

@@ -63,7 +63,7 @@ def values_of(t: Translator, quote: Quote) -> dict[str, Html]:
     return {
         **sums,
         "rate": as_html(t.rate(quote.btc_idr)),
-        "usdc": as_html(NO_FIGURE if quote.usdc_idr is None else t.rate(quote.usdc_idr)),
+        "usdc": as_html(NO_FIGURE if quote.usdc_idr is None else t.whole_rate(quote.usdc_idr)),
         "fee": as_html(t.rupiah(SETTLEMENT_FEE_IDR)),
         "time": words.moment(t, quote.fetched_at, PRESUMED),
         "source": as_html(words.clipped(plain(quote.source), LONGEST_SOURCE) or NO_FIGURE),

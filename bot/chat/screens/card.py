@@ -15,7 +15,7 @@ DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
 
 def screen(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
     """Where the order stands, with the buttons that make sense there."""
-    text = "\n\n".join((_heading(t, order), _timeline(t, order, now), remark(t, order, now, zone)))
+    text = "\n\n".join((_heading(t, order, now), _timeline(t, order, now), remark(t, order, now, zone)))
     # Not under the news that it was sent: there the receipt follows by itself.
     receipt = (
         ((_button(t, order, "button.receipt", "receipt"),),) if order.state == COMPLETED and order.has_recipient else ()
@@ -51,15 +51,25 @@ def _button(t: Translator, order: Order, label: str, action: str, style: Style |
     return Button(t.plain(label), data=data.for_order(order.reference, action), style=style)
 
 
-def _heading(t: Translator, order: Order) -> Html:
-    return t(
+def _heading(t: Translator, order: Order, now: datetime) -> str:
+    amount, destination = t.rupiah(order.idr or order.expected_idr), words.destination(order.method, order.number)
+    heading = t(
         "card.heading_named" if order.holder else "card.heading",
-        amount=t.rupiah(order.idr or order.expected_idr),
-        destination=words.destination(order.method, order.number),
+        amount=amount,
+        destination=destination,
         holder=words.clipped(order.holder or ""),
-        pay=t.sats(order.sats or order.expected_sats),
-        reference=order.reference,
     )
+    return "\n".join((heading, *_price(t, order, now), t("card.reference", reference=order.reference)))
+
+
+def _price(t: Translator, order: Order, now: datetime) -> tuple[Html, ...]:
+    """The line with the price: "To pay" only as long as it can be paid, and nothing after an expiry."""
+    sats = t.sats(order.sats or order.expected_sats)
+    if order.is_paid:
+        return (t("card.price_paid", sats=sats),)
+    if has_failed(order):
+        return (t("card.price_failed", sats=sats),)
+    return () if is_lapsed(order, now) or is_given_up(order) else (t("card.price_to_pay", sats=sats),)
 
 
 def _timeline(t: Translator, order: Order, now: datetime) -> str:

@@ -19,7 +19,7 @@ def daily(t: Translator, quote: Quote, change: Decimal | None, zone: tzinfo) -> 
     """The rate of the day, its change since the day before (in percent), and what common sums come to."""
     lines = [_rate(t, quote, change)]
     if quote.usdc_idr is not None:
-        lines.append(t("subscription.daily_usdc", rate=t.rate(quote.usdc_idr)))
+        lines.append(t("subscription.daily_usdc", rate=t.whole_rate(quote.usdc_idr)))
     examples = [
         t("subscription.example", amount=t.rupiah(idr), sats=t.sats(sats_for_rupiah(idr, quote.btc_idr)))
         for idr in EXAMPLES

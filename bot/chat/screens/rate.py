@@ -16,31 +16,31 @@ from bot.i18n import Html, Translator
 EXAMPLES = (100_000, 1_000_000)
 
 
-def screen(t: Translator, quote: Quote, zone: tzinfo, chart: Chart | None = None) -> Screen:
+def screen(t: Translator, quote: Quote, zone: tzinfo, chart: Chart | None = None, *, subscribed: bool) -> Screen:
     """The rate, its time and source, what common sums come to; with the chart, how it went."""
     paragraphs = ["\n".join(_rate(t, quote, zone)), "\n".join(_examples(t, quote))]
     if chart is None:
-        return Screen("\n\n".join(paragraphs), (*subscription.rows(t), new_row(t)))
+        return Screen("\n\n".join(paragraphs), (*subscription.rows(t, subscribed=subscribed), new_row(t)))
     paragraphs += _change(t, chart.history)
-    keyboard = (_periods(t, chart.history.period), *subscription.rows(t), new_row(t))
+    keyboard = (_periods(t, chart.history.period), *subscription.rows(t, subscribed=subscribed), new_row(t))
     return Screen("\n\n".join(paragraphs), keyboard, photo=chart.png)
 
 
-def none(t: Translator) -> Screen:
+def none(t: Translator, *, subscribed: bool) -> Screen:
     """Nobody can say what it is."""
-    return Screen(t("rate.none"), (*subscription.rows(t), new_row(t)))
+    return Screen(t("rate.none"), (*subscription.rows(t, subscribed=subscribed), new_row(t)))
 
 
-def stale(t: Translator, quote: Quote, zone: tzinfo) -> Screen:
+def stale(t: Translator, quote: Quote, zone: tzinfo, *, subscribed: bool) -> Screen:
     """It is too old to be shown."""
     text = t("rate.stale", at=words.moment(t, quote.fetched_at, zone))
-    return Screen(text, (*subscription.rows(t), new_row(t)))
+    return Screen(text, (*subscription.rows(t, subscribed=subscribed), new_row(t)))
 
 
 def _rate(t: Translator, quote: Quote, zone: tzinfo) -> list[Html]:
     lines = [t("rate.btc", rate=t.rate(quote.btc_idr))]
     if quote.usdc_idr is not None:
-        lines.append(t("rate.usdc", rate=t.rate(quote.usdc_idr)))
+        lines.append(t("rate.usdc", rate=t.whole_rate(quote.usdc_idr)))
     at, source = words.moment(t, quote.fetched_at, zone), words.clipped(plain(quote.source))
     return [*lines, t("rate.as_of_source", at=at, source=source) if source else t("rate.as_of", at=at)]
 

@@ -101,7 +101,7 @@ def _figures(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) ->
         "review.figures",
         amount=t.plain("review.about", amount=rupiah) if in_sats else rupiah,
         bank=words.full_name(draft.method),
-        number=draft.number or "",
+        number=words.grouped(draft.number or ""),
         holder=words.holder(t, draft),
         fee=t.rupiah(worth.fee_idr),
         rate=t.rate(worth.quote.btc_idr),
@@ -116,11 +116,13 @@ def _keyboard(t: Translator, draft: OrderDraft, *, other_ways: bool) -> Keyboard
         return Button(t.plain(f"review.edit.{field}"), data=data.for_draft(draft, "edit", field))
 
     confirm = "review.confirm" if draft.channel == LIGHTNING else "review.confirm_deposit"
-    ways = ((edit("channel"),),) if other_ways or draft.channel != LIGHTNING else ()
+    ways = (edit("channel"),) if other_ways or draft.channel != LIGHTNING else ()
+    # The number stands there in groups; who wants to paste it elsewhere gets its digits alone.
+    copy = (Button(t.plain("review.copy_number"), copy=draft.number),) if draft.number else ()
     return (
         (Button(t.plain(confirm), data=data.for_draft(draft, "confirm"), style="success"),),
         (edit("amount"), edit("method")),
         (edit("number"), edit("holder")),
-        *ways,
+        (*ways, *copy),
         (Button(t.plain("button.cancel"), data=data.for_draft(draft, "cancel")),),
     )

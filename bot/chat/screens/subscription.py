@@ -21,12 +21,11 @@ IN_A_ROW = 4
 SPANS = ((21 * 60, 6 * 60), USUAL_QUIET, (23 * 60, 8 * 60))
 
 
-def rows(t: Translator) -> Keyboard:
-    """What stands under the rate: a daily quote, an alert, what has been asked for, and the end of it all."""
-    return (
-        (_button(t, "subscription.daily", DAILY), _button(t, "subscription.alert", ALERT)),
-        (_button(t, "subscription.mine", OPEN), _button(t, "subscription.stop", END)),
-    )
+def rows(t: Translator, *, subscribed: bool) -> Keyboard:
+    """Return the rows under the rate: a daily quote, an alert, my rate updates; for subscribers also their end."""
+    new = (_button(t, "subscription.daily", DAILY), _button(t, "subscription.alert", ALERT))
+    mine = _button(t, "subscription.mine", OPEN)
+    return (new, (mine, _button(t, "subscription.stop", END)) if subscribed else (mine,))
 
 
 def news_rows(t: Translator) -> Keyboard:
