@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from bot.domain.errors import Rejection
+from bot.domain.seed_words import has_seed_words
 from bot.domain.text import plain
 
 SHORTEST: Final = 3
@@ -63,10 +64,13 @@ def clean_phrase(text: str) -> str:
     """The phrase in `text`, spaces collapsed.
 
     Raises:
-        Rejection: `phrase.one_line`, `phrase.too_short` (`shortest`), `phrase.too_long` (`longest`, `actual`),
+        Rejection: `phrase.seed_words` (before all else: who pastes them is in danger), `phrase.one_line`,
+            `phrase.too_short` (`shortest`), `phrase.too_long` (`longest`, `actual`),
             `phrase.link` (links and names would be turned into something to press), `phrase.symbols`,
             `phrase.letters` (a code or a PIN), `phrase.obvious` (others would guess it).
     """
+    if has_seed_words(text):
+        raise Rejection("phrase.seed_words")
     if any(unicodedata.category(character) in {"Cc", "Zl", "Zp"} for character in text.strip()):
         raise Rejection("phrase.one_line")
     phrase = plain(text)

@@ -84,6 +84,8 @@ def test_a_code_that_no_button_of_ours_bears_stands_for_nothing(code: str) -> No
         ("kopi\u200b pahit\u202e", "kopi pahit"),
         ("\uff2bopi\u3000sore", "Kopi sore"),
         ("kopi tubruk ungu tua", "kopi tubruk ungu tua"),
+        ("legal winner thank year wave", "legal winner thank year wave"),
+        ("legal winner kopi thank year wave yellow", "legal winner kopi thank year wave yellow"),
     ],
 )
 def test_words_of_ones_own_are_kept_as_they_read(typed: str, kept: str) -> None:
@@ -114,6 +116,11 @@ def test_words_of_ones_own_are_kept_as_they_read(typed: str, kept: str) -> None:
         ("aaaaaaa", "phrase.obvious"),
         ("Kirim Rupiah!", "phrase.obvious"),
         ("frasa saya", "phrase.obvious"),
+        ("abandon ability able about above absent", "phrase.seed_words"),
+        ("my six: Zebra, zero zone zoo actor act!", "phrase.seed_words"),
+        ("aban abil able abou abov abse", "phrase.seed_words"),
+        ("1. legal 2. winner 3. thank 4. year 5. wave 6. sausage 7. worth", "phrase.seed_words"),
+        ("legal\nwinner\nthank\nyear\nwave\nsausage", "phrase.seed_words"),
         (EXAMPLE, "phrase.obvious"),
         ("Kopi, tubruk UNGU", "phrase.obvious"),
     ],
