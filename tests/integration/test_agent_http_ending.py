@@ -8,27 +8,29 @@ import pytest
 
 from bot.web import server
 from tests.integration.agent_http import CALL_HEADERS, House, call, open_house
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE
 
 FOR_EVER = int(10 * PATIENCE)
 
 
-async def answers_once_the_end_has_begun(house: House) -> None:
-    """Let the tool answer, but only when nobody can connect any more."""
+@pytest.fixture
+def closing(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set once the server, closed to others, waits for calls. To connect proves nothing: others soon have its port."""
+    begun, wait = asyncio.Event(), server._Server._wait_tasks_to_complete
 
-    async def is_closed() -> bool:
-        try:
-            _, writer = await asyncio.open_connection("127.0.0.1", house.port)
-        except ConnectionRefusedError:
-            return True
-        writer.close()
-        return False
+    async def observed(made: server._Server) -> None:
+        begun.set()
+        await wait(made)
 
-    await until(is_closed, what="the end")
-    house.tools.held.set()
+    monkeypatch.setattr(server._Server, "_wait_tasks_to_complete", observed)
+    return begun
 
 
-async def test_a_call_under_way_is_answered_before_the_end() -> None:
+async def test_a_call_under_way_is_answered_before_the_end(closing: asyncio.Event) -> None:
+    async def answers_once_the_end_has_begun(house: House) -> None:
+        await closing.wait()
+        house.tools.held.set()
+
     async with asyncio.timeout(PATIENCE), httpx.AsyncClient(timeout=PATIENCE) as browser:
         async with open_house(ends_within=FOR_EVER) as house:
             waiting = asyncio.create_task(browser.post(f"{house.address}/mcp", json=call("wait"), headers=CALL_HEADERS))
