@@ -4,18 +4,22 @@ A port that the system picks may go to another process as soon as it is let go. 
 pick from, and no two test processes get the same one.
 """
 
+import atexit
 import fcntl
 import os
 import socket
 import tempfile
+from contextlib import ExitStack
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import IO
 
 FIRST, NUMBER = 15_000, 15_000
 
-_claims: list[IO[bytes]] = []
+_kept = ExitStack()
+"""Claims and closed ports, held until the end of the process: what is left open then is reported as forgotten."""
+
+atexit.register(_kept.close)
 _numbers = count(os.getpid() * 37)
 
 
@@ -32,12 +36,9 @@ def closed_port() -> int:
     """Return a port that refuses connections: it is bound, and nothing listens on it."""
     taken = socket.socket()
     taken.bind(("127.0.0.1", 0))
-    _closed.append(taken)
+    _kept.callback(taken.close)
     port: int = taken.getsockname()[1]
     return port
-
-
-_closed: list[socket.socket] = []
 
 
 def _is_claimed_by_us(port: int) -> bool:
@@ -49,7 +50,7 @@ def _is_claimed_by_us(port: int) -> bool:
     except BlockingIOError:
         claim.close()
         return False
-    _claims.append(claim)
+    _kept.callback(claim.close)
     return True
 
 
