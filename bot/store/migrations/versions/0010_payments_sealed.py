@@ -9,7 +9,7 @@ import json
 import sqlalchemy as sa
 from alembic import context, op
 
-from bot.store.vault import UnfitKeys
+from bot.store.migrations.keys import note_key
 
 revision = "0010"
 down_revision = "0009"
@@ -32,7 +32,7 @@ def upgrade() -> None:
     last = ""
     while found := _next(last):
         if not last:
-            _note_key()
+            note_key()
         op.get_bind().execute(SEAL, [{"key": row["reference"], "seal": _sealed(row)} for row in found])
         last = found[-1]["reference"]
 
@@ -48,13 +48,3 @@ def _sealed(row: sa.RowMapping) -> str:
     digest = hashlib.sha256(written.encode()).hexdigest()
     sealed: str = context.config.attributes["vault"].seal(digest, f"orders.payment_seal:{row['reference']}")
     return sealed
-
-
-def _note_key() -> None:
-    """Seal nothing where a key of this database is missing, and write down which one seals."""
-    vault, keys = context.config.attributes["vault"], sa.table("sealing_keys", sa.column("name"))
-    known = set(op.get_bind().execute(sa.select(keys.c.name)).scalars())
-    if known - vault.names:
-        raise UnfitKeys("some of it is sealed with a key that isn't there any more; put that key back")
-    if vault.first and vault.first not in known:
-        op.bulk_insert(keys, [{"name": vault.first}])

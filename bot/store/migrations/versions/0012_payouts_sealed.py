@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from alembic import context, op
 
 from bot.store.errors import BrokenSeal
-from bot.store.vault import UnfitKeys
+from bot.store.migrations.keys import note_key
 
 revision = "0012"
 down_revision = "0011"
@@ -58,7 +58,7 @@ def _seal(covered: Covered) -> None:
     wanted = sa.select(rows).order_by(rows.c.id).limit(AT_ONCE)
     while found := list(op.get_bind().execute(wanted.where(rows.c.id > last)).mappings()):
         if not last:
-            _note_key()
+            note_key()
         sealed = [{"key": row["id"], "seal": seal_of} for row in found if (seal_of := _sealed(covered, row))]
         if sealed:
             op.get_bind().execute(seal, sealed)
@@ -83,13 +83,3 @@ def _sealed(covered: Covered, row: sa.RowMapping) -> str | None:
 
 def _place(covered: Covered, column: str, row: sa.RowMapping) -> str:
     return f"{covered.table}.{column}:{row['id']}"
-
-
-def _note_key() -> None:
-    """Seal nothing where a key of this database is missing, and write down which one seals."""
-    vault, keys = context.config.attributes["vault"], sa.table("sealing_keys", sa.column("name"))
-    known = set(op.get_bind().execute(sa.select(keys.c.name)).scalars())
-    if known - vault.names:
-        raise UnfitKeys("some of it is sealed with a key that isn't there any more; put that key back")
-    if vault.first and vault.first not in known:
-        op.bulk_insert(keys, [{"name": vault.first}])

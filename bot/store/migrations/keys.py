@@ -1,0 +1,20 @@
+"""For migrations that seal: which keys the database knows."""
+
+import sqlalchemy as sa
+from alembic import context, op
+
+from bot.store.vault import UnfitKeys
+
+
+def note_key() -> None:
+    """Write down which key seals; seal nothing where a key of this database is missing.
+
+    Raises:
+        UnfitKeys: one is missing.
+    """
+    vault, keys = context.config.attributes["vault"], sa.table("sealing_keys", sa.column("name"))
+    known = set(op.get_bind().execute(sa.select(keys.c.name)).scalars())
+    if known - vault.names:
+        raise UnfitKeys("some of it is sealed with a key that isn't there any more; put that key back")
+    if vault.first and vault.first not in known:
+        op.bulk_insert(keys, [{"name": vault.first}])
