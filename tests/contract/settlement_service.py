@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import httpx
-import uvicorn
 
-from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app, server_config
+from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app
 from bot.settlement import RetryPolicy, SettlementClient, Timeouts
+from tests.serving import serving
 from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
@@ -89,12 +88,8 @@ async def sandbox_service(
     sleep = sleep or wait
     clock = Clock()
     app = create_app(SettlementSandboxSettings(profile=profile, clock=clock.read, sleep=sleep))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(server_config(app, "127.0.0.1", 0))
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        async with httpx.AsyncClient() as back_room:
+    async with serving(app) as url, httpx.AsyncClient() as back_room:
+        try:
             yield SandboxService(url, clock, back_room)
-        over.set()
-        server.should_exit = True
-        await serving
+        finally:
+            over.set()

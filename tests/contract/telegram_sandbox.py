@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import httpx
-import uvicorn
 from telegram import Bot
 from telegram.request import HTTPXRequest
 
 from bot.sandbox.telegram import Limits, TelegramSandboxSettings, create_app
-from bot.sandbox.wire import server_config
+from tests.serving import serving
 from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
@@ -77,19 +74,6 @@ class Running:
 
     async def calls(self, method: str, **params: Any) -> httpx.Response:
         return await self.people.post(f"/bot{self.settings.bot_token}/{method}", json=params)
-
-
-@asynccontextmanager
-async def serving(app: Any) -> AsyncIterator[str]:
-    """Serve an application on loopback; yields its address."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(server_config(app, "127.0.0.1", 0))
-    task = asyncio.create_task(server.serve([listener]))
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await task
 
 
 def new_bot(url: str, token: str) -> Bot:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import socket
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-import uvicorn
 
-from bot.sandbox.settlement import SettlementSandboxSettings, create_app, server_config
+from bot.sandbox.settlement import SettlementSandboxSettings, create_app
 from tests.contract.settlement_world import BCA, KEY, ORDERS, World, error_of
+from tests.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -25,18 +23,11 @@ BODY = {"idrAmount": 150_000, **BCA}
 @asynccontextmanager
 async def served() -> AsyncIterator[httpx.AsyncClient]:
     """The service as the sandbox serves it, on a free port."""
-    # Calls that come before the server is up wait in the listening socket.
-    listening = socket.create_server(("127.0.0.1", 0))
-    config = server_config(create_app(SettlementSandboxSettings()), "127.0.0.1", 0)
-    server = uvicorn.Server(config)
-    running = asyncio.create_task(server.serve(sockets=[listening]))
-    host, port = listening.getsockname()
-    try:
-        async with httpx.AsyncClient(base_url=f"http://{host}:{port}", headers=KEY, trust_env=False) as client:
-            yield client
-    finally:
-        server.should_exit = True
-        await running
+    async with (
+        serving(create_app(SettlementSandboxSettings())) as url,
+        httpx.AsyncClient(base_url=url, headers=KEY, trust_env=False) as client,
+    ):
+        yield client
 
 
 @pytest.mark.parametrize(("fault", "orders"), [("drop_before", 0), ("drop_after", 1)])

@@ -13,7 +13,8 @@ from telegram import InlineKeyboardButton, InlineKeyboardMarkup, Update
 from telegram.ext import Application, CallbackQueryHandler, CommandHandler, ContextTypes
 from telegram.request import HTTPXRequest
 
-from tests.contract.telegram_sandbox import EMMA, Running, running, serving
+from tests.contract.telegram_sandbox import EMMA, Running, running
+from tests.serving import serving
 from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tests.contract.telegram_sandbox import EMMA, running, serving
+from tests.contract.telegram_sandbox import EMMA, running
+from tests.serving import serving
 from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:

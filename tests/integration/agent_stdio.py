@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
-import uvicorn
 
 import bot
-from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app, server_config
-from bot.web import server as web
+from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app
 from tests.e2e.nursery import BOT, nursery
 from tests.e2e.nursery import Child as Process
+from tests.serving import serving
 from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
@@ -155,11 +154,5 @@ class Sandbox:
 async def sandbox(profile: str = "documented") -> AsyncIterator[Sandbox]:
     """The service on a free port, on true time."""
     app = create_app(SettlementSandboxSettings(profile=profile, clock=lambda: datetime.now(UTC)))
-    listener = await web.bind("127.0.0.1", 0)
-    server = uvicorn.Server(server_config(app, "127.0.0.1", 0))
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    async with httpx.AsyncClient() as back_room:
-        yield Sandbox(f"http://127.0.0.1:{listener.getsockname()[1]}", back_room)
-    server.should_exit = True
-    await serving
-    listener.close()
+    async with serving(app) as url, httpx.AsyncClient() as back_room:
+        yield Sandbox(url, back_room)

@@ -10,7 +10,8 @@ import httpx
 from playwright.async_api import expect
 
 from bot.sandbox import page, settlement, telegram
-from tests.contract.telegram_sandbox import EMMA, new_bot, serving
+from tests.contract.telegram_sandbox import EMMA, new_bot
+from tests.serving import serving
 from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:

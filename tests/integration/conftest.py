@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from bot.store import engine, migrate
-from tests import sqlite_in_the_loop as sqlite_in_the_loop_
 from tests.integration.order_world import House
+from tests.sqlite_in_the_loop import connect
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 
 
 @pytest.fixture(autouse=True)
 def sqlite_in_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Execute statements without a thread; for tests with one process on a file."""
-    monkeypatch.setattr(engine, "connect", sqlite_in_the_loop_.connect)
+    """Execute statements without a thread."""
+    monkeypatch.setattr(engine, "connect", connect)
 
 
 @pytest.fixture(scope="session")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import io
 import json
 import re
-import socket
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
-import uvicorn
 from PIL import Image
 from playwright.async_api import expect
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
@@ -22,10 +19,10 @@ from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 from bot.invoices.bolt11 import decode
 from bot.invoices.qr import invoice_qr_payload, render_png
 from bot.sandbox import page, telegram
-from bot.sandbox.wire import server_config
 from tests.contract.telegram_sandbox import EMMA, OSCAR
 from tests.integration.chat_desk import Desk, running_desk
 from tests.ports import free_port
+from tests.serving import serving
 from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
@@ -176,13 +173,8 @@ async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did(browser: B
 @asynccontextmanager
 async def sandbox_at(port: int) -> AsyncIterator[None]:
     app = telegram.create_app(telegram.TelegramSandboxSettings(), page.routes("http://127.0.0.1:9"))
-    server = uvicorn.Server(server_config(app, "127.0.0.1", port))
-    task = asyncio.create_task(server.serve([socket.create_server(("127.0.0.1", port))]))
-    try:
+    async with serving(app, port):
         yield
-    finally:
-        server.should_exit = True
-        await task
 
 
 def shrunk(png: bytes) -> bytes:

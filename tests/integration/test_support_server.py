@@ -113,8 +113,9 @@ def test_another_beside_it_leaves_nothing_when_it_stops(programs: Path, parent: 
     assert ask(server.url, "SELECT 1") == 1
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_it_ends_with_a_run_that_is_interrupted_or_killed(programs: Path, parent: Path, number: signal.Signals) -> None:
+@contextmanager
+def run_with_server(programs: Path, parent: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A test run in a process group of its own, whose server has started."""
     run = subprocess.Popen(
         [sys.executable, "-c", STARTS_ONE, str(programs), str(parent)],
         cwd=ROOT,
@@ -127,6 +128,12 @@ def test_it_ends_with_a_run_that_is_interrupted_or_killed(programs: Path, parent
         assert run.stdout is not None
         assert run.stdout.readline().startswith(b"postgresql://")
         assert servers_in(parent)
+        yield run
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_it_ends_with_a_run_that_is_interrupted_or_killed(programs: Path, parent: Path, number: signal.Signals) -> None:
+    with run_with_server(programs, parent) as run:
         # A terminal sends Ctrl-C to all processes of the group.
         os.killpg(run.pid, number)
         run.wait(PATIENCE)
@@ -134,17 +141,7 @@ def test_it_ends_with_a_run_that_is_interrupted_or_killed(programs: Path, parent
 
 
 def test_it_ends_with_a_run_that_is_killed_with_all_its_descendants(programs: Path, parent: Path) -> None:
-    run = subprocess.Popen(
-        [sys.executable, "-c", STARTS_ONE, str(programs), str(parent)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    with run:
-        assert run.stdout is not None
-        assert run.stdout.readline().startswith(b"postgresql://")
-        assert servers_in(parent)
+    with run_with_server(programs, parent) as run:
         for each in (*psutil.Process(run.pid).children(recursive=True), run):
             each.kill()
         run.wait(PATIENCE)

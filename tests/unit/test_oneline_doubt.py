@@ -1,20 +1,13 @@
 """What a line leaves in doubt is asked: a cut sum, a glued number, a stray word. Each case was once taken as sure."""
 
-import json
 import time
-from importlib.resources import files
 
 import pytest
 
 from bot.domain.money import Amount
 from bot.domain.oneline import OneLine, looks_like_order, read_line
-from bot.domain.payout import PayoutMethod, display_name
-
-EWALLETS = {"gopay", "ovo", "dana", "shopeepay", "linkaja", "linkaja_direct", "imkas", "isaku"}
-METHODS = [
-    PayoutMethod(each["code"], each["name"], "ewallet" if each["code"] in EWALLETS else "bank", 250_000_000)
-    for each in json.loads((files("bot.domain.payout") / "known.json").read_text(encoding="utf-8"))
-]
+from bot.domain.payout import display_name
+from tests.order_lines import METHODS
 
 
 def read(text: str) -> OneLine:

@@ -1,20 +1,12 @@
 """Talk is no order, whatever numbers it holds; and no text, however long, is heavy work."""
 
-import json
 import time
-from importlib.resources import files
 
 import pytest
 
 from bot.domain.oneline import looks_like_order, read_line
 from bot.domain.payout import PayoutMethod
-
-EWALLETS = {"gopay", "ovo", "dana", "shopeepay", "linkaja", "linkaja_direct", "imkas", "isaku"}
-METHODS = [
-    PayoutMethod(each["code"], each["name"], "ewallet" if each["code"] in EWALLETS else "bank", 250_000_000)
-    for each in json.loads((files("bot.domain.payout") / "known.json").read_text(encoding="utf-8"))
-]
-
+from tests.order_lines import METHODS
 
 TALK = [
     "",
