@@ -15,9 +15,10 @@ ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 DATABASE_URL=sqlite:////data/kirim.d
 USER kirim
 WORKDIR /data
 VOLUME /data
-# For a TLS proxy, never for the street itself: wallet pages, which PUBLIC_URL names, and the tools for AI agents where `kirim-mcp` is run instead.
+# Only behind a TLS proxy, never exposed directly: wallet pages (PUBLIC_URL is the proxy's address), and the tools for AI
+# agents if `kirim-mcp` runs instead.
 EXPOSE 8080 3333
-# The bot's own word on its database and its workers; no proxy of the environment is asked for what is in here.
+# Asks the bot about its database and its workers, without a proxy that the environment may name.
 HEALTHCHECK --interval=30s --timeout=10s --start-period=20s CMD ["python", "-c", "import os; from urllib.request import ProxyHandler, build_opener; build_opener(ProxyHandler({})).open(f'http://127.0.0.1:{os.environ[\"HTTP_PORT\"]}/healthz', timeout=5)"]
 STOPSIGNAL SIGTERM
 CMD ["python", "-m", "bot", "run"]

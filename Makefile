@@ -18,16 +18,16 @@ run: $(STAMP)
 test: compiled
 	@$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# The tests that need no process, browser or PostgreSQL.
+# The tests that need no process, browser or PostgreSQL. Some of them wait: one process more than cores works meanwhile.
 quick: compiled
-	@$(PYTEST) --quick -n $(CORES) --dist worksteal $(ARGS)
+	@$(PYTEST) --quick -n $(shell echo $$(($(CORES) + 1))) --dist worksteal $(ARGS)
 
 check: $(STAMP)
 	"$(BIN)/ruff" check .
 	"$(BIN)/ruff" format --check .
 	"$(BIN)/mypy"
 	"$(BIN)/lint-imports"
-	"$(BIN)/python" -m pytest tests/unit/test_locales.py
+	"$(BIN)/python" -m pytest tests/unit/test_locales.py tests/unit/test_document_words.py
 
 format: $(STAMP)
 	"$(BIN)/ruff" check --fix .

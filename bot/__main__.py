@@ -14,23 +14,27 @@ from bot import config, logs
 
 BAD_SETTINGS = 2
 RUNNING_ON_OLDER_TABLES = (
-    "A bot of another version is running on this database. Stop it first. Or start this version beside it: it waits, "
-    "and brings the database up to date when the other one has stopped."
+    "Another version of the bot is using this database. Stop it, then run this again. Or start this version now with "
+    "`python -m bot run`: it waits until the other one has stopped, then upgrades the database."
 )
 
 cli = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Kirim: send rupiah from a chat.", pretty_exceptions_enable=False
+    add_completion=False,
+    no_args_is_help=True,
+    help="Kirim: send rupiah from Telegram, paid with bitcoin.",
+    pretty_exceptions_enable=False,
 )
-keys = typer.Typer(help="The sandbox service's API keys.", no_args_is_help=True)
+keys = typer.Typer(help="Manage the API keys of the sandbox service.", no_args_is_help=True)
 cli.add_typer(keys, name="keys")
-StateFolder = Annotated[Path, typer.Option("--state", help="Where the sandbox keeps its state.")]
+KeyId = Annotated[str, typer.Argument(help="The part of the key before the dot, such as pk_live_a1b2.")]
+StateFolder = Annotated[Path, typer.Option("--state", help="Folder of the sandbox's saved state.")]
 
 
 @cli.command()
 def run() -> None:
-    """Run the bot, by long polling."""
+    """Run the bot (long polling). Upgrades the database first."""
     settings = _settings()
-    from bot import app  # noqa: PLC0415  a bad setting should be told without loading the whole house
+    from bot import app  # noqa: PLC0415  a bad setting is reported before the whole program is loaded
 
     logs.configure(settings.log_level, settings.log_format)
     with _database_trouble(), _port_trouble():
@@ -40,15 +44,21 @@ def run() -> None:
 @cli.command()
 def sandbox(
     *,
-    profile: Annotated[Literal["documented", "live"], typer.Option(help="How the service behaves.")] = "documented",
-    without_bot: Annotated[bool, typer.Option("--without-bot", help="Only the two servers.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what earlier sandboxes have kept.")] = False,
-    port: Annotated[int, typer.Option(help="Chat page and Bot API.")] = 8480,
-    service_port: Annotated[int, typer.Option(help="Settlement service.")] = 8481,
-    wallet_port: Annotated[int, typer.Option(help="The bot's wallet pages.")] = 8482,
+    profile: Annotated[
+        Literal["documented", "live"], typer.Option(help="Follow the API document, or behave like the live service.")
+    ] = "documented",
+    without_bot: Annotated[
+        bool, typer.Option("--without-bot", help="Don't start the bot, only the service and Telegram servers.")
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start from scratch: delete the sandbox's saved state.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="Port of the chat page and the Bot API.")] = 8480,
+    service_port: Annotated[int, typer.Option(help="Port of the settlement service.")] = 8481,
+    wallet_port: Annotated[int, typer.Option(help="Port of the bot's wallet pages.")] = 8482,
     state: StateFolder = Path("data/sandbox"),
 ) -> None:
-    """Run everything on this machine: service, Telegram with a chat page, and the bot."""
+    """Run a complete sandbox on this machine: service, Telegram chat page and bot."""
     from bot.sandbox import run as sandbox_run  # noqa: PLC0415  see run
 
     logs.configure("info", "console")
@@ -66,7 +76,7 @@ def sandbox(
 
 @cli.command()
 def mcp() -> None:
-    """Serve Kirim's tools to AI agents (Model Context Protocol)."""
+    """Run the tool server for AI agents (Model Context Protocol)."""
     from bot import agent  # noqa: PLC0415  see run
 
     agent.main()
@@ -74,14 +84,14 @@ def mcp() -> None:
 
 @cli.command()
 def migrate() -> None:
-    """Bring the database up to date."""
+    """Upgrade the database schema."""
     settings = _settings()
     from bot import app  # noqa: PLC0415  see run
 
     logs.configure(settings.log_level, settings.log_format)
     with _database_trouble():
         try:
-            typer.echo(f"The database is at revision {asyncio.run(app.migrate(settings))}.")
+            typer.echo(f"The database schema is up to date: {asyncio.run(app.migrate(settings))}.")
         except app.BotIsRunning:
             typer.echo(RUNNING_ON_OLDER_TABLES, err=True)
             sys.exit(1)
@@ -89,7 +99,7 @@ def migrate() -> None:
 
 @cli.command("new-key")
 def new_key() -> None:
-    """Make a key for ENCRYPTION_KEYS."""
+    """Create a key for ENCRYPTION_KEYS and print it."""
     from bot.store.vault import new_key as make  # noqa: PLC0415  see run
 
     typer.echo(make())
@@ -97,7 +107,7 @@ def new_key() -> None:
 
 @cli.command("rotate-keys")
 def rotate_keys() -> None:
-    """Seal everything in the database anew with the first of ENCRYPTION_KEYS."""
+    """Re-encrypt the database with the first key in ENCRYPTION_KEYS. The bot can keep running."""
     settings = _settings()
     from bot import rotating  # noqa: PLC0415  see run
 
@@ -107,37 +117,47 @@ def rotate_keys() -> None:
 
 
 @cli.command()
-def check() -> None:
-    """Say of every setting, the database, Telegram and the service whether it works."""
+def check(
+    *,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print every setting too, without secrets.")] = False,
+) -> None:
+    """Check settings, database, keys, Telegram and the service. Changes nothing."""
     settings = _settings()
     from bot import checks  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
-    sys.exit(asyncio.run(checks.run(settings, typer.echo)))
+    sys.exit(asyncio.run(checks.run(settings, typer.echo, verbose=verbose)))
 
 
 @keys.command("issue")
-def issue_key(tenant: str, state: StateFolder = Path("data/sandbox")) -> None:
-    """Issue a key to a tenant; its secret is shown this once."""
+def issue_key(
+    tenant: Annotated[str, typer.Argument(help="Its name: 1 to 63 of a-z, 0-9, - and _.")],
+    state: StateFolder = Path("data/sandbox"),
+) -> None:
+    """Create an API key for a tenant and print it. It can't be shown again."""
     from bot.sandbox import keys_cli  # noqa: PLC0415  see run
 
-    typer.echo(keys_cli.issue_key(state / "settlement.db", tenant))
+    with _key_trouble():
+        typer.echo(keys_cli.issue_key(state / "settlement.db", tenant))
 
 
 @keys.command("rotate")
-def rotate_key(key_id: str, state: StateFolder = Path("data/sandbox")) -> None:
-    """Replace a key by a new one."""
+def rotate_key(key_id: KeyId, state: StateFolder = Path("data/sandbox")) -> None:
+    """Replace a key with a new one and print it. The old key stops working."""
     from bot.sandbox import keys_cli  # noqa: PLC0415  see run
 
-    typer.echo(keys_cli.rotate_key(state / "settlement.db", key_id))
+    with _key_trouble():
+        typer.echo(keys_cli.rotate_key(state / "settlement.db", key_id))
 
 
 @keys.command("revoke")
-def revoke_key(key_id: str, state: StateFolder = Path("data/sandbox")) -> None:
-    """Make a key worthless."""
+def revoke_key(key_id: KeyId, state: StateFolder = Path("data/sandbox")) -> None:
+    """Revoke a key: it stops working."""
     from bot.sandbox import keys_cli  # noqa: PLC0415  see run
 
-    keys_cli.revoke_key(state / "settlement.db", key_id)
+    with _key_trouble():
+        keys_cli.revoke_key(state / "settlement.db", key_id)
+    typer.echo("The key is revoked.")
 
 
 def _settings() -> config.Settings:
@@ -150,29 +170,41 @@ def _settings() -> config.Settings:
 
 @contextmanager
 def _database_trouble() -> Iterator[None]:
-    """A database that can't be used is the operator's business: one line, without a traceback or a password."""
+    """Report a database that can't be used in one line, without a traceback or a password."""
     from bot.store import NoKeys, StoreError, UnfitKeys, UnusableUrl  # noqa: PLC0415  see run
 
     try:
         yield
     except (NoKeys, UnfitKeys) as error:
-        typer.echo(f"Kirim can't open the database with these keys (ENCRYPTION_KEYS): {error}", err=True)
+        typer.echo(f"ENCRYPTION_KEYS don't match the database: {error}.", err=True)
         sys.exit(BAD_SETTINGS)
     except StoreError as error:
-        typer.echo(f"Kirim can't use the database (DATABASE_URL): {error}", err=True)
+        typer.echo(f"Kirim can't use the database (DATABASE_URL): {error}.", err=True)
         sys.exit(BAD_SETTINGS if isinstance(error, UnusableUrl) else 1)
 
 
 @contextmanager
 def _port_trouble() -> Iterator[None]:
-    """A port that can't be had, likewise."""
+    """Report a port that can't be opened in one line."""
     from bot.web.server import PortTaken  # noqa: PLC0415  see run
 
     try:
         yield
     except PortTaken as error:
-        typer.echo(f"Kirim can't serve its pages (HTTP_HOST, HTTP_PORT): {error}", err=True)
+        typer.echo(f"Kirim can't open its web port (HTTP_HOST, HTTP_PORT): {error}", err=True)
         sys.exit(BAD_SETTINGS)
+
+
+@contextmanager
+def _key_trouble() -> Iterator[None]:
+    """Report a key command that can't be done in one line."""
+    from bot.sandbox.service.errors import ControlRefusal  # noqa: PLC0415  see run
+
+    try:
+        yield
+    except ControlRefusal as error:
+        typer.echo(f"Nothing was changed: {error}.", err=True)
+        sys.exit(1)
 
 
 def _until_stopped(start: Callable[[asyncio.Event], Coroutine[Any, Any, int | None]]) -> int:

@@ -17,7 +17,7 @@ from bot.settlement import SettlementClient
 from bot.web.server import PortTaken
 
 BAD_SETTINGS = 2
-ASSUMED = "SERVICE_BASE_URL isn't set, so this is the sandbox's address; its invoices need INVOICE_NETWORK=bcrt"
+ASSUMED = "SERVICE_BASE_URL isn't set; using the sandbox (needs INVOICE_NETWORK=bcrt)"
 
 log = structlog.get_logger(__name__)
 
@@ -33,14 +33,14 @@ def main() -> None:
     try:
         sys.exit(asyncio.run(run(settings)))
     except PortTaken as error:
-        sys.stderr.write(f"Kirim can't serve its tools (SERVICE_MCP_HOST, SERVICE_MCP_PORT, PORT): {error}\n")
+        sys.stderr.write(f"Kirim can't open its port (SERVICE_MCP_HOST, SERVICE_MCP_PORT, PORT): {error}\n")
         sys.exit(BAD_SETTINGS)
 
 
 async def run(settings: AgentSettings) -> int:
     """Serve until the client is gone (stdio), or until told to end (http); the process's exit code."""
     if settings.is_service_assumed:
-        log.warning("service_assumed", service=settings.service_base_url, hint=ASSUMED)
+        log.warning("service_url_defaulted", service=settings.service_base_url, hint=ASSUMED)
     async with SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value()) as client:
         rules = Rules(
             min_order_idr=settings.min_order_idr,

@@ -1,7 +1,7 @@
 """Settings of the agent tool server (agent tool server, 4.3.1), read once and frozen.
 
-They come from the environment alone, never from a file `.env`: a client starts the server wherever it happens to stand,
-and what lies there is somebody else's.
+They come from the environment alone, never from a file `.env`: a client starts the server in any folder, and a file
+there may belong to another program.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, TypeAdapter, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from bot.config import ConfigError, api_key, explain, http_address
+from bot.config import NETWORK, ConfigError, api_key, explain, http_address
 
 STANDARD_SERVICE = "http://127.0.0.1:8481"
 """Where the service is unless SERVICE_BASE_URL says otherwise. The documents withhold its standard address, so this is
@@ -27,7 +27,7 @@ _LIMIT = TypeAdapter(Annotated[int, Field(ge=1, le=10**6)])
 
 
 class AgentSettings(BaseSettings):
-    """The public contract of the agent tool server's environment (see the README's table).
+    """The public contract of the agent tool server's environment (see docs/settings.md).
 
     What only the http transport needs is not even looked at on stdio: `PORT` and the like in the environment of
     whoever starts the server are no business of ours there.
@@ -54,7 +54,7 @@ class AgentSettings(BaseSettings):
     service_mcp_log_level: Literal["debug", "info", "warn", "error"] = "info"
     service_mcp_requests_per_second: float = Field(10.0, gt=0, le=1000)
     min_order_idr: int = Field(20_000, ge=1, le=10**12)
-    invoice_network: str = Field("bc", pattern=r"^[a-z]{2,10}$")
+    invoice_network: str = Field("bc", pattern=r"^[a-z]{2,10}$", description=NETWORK)
 
     @field_validator("service_mcp_transport", "service_mcp_log_level", mode="before")
     @classmethod
@@ -77,9 +77,9 @@ class AgentSettings(BaseSettings):
         if not _is_http(info):
             return None
         if token is None:
-            raise ValueError("is required and not set: over http nobody comes in without it")
+            raise ValueError("required for the http transport, but not set")
         if not BEARER.fullmatch(token.get_secret_value()):
-            raise ValueError("must be base64url (letters, digits, - and _), without blanks")
+            raise ValueError("must be base64url text: letters, digits, - and _, without spaces")
         return token
 
     @field_validator("port", "service_mcp_port", mode="before")
@@ -90,7 +90,7 @@ class AgentSettings(BaseSettings):
         try:
             return None if value is None else _PORT.validate_python(value)
         except ValidationError:
-            raise ValueError("must be a port, 1 to 65535") from None
+            raise ValueError("must be a port number from 1 to 65535") from None
 
     @field_validator("service_mcp_allowed_hosts", mode="before")
     @classmethod
@@ -100,7 +100,7 @@ class AgentSettings(BaseSettings):
         hosts = tuple(part.strip().lower() for part in value.split(",") if part.strip())
         # A list that names nobody is a mistake, and must not let everybody in.
         if not hosts or not all(HOST.fullmatch(host) for host in hosts):
-            raise ValueError("must be host names separated by commas, each with or without a port")
+            raise ValueError("must be host names separated by commas, such as tools.example.com or localhost:3333")
         return hosts
 
     @field_validator("service_mcp_rate_limit_per_minute", mode="before")
@@ -111,7 +111,7 @@ class AgentSettings(BaseSettings):
         try:
             return _LIMIT.validate_python(value)
         except ValidationError:
-            raise ValueError("must be a whole number, 1 to 1000000") from None
+            raise ValueError("must be a whole number from 1 to 1000000") from None
 
     @property
     def http_port(self) -> int:
@@ -144,4 +144,4 @@ def load() -> AgentSettings:
     try:
         return AgentSettings()
     except ValidationError as error:
-        raise ConfigError(explain(error)) from None
+        raise ConfigError(explain(error, AgentSettings, "environment")) from None

@@ -78,7 +78,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
     The lead comes first. Nothing is written, received or sent without it, and its loss ends all of that at once.
     """
     house = build(settings)
-    log.info("starting", key_id=settings.key_id, service=settings.service_base_url)
+    log.info("process_started", key_id=settings.key_id, service=settings.service_base_url)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(house.store.close)
         stack.push_async_callback(house.client.aclose)
@@ -143,7 +143,7 @@ async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None
 
 def _standing_by(stood_by: asyncio.Event) -> None:
     stood_by.set()
-    log.warning("standing_by", why="another process is the bot")
+    log.warning("standby_started", reason="another process is the bot")
 
 
 async def _listener(settings: Settings, *, patience: float) -> socket.socket | None:
@@ -161,11 +161,11 @@ async def _connect(house: House, stack: AsyncExitStack) -> bool:
             await house.application.initialize()
             await house.application.bot.delete_webhook()
         except InvalidToken:
-            log.error("bot_token_refused", hint="TELEGRAM_BOT_TOKEN is not a token that Telegram knows")  # noqa: TRY400
+            log.error("bot_token_rejected", hint="TELEGRAM_BOT_TOKEN is not a token that Telegram knows")  # noqa: TRY400
             return False
         except TelegramError as error:
             wait = next(waits, CONNECT_WAITS[-1])
-            log.warning("telegram_unreachable", why=type(error).__name__, again_in=wait)
+            log.warning("telegram_unreachable", error=type(error).__name__, retry_in=wait)
             await asyncio.sleep(wait)
         else:
             stack.push_async_callback(house.application.shutdown)
@@ -189,7 +189,7 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
             workers.start(name, loop)
         workers.start(RECEIVER, receiver.run())
         async with _web(house, listener, workers):
-            log.info("running", bot=bot.username)
+            log.info("bot_started", bot=bot.username)
             try:
                 ended = await _unless(stop, workers.first_ended())
             finally:
@@ -219,6 +219,8 @@ async def _web(house: House, listener: socket.socket | None, workers: WorkerGrou
         public_url=house.settings.public_url,
         on_viewed=house.desk.viewed.page_viewed,
         works=lambda: workers.all_alive,
+        provider=house.desk.provider,
+        times=house.desk.payout_times.get,
     )
     async with server.serving(app, listener) as task:
         workers.add(task)
@@ -229,9 +231,9 @@ def _exit_code(ended: asyncio.Task[Any]) -> int:
     """Say which worker has ended, and why: none may, as long as the bot runs."""
     why = why_it_ended(ended)
     if isinstance(why, TokenRefused):
-        log.error("bot_token_refused")
+        log.error("bot_token_rejected")
         return BAD_TOKEN
-    log.error("worker_ended", worker=ended.get_name(), why=type(why).__name__ if why else "it returned", exc_info=why)
+    log.error("worker_ended", worker=ended.get_name(), error=type(why).__name__ if why else "it returned", exc_info=why)
     return WORKER_ENDED
 
 
@@ -250,4 +252,4 @@ async def _wind_up(house: House, lanes: Lanes, workers: WorkerGroup) -> None:
     )
     # After the updates: none of them reveals anything any more.
     await house.support.masking.close(FINISH_MASKS * has_time)
-    log.info("stopped")
+    log.info("bot_stopped")

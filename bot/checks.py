@@ -1,36 +1,74 @@
-"""`python -m bot check`: says of every setting, the database, Telegram and the service whether it works."""
+"""`python -m bot check`: checks the database, the keys, Telegram and the service, and says what to fix first."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 
 from pydantic import SecretStr
 from telegram.error import InvalidToken, TelegramError
 
 from bot.config import Settings
 from bot.house import store_of, telegram_application
+from bot.reasons import network_reason
 from bot.settlement.client import SettlementClient
-from bot.settlement.errors import KeyRefused, SettlementError
-from bot.store import NoKeys, SqlStore, StoreError, UnfitKeys
+from bot.settlement.errors import Answered, KeyRefused, NotUnderstood, SettlementError
+from bot.store import NoKeys, SchemaMismatch, SqlStore, StoreError, UnfitKeys
 
 WORKS, FAILS, BAD_SETTINGS = 0, 1, 2
 WITHIN = 20.0
 Say = Callable[[str], object]
 
 
-async def run(settings: Settings, say: Say) -> int:
-    """Say it all, line by line; the exit code. Changes nothing anywhere."""
-    for name in type(settings).model_fields:
-        say(f"  set   {name.upper()} = {_shown(settings, name)}")
+class CheckFailed(Exception):
+    """A check failed. `fix` is what to do about it, `code` the exit code that follows."""
+
+    def __init__(self, words: str, fix: str, code: int = FAILS) -> None:
+        super().__init__(words)
+        self.fix = fix
+        self.code = code
+
+
+class Skipped(Exception):
+    """A check can't be made before another one works."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a check found; `fix` is empty unless it failed."""
+
+    mark: str
+    words: str
+    fix: str = ""
+    code: int = WORKS
+
+
+async def run(settings: Settings, say: Say, *, verbose: bool = False) -> int:
+    """Print a line for each check and a last one with what to fix first; return the exit code. Changes nothing."""
     checks: list[tuple[str, Callable[[Settings], Awaitable[str]]]] = [
         ("database", _database),
         ("keys", _keys),
         ("Telegram", _telegram),
         ("service", _service),
     ]
-    results = [await _outcome(check(settings)) for _, check in checks]
-    for (name, _), (code, words) in zip(checks, results, strict=True):
-        say(f"  {'FAILS' if code else 'ok   '} {name}: {words}")
-    return max(code for code, _ in results)
+    results = [await _result(check(settings)) for _, check in checks]
+    for (name, _), result in zip(checks, results, strict=True):
+        say(f"  {result.mark:5} {name}: {result.words}")
+    if verbose:
+        for name in type(settings).model_fields:
+            say(f"  set   {name.upper()} = {_shown(settings, name)}")
+    say(_conclusion({name: result.fix for (name, _), result in zip(checks, results, strict=True) if result.fix}))
+    return max(result.code for result in results)
+
+
+def _conclusion(fixes: Mapping[str, str]) -> str:
+    if not fixes:
+        return "Everything works."
+    name, fix = next(iter(fixes.items()))
+    if len(fixes) == 1:
+        return f"1 problem. {fix}"
+    # Only Telegram is a name of its own.
+    first = name if name == "Telegram" else f"the {name}"
+    return f"{len(fixes)} problems. Fix {first} first. {fix}"
 
 
 def _shown(settings: Settings, name: str) -> str:
@@ -40,35 +78,32 @@ def _shown(settings: Settings, name: str) -> str:
     if isinstance(value, SecretStr):
         return "…"
     if name == "database_url" and "@" in value:
-        # The user and the password are nobody's business here.
+        # The user and the password are secret here.
         return f"{value.partition('://')[0]}://…@{value.rpartition('@')[2]}"
     return ",".join(map(str, sorted(value))) if isinstance(value, frozenset) else str(value)
 
 
-async def _outcome(check: Awaitable[str]) -> tuple[int, str]:
+async def _result(check: Awaitable[str]) -> Result:
     try:
         async with asyncio.timeout(WITHIN):
-            return WORKS, await check
+            return Result("ok", await check)
     except CheckFailed as failure:
-        return failure.code, str(failure)
+        return Result("FAILS", str(failure), failure.fix, failure.code)
+    except Skipped as skipped:
+        return Result("skip", str(skipped))
     except TimeoutError:
-        return FAILS, f"no answer within {WITHIN:.0f} seconds"
-
-
-class CheckFailed(Exception):
-    """What doesn't work, in words for whoever runs the bot. `code` is what it makes of the exit code."""
-
-    def __init__(self, words: str, code: int = FAILS) -> None:
-        super().__init__(words)
-        self.code = code
+        return Result("FAILS", f"no answer within {WITHIN:.0f} seconds", "Check the network, then try again.", FAILS)
 
 
 async def _database(settings: Settings) -> str:
     store = store_of(settings)
     try:
-        return f"at revision {await store.check()}"
+        return f"schema {await store.check()}"
+    except SchemaMismatch as error:
+        fix = "Install the newest version of Kirim." if error.is_newer else "Run: python -m bot migrate"
+        raise CheckFailed(str(error), fix) from None
     except StoreError as error:
-        raise CheckFailed(f"{error} (python -m bot migrate brings it up to date)") from None
+        raise CheckFailed(str(error), "Check DATABASE_URL and the database.") from None
     finally:
         await store.close()
 
@@ -76,23 +111,25 @@ async def _database(settings: Settings) -> str:
 async def _keys(settings: Settings) -> str:
     store = store_of(settings)
     try:
-        return await _sealed(store)
+        return await _encrypted(store)
     except (NoKeys, UnfitKeys) as error:
-        raise CheckFailed(f"ENCRYPTION_KEYS don't fit the database: {error}", BAD_SETTINGS) from None
-    except StoreError as error:
-        raise CheckFailed(f"nothing can be said before the database works ({error})") from None
+        fix = "Add the missing key at the end of ENCRYPTION_KEYS."
+        raise CheckFailed(f"ENCRYPTION_KEYS don't match the database: {error}", fix, BAD_SETTINGS) from None
+    except StoreError:
+        raise Skipped("not checked, because the database check failed") from None
     finally:
         await store.close()
 
 
-async def _sealed(store: SqlStore) -> str:
+async def _encrypted(store: SqlStore) -> str:
     await store.check()
     await store.check_keys()
-    standings = (await store.sealed()).values()
-    sealed, waiting = sum(each.sealed for each in standings), sum(each.waiting for each in standings)
-    if not waiting:
-        return f"the first opens all {sealed:,} sealed rows"
-    return f"{waiting:,} of {sealed:,} sealed rows ({waiting / sealed:.0%}) wait for python -m bot rotate-keys"
+    tables = (await store.sealed()).values()
+    encrypted, older = sum(each.sealed for each in tables), sum(each.waiting for each in tables)
+    if not older:
+        return f"all {encrypted:,} encrypted rows use the first key"
+    share = older / encrypted
+    return f"{older:,} of {encrypted:,} encrypted rows ({share:.0%}) use an older key. Run: python -m bot rotate-keys"
 
 
 async def _telegram(settings: Settings) -> str:
@@ -100,11 +137,13 @@ async def _telegram(settings: Settings) -> str:
     try:
         async with bot:
             me = await bot.get_me()
-            return f"this is @{me.username}"
+            return f"the bot is @{me.username}"
     except InvalidToken:
-        raise CheckFailed("the token is refused") from None
+        fix = "Copy TELEGRAM_BOT_TOKEN from @BotFather again."
+        raise CheckFailed("the token is rejected by Telegram", fix) from None
     except TelegramError as error:
-        raise CheckFailed(f"not reached ({type(error).__name__})") from None
+        said = f"can't connect to {settings.telegram_api_url}{_because(error)}"
+        raise CheckFailed(said, "Check TELEGRAM_API_URL and the network.") from None
 
 
 async def _service(settings: Settings) -> str:
@@ -113,7 +152,17 @@ async def _service(settings: Settings) -> str:
         try:
             methods = await client.payout_methods()
         except KeyRefused:
-            raise CheckFailed(f"the key {settings.key_id} is refused") from None
+            fix = "Check SERVICE_API_KEY, or ask the service for a new key."
+            raise CheckFailed(f"the key {settings.key_id} is rejected", fix) from None
+        except (Answered, NotUnderstood) as error:
+            said = f"unexpected answer from {settings.service_base_url} (status {error.status})"
+            raise CheckFailed(said, "Check SERVICE_BASE_URL. If it is right, try again later.") from None
         except SettlementError as error:
-            raise CheckFailed(f"not reached ({error})") from None
-        return f"takes the key, and lists {len(methods.methods)} payout methods"
+            said = f"can't connect to {settings.service_base_url}{_because(error)}"
+            raise CheckFailed(said, "Check SERVICE_BASE_URL and the network.") from None
+        return f"key accepted, {len(methods.methods)} payout methods"
+
+
+def _because(error: Exception) -> str:
+    reason = network_reason(error)
+    return f": {reason}" if reason else ""

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 TELEGRAM = "https://api.telegram.org"
@@ -24,16 +25,22 @@ TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
 API_KEY = re.compile(r"pk_live_[!-\-/-~]+\.[!-~]+")
 """Visible ASCII: nothing else can stand in a header. The part before the dot may be logged, the rest may not."""
 
+WEB_PAGE = re.compile(r"https://(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}(?::[0-9]{1,5})?(?:/[!-~]*)?")
+"""An https address of a public host, without user or password."""
+
 CONTACTS = (
     re.compile(r"@[A-Za-z][A-Za-z0-9_]{3,31}"),
     re.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}"),
-    re.compile(r"https://(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}(?::[0-9]{1,5})?(?:/[!-~]*)?"),
+    WEB_PAGE,
 )
 """An @name, a mail address, a web address: what can be tapped, and shows where it leads."""
 
 KEY_BYTES = 32
+LIMITS = ("ge", "gt", "le", "max_length")
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 FREE_PER_SECOND = 30
+NETWORK = "the network's prefix in invoices, such as bc (bitcoin) or bcrt (the sandbox)"
+GROUP_ID = "the group's id, a negative number such as -1001234567890"
 LARGEST_ID = 2**52
 """Telegram's ids have at most 52 significant bits."""
 
@@ -43,7 +50,7 @@ class ConfigError(Exception):
 
 
 class Settings(BaseSettings):
-    """The public contract of the environment (see the README's table)."""
+    """The public contract of the environment (see docs/settings.md)."""
 
     model_config = SettingsConfigDict(
         env_file=".env",
@@ -65,7 +72,7 @@ class Settings(BaseSettings):
     min_order_idr: int = Field(20_000, ge=1, le=10**12)
     reconcile_seconds: float = Field(60, ge=1, le=DAY)
     price_drift_percent: float = Field(1, ge=0, le=1000)
-    invoice_network: str = Field("bc", pattern=r"^[a-z]{2,10}$")
+    invoice_network: str = Field("bc", pattern=r"^[a-z]{2,10}$", description=NETWORK)
     max_open_orders: int = Field(5, ge=0, le=10**6)
     max_orders_per_hour: int = Field(20, ge=0, le=10**6)
     max_idr_per_day: int = Field(100_000_000, ge=0, le=10**15)
@@ -85,9 +92,12 @@ class Settings(BaseSettings):
     http_host: str = "127.0.0.1"
     http_port: int = Field(0, ge=0, le=65_535)
     support_contact: str = Field("", max_length=200)
+    operator_name: str = Field("", max_length=100)
+    terms_url: str = Field("", max_length=500)
+    privacy_url: str = Field("", max_length=500)
     operator_ids: Annotated[frozenset[int], NoDecode] = frozenset()
     support_ids: Annotated[frozenset[int], NoDecode] = frozenset()
-    support_chat_id: int = Field(0, ge=-(10**15), le=0)
+    support_chat_id: int = Field(0, ge=-(10**15), le=0, description=GROUP_ID)
     ticket_reminder_seconds: float = Field(900, ge=1, le=30 * DAY)
     ticket_reopen_seconds: float = Field(7 * DAY, ge=0, le=365 * DAY)
     default_locale: Literal["en", "id"] = "id"
@@ -98,7 +108,7 @@ class Settings(BaseSettings):
     @classmethod
     def _token_has_two_parts(cls, token: SecretStr) -> SecretStr:
         if not TOKEN.fullmatch(token.get_secret_value()):
-            raise ValueError("does not look like a bot token (<number>:<secret>)")
+            raise ValueError("must be a bot token from @BotFather, of the form <number>:<secret>")
         return token
 
     @field_validator("service_api_key")
@@ -122,7 +132,7 @@ class Settings(BaseSettings):
     @classmethod
     def _keys_are_keys(cls, keys: SecretStr) -> SecretStr:
         if not _keys(keys):
-            raise ValueError("must be keys separated by commas, each made by `python -m bot new-key`")
+            raise ValueError("must be one or more keys from `python -m bot new-key`, separated by commas")
         return keys
 
     @field_validator("support_contact")
@@ -130,8 +140,24 @@ class Settings(BaseSettings):
     def _contact_can_be_reached(cls, contact: str) -> str:
         contact = contact.strip()
         if contact and not any(form.fullmatch(contact) for form in CONTACTS):
-            raise ValueError("must be an @name of Telegram, a mail address or an https address")
+            raise ValueError("must be a Telegram @name, an email address or an https address")
         return contact
+
+    @field_validator("operator_name")
+    @classmethod
+    def _name_is_one_line(cls, name: str) -> str:
+        name = name.strip()
+        if not name.isprintable():
+            raise ValueError("must be one line of printable characters")
+        return name
+
+    @field_validator("terms_url", "privacy_url")
+    @classmethod
+    def _web_page_is_public(cls, address: str) -> str:
+        address = address.strip()
+        if address and not WEB_PAGE.fullmatch(address):
+            raise ValueError("must be an https address such as https://example.com/terms")
+        return address
 
     @field_validator("public_url")
     @classmethod
@@ -141,27 +167,33 @@ class Settings(BaseSettings):
         address = cls._address_is_http(address)
         parts = _parts(address)
         if parts is None or (parts.scheme != "https" and parts.hostname not in LOOPBACK):
-            raise ValueError("must be an https address (http only on this machine itself, as http://127.0.0.1:…)")
+            raise ValueError("must be an https address (http only for this machine, such as http://127.0.0.1:8482)")
         if "." not in (parts.hostname or "") and ":" not in (parts.hostname or ""):
-            raise ValueError("must have a host with a dot in its name: Telegram takes no other in a button")
+            raise ValueError(
+                "must have a public host name such as pay.example.com (Telegram rejects others in buttons)"
+            )
         return address
 
     @model_validator(mode="after")
     def _something_can_be_ordered(self) -> Self:
         if 0 < self.max_idr_per_day < self.min_order_idr:
-            raise ValueError("MAX_IDR_PER_DAY is below MIN_ORDER_IDR: nothing could be ordered (0 means no limit)")
+            raise ValueError(
+                "MAX_IDR_PER_DAY is lower than MIN_ORDER_IDR, so no order is possible. Raise it, or set 0 for no limit"
+            )
         return self
 
     @model_validator(mode="after")
     def _faster_is_paid_for(self) -> Self:
         if self.broadcast_messages_per_second > FREE_PER_SECOND and not self.allow_paid_broadcast:
-            raise ValueError("BROADCAST_MESSAGES_PER_SECOND above 30 needs ALLOW_PAID_BROADCAST")
+            raise ValueError(
+                "BROADCAST_MESSAGES_PER_SECOND above 30 needs ALLOW_PAID_BROADCAST=true (Telegram charges for it)"
+            )
         return self
 
     @model_validator(mode="after")
     def _pages_have_a_server(self) -> Self:
         if self.public_url and not self.http_port:
-            raise ValueError("PUBLIC_URL needs HTTP_PORT: its pages are served by the bot itself")
+            raise ValueError("PUBLIC_URL needs HTTP_PORT, the port that the bot serves its pages on")
         return self
 
     @field_validator("operator_ids", "support_ids", mode="before")
@@ -171,10 +203,10 @@ class Settings(BaseSettings):
             return value
         parts = [part.strip() for part in value.split(",") if part.strip()]
         if not all(part.isascii() and part.isdigit() for part in parts):
-            raise ValueError("must be Telegram user ids separated by commas")
+            raise ValueError("must be Telegram user ids, such as 123456789, separated by commas")
         ids = frozenset(map(int, parts))
         if any(not 0 < person <= LARGEST_ID for person in ids):
-            raise ValueError("must be Telegram user ids separated by commas")
+            raise ValueError("must be Telegram user ids, such as 123456789, separated by commas")
         return ids
 
     @field_validator("log_level", "log_format", "default_locale", mode="before")
@@ -198,9 +230,11 @@ def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:
     try:
         return Settings(_env_file=env_file, **overrides)  # type: ignore[arg-type]
     except ValidationError as error:
-        raise ConfigError(explain(error)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"Kirim can't read its settings from {env_file}: {type(error).__name__}") from None
+        raise ConfigError(explain(error, Settings, "environment or .env")) from None
+    except OSError as error:
+        raise ConfigError(f"Kirim can't read its settings from {env_file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"Kirim can't read its settings from {env_file}: the file isn't UTF-8 text") from None
 
 
 def _keys(keys: SecretStr) -> tuple[bytes, ...]:
@@ -217,7 +251,7 @@ def _keys(keys: SecretStr) -> tuple[bytes, ...]:
 def api_key(key: SecretStr) -> SecretStr:
     """A key as the service issues them; raises `ValueError` that doesn't repeat it."""
     if not API_KEY.fullmatch(key.get_secret_value()):
-        raise ValueError("does not look like an API key (pk_live_<id>.<secret>)")
+        raise ValueError("must be an API key of the form pk_live_<id>.<secret>")
     return key
 
 
@@ -225,11 +259,11 @@ def http_address(address: str) -> str:
     """A service's address without a trailing slash; raises `ValueError` for what isn't one, or holds a password."""
     parts = _parts(address)
     if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("must be an http(s) address")
+        raise ValueError("must be an http or https address, such as https://api.example.com")
     if parts.query or parts.fragment or parts.username is not None or parts.password is not None:
-        raise ValueError("must be an http(s) address without user, password, query or fragment")
+        raise ValueError("must be an address without user, password, query (?) or fragment (#)")
     if parts.scheme == "http" and not _is_private(parts.hostname):
-        raise ValueError("must be https: over http anybody on the way could read the key and change an invoice")
+        raise ValueError("must begin with https:// (http:// is only safe for this machine and private networks)")
     return address.strip().rstrip("/")
 
 
@@ -252,18 +286,38 @@ def _parts(address: str) -> SplitResult | None:
     return parts
 
 
-def explain(error: ValidationError) -> str:
-    """Everything that is missing or bad, a line each, without the values."""
-    lines = [f"  {_where(item)}{_reason(item)}" for item in error.errors(include_input=False)]
-    return "\n".join(["Kirim can't start with these settings:", *lines])
+def explain(error: ValidationError, settings: type[BaseSettings], source: str) -> str:
+    """Name every bad setting on a line of its own, without its value. `source` says where settings are."""
+    lines = [f"  {_where(item)}{_reason(item, settings)}" for item in error.errors(include_input=False)]
+    return "\n".join([f"Kirim can't start. Fix these settings ({source}):", *lines])
 
 
 def _where(item: Mapping[str, Any]) -> str:
-    # What is wrong with several settings together names them by itself.
+    # An error about several settings names them in its text.
     return f"{str(item['loc'][0]).upper()}: " if item["loc"] else ""
 
 
-def _reason(item: Mapping[str, Any]) -> str:
-    if item["type"] == "missing":
-        return "is required and not set"
-    return str(item["msg"]).removeprefix("Value error, ")
+def _reason(item: Mapping[str, Any], settings: type[BaseSettings]) -> str:
+    match item["type"]:
+        case "missing":
+            return "required, but not set"
+        case "value_error":
+            return str(item["msg"]).removeprefix("Value error, ")
+        case "literal_error":
+            return f"must be {str(item['ctx']['expected']).replace(chr(39), '')}"
+        case _:
+            return f"must be {_expected(settings.model_fields[str(item['loc'][0])])}"
+
+
+def _expected(field: FieldInfo) -> str:
+    """Return what a field accepts, from its own description, or from its type and limits."""
+    if field.description:
+        return field.description
+    if field.annotation is bool:
+        return "true or false"
+    limits = {name: getattr(each, name) for each in field.metadata for name in LIMITS if hasattr(each, name)}
+    if field.annotation not in {int, float}:
+        return f"text of up to {limits['max_length']} characters" if "max_length" in limits else "text"
+    number = "a whole number" if field.annotation is int else "a number"
+    least = f"above {limits['gt']} and up to" if "gt" in limits else f"from {limits['ge']} to"
+    return f"{number} {least} {limits['le']}"

@@ -22,6 +22,7 @@ from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders
 from bot.actions.outbox import OutboxDelivery
+from bot.actions.payout_times import MeasuredTimes
 from bot.actions.privacy import Privacy
 from bot.actions.quotes import Quotes
 from bot.actions.rate_news import RateNews
@@ -44,7 +45,7 @@ from bot.chat.notices import ChatTeller
 from bot.chat.quote_news import QuoteNews
 from bot.chat.transport import TelegramRequest
 from bot.config import Settings
-from bot.house_rules import broadcast_rules_of, pace_of, patience_of, rules_of, silence_of
+from bot.house_rules import broadcast_rules_of, pace_of, patience_of, provider_of, rules_of, silence_of
 from bot.house_support import SupportParts, support_of
 from bot.i18n import Translations
 from bot.settlement.adapter import SettlementAdapter
@@ -160,6 +161,8 @@ def build(settings: Settings) -> House:
         recipients=KnownRecipients(store, clock),
         subscribing=Subscribing(store, clock),
         orders=orders,
+        payout_times=MeasuredTimes(store, clock),
+        reply_time=support.reply_time,
         observer=observer,
         help=help_desk,
         support_room=room,
@@ -183,6 +186,7 @@ def build(settings: Settings) -> House:
         watching=watching,
         viewed=viewed,
         operator_ids=settings.operator_ids,
+        provider=provider_of(settings),
     )
     teller = ChatTeller(
         store=store,

@@ -10,6 +10,7 @@ from bot.actions.rules import Rules
 from bot.chat.limits import Limits as Pace
 from bot.config import Settings
 from bot.domain.limits import Limits
+from bot.domain.provider import Provider
 
 
 def rules_of(settings: Settings) -> Rules:
@@ -39,6 +40,11 @@ def broadcast_rules_of(settings: Settings) -> BroadcastRules:
         messages_per_second=settings.broadcast_messages_per_second,
         operator_ids=settings.operator_ids,
     )
+
+
+def provider_of(settings: Settings) -> Provider:
+    """Return who runs the bot, as its users are shown it."""
+    return Provider(name=settings.operator_name, terms_url=settings.terms_url, privacy_url=settings.privacy_url)
 
 
 def patience_of(settings: Settings) -> timedelta:

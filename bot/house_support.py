@@ -10,6 +10,7 @@ from bot.actions.market import Market
 from bot.actions.masking import Masking
 from bot.actions.outbox import After
 from bot.actions.ports import Clock
+from bot.actions.reply_time import ReplyTime
 from bot.actions.revealing import Revealing
 from bot.actions.room_hooks import RoomHooks
 from bot.actions.saved_answers import SavedAnswers
@@ -48,6 +49,7 @@ class SupportParts:
     ticket_answers: TicketAnswers
     ticket_corrections: TicketCorrections
     ticket_waiting: TicketWaiting
+    reply_time: ReplyTime
     lookups: LookingUp
     revealing: Revealing
     masking: Masking
@@ -76,6 +78,7 @@ def support_of(
     reveal_screen, nudge_masking = RevealMessages(store, messenger, translations, settings.default_locale), Nudge()
     masking = Masking(store=store, clock=clock, room=room, screen=reveal_screen, on_change=nudge_masking)
     wait_news = WaitNews(store, messenger, clock, room)
+    reply_time = ReplyTime(store, clock)
     hooks = RoomHooks(room, settings.operator_ids)
     return SupportParts(
         ticket_room=ticket_room,
@@ -86,6 +89,7 @@ def support_of(
         ticket_waiting=TicketWaiting(
             store, clock, room, operator_ids=settings.operator_ids, patience=patience, on_news=on_news
         ),
+        reply_time=reply_time,
         lookups=LookingUp(store, market, clock),
         revealing=Revealing(store=store, clock=clock, room=room, screen=reveal_screen, masking=masking),
         masking=masking,
@@ -98,7 +102,7 @@ def support_of(
             **wait_news.tellers(),
             **RoomNews(store, messenger, clock, ticket_room).tellers(),
             **StepNews(store, messenger, ticket_room).tellers(),
-            **TicketNews(store, messenger, clock, reopen_within=reopen_within).tellers(),
+            **TicketNews(store, messenger, clock, reopen_within=reopen_within, reply_time=reply_time).tellers(),
         },
         after={
             **refused_messages.hooks(settings.operator_ids),

@@ -55,6 +55,7 @@ def loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, Non
         ("live", house.live_show.tick, house.nudge_live),
         ("masking", house.support.masking.mask_due, house.support.nudge_masking),
         ("commands", partial(_set_commands, house), Nudge()),
+        ("descriptions", partial(_set_descriptions, house), Nudge()),
     ]
     return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]
 
@@ -67,3 +68,9 @@ async def _set_commands(house: House) -> float:
     if await commands.set_commands(house.application, house.desk):
         return timedelta(days=1).total_seconds()
     return timedelta(minutes=10).total_seconds()
+
+
+async def _set_descriptions(house: House) -> float:
+    """Once a day, as commands are, but apart from them: Telegram limits how often descriptions are set."""
+    await commands.set_descriptions(house.application, house.desk)
+    return timedelta(days=1).total_seconds()

@@ -1,4 +1,4 @@
-"""`python -m bot rotate-keys`: seals the database anew with the first of ENCRYPTION_KEYS, and says how far it is."""
+"""`python -m bot rotate-keys`: re-encrypts the database with the first key in ENCRYPTION_KEYS and shows progress."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -12,11 +12,11 @@ Say = Callable[[str], object]
 
 
 class BotIsRunning(Exception):
-    """Another process acts as the bot just now."""
+    """Another process is running the bot right now."""
 
 
 async def run(settings: Settings, say: Say) -> int:
-    """Do it; the exit code.
+    """Re-encrypt every row and return the exit code.
 
     Raises:
         UnfitKeys: a key is missing that something is sealed with.
@@ -29,7 +29,7 @@ async def run(settings: Settings, say: Say) -> int:
         async with await _beside_the_bot(store):
             return await _rotate(store, say)
     except BotIsRunning:
-        say("The running bot doesn't know the first key yet. Restart it with these ENCRYPTION_KEYS, then repeat.")
+        say("The running bot uses other ENCRYPTION_KEYS. Restart it with these, then run this again.")
         return LEFT
     finally:
         await store.close()
@@ -49,15 +49,13 @@ async def _beside_the_bot(store: SqlStore) -> AbstractAsyncContextManager[object
 async def _rotate(store: SqlStore, say: Say) -> int:
     await store.adopt_keys()
     before = await store.sealed()
-    say(
-        f"{sum(each.waiting for each in before.values()):,} of {sum(each.sealed for each in before.values()):,} rows "
-        "wait for the first key."
-    )
+    waiting, sealed = sum(each.waiting for each in before.values()), sum(each.sealed for each in before.values())
+    say(f"{waiting:,} of {sealed:,} encrypted rows use an older key.")
     async for step in store.rotate():
         say(f"  {step.table}: {step.sealed:,} of {before[step.table].waiting:,}")
     left = await store.finish_rotation()
     if left:
-        say(f"Rows that don't open, because they were changed or moved: {left:,}. Older keys are still needed.")
+        say(f"{left:,} {'row' if left == 1 else 'rows'} can't be decrypted (changed or moved). Keep the older keys.")
         return LEFT
-    say("Everything is sealed with the first key. Older keys may be taken out of ENCRYPTION_KEYS.")
+    say("All rows use the first key. You can remove the older keys from ENCRYPTION_KEYS.")
     return DONE

@@ -4,10 +4,10 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-BOT = Path(__file__).resolve().parents[1] / "bot"
+from tests.source import nodes
+
 SPEAKERS = frozenset({"t", "n", "plain", "translator", "Rejection", "Remark"})
 """Names of what takes a key first, as `visit.t(…)`, `t.n(…)` and `Rejection(…)` do."""
 
@@ -25,38 +25,31 @@ class Spoken:
 
 def spoken() -> list[Spoken]:
     """Every key that is passed literally to a speaker anywhere in the bot."""
-    return [each for path, node in _nodes() for each in _in_call(node, path)]
+    return [each for path, node in nodes() for each in _in_call(node, path)]
 
 
 def literals() -> set[str]:
     """Every string in the bot: a key may be named in a table and spoken elsewhere."""
-    constants = (node for _, node in _nodes() if isinstance(node, ast.Constant))
+    constants = (node for _, node in nodes() if isinstance(node, ast.Constant))
     return {node.value for node in constants if isinstance(node.value, str)}
 
 
 def beginnings() -> set[str]:
     """The fixed beginnings of keys that are built: `f"channel.{name}"` gives `channel.`."""
-    joined = (node.values[0] for _, node in _nodes() if isinstance(node, ast.JoinedStr) and node.values)
+    joined = (node.values[0] for _, node in nodes() if isinstance(node, ast.JoinedStr) and node.values)
     starts = {str(first.value) for first in joined if isinstance(first, ast.Constant)}
     return {start for start in starts if re.fullmatch(r"[a-z_]+\.[a-z_.]*", start)}
 
 
 def shown_without_markup() -> set[str]:
     """The keys of what Telegram shows as plain text: labels of buttons, answers to presses."""
-    calls = (node for _, node in _nodes() if isinstance(node, ast.Call) and _name(node) in UNFORMATTED and node.args)
+    calls = (node for _, node in nodes() if isinstance(node, ast.Call) and _name(node) in UNFORMATTED and node.args)
     return {key for call in calls for key in (*_keys(call.args[0]), *_inner_keys(call.args[0]))}
 
 
 def _inner_keys(node: ast.expr) -> Iterator[str]:
     if isinstance(node, ast.Call) and _name(node) in SPEAKERS and node.args:
         yield from _keys(node.args[0])
-
-
-@cache
-def _nodes() -> tuple[tuple[Path, ast.AST], ...]:
-    """All of the bot's source but the sandbox's, read once."""
-    paths = [path for path in sorted(BOT.rglob("*.py")) if "sandbox" not in path.parts]
-    return tuple((path, node) for path in paths for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def _name(call: ast.Call) -> str:
@@ -70,7 +63,7 @@ def _in_call(node: ast.AST, path: Path) -> Iterator[Spoken]:
     if name not in SPEAKERS:
         return
     for key in _keys(node.args[0]):
-        yield Spoken(key, _arguments(node, name), f"{path.relative_to(BOT.parent)}:{node.lineno}")
+        yield Spoken(key, _arguments(node, name), f"{path}:{node.lineno}")
 
 
 def _keys(node: ast.expr) -> Iterator[str]:

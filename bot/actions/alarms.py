@@ -109,7 +109,6 @@ class Alarms:
                 await write_down(tx, by, AuditAction.CHANGED, about, now, person_id=whom, detail="settled")
         if settled:
             self._on_news()
-            log.info("alarm_settled", alarm=kind)
         return settled
 
     async def _take_in(self, finding: Finding, known: Alarm | None) -> bool:
@@ -130,13 +129,12 @@ class Alarms:
         now = self._clock.now()
         alarm = Alarm(kind=finding.kind, facts=finding.facts, raised_at=now)
         async with self._store.transaction() as tx:
-            raised = await tx.alarms.add(alarm)
+            raised = await add(tx, alarm)
             if raised:
                 notice = OWN_NEWS.get(alarm.kind, (RAISED, OVER))[0]
                 await tx.outbox.add(staff_news(self._operators, notice, subject_of(alarm), now, **told_of(alarm)))
         if raised:
             self._on_news()
-            log.error("alarm_raised", alarm=alarm.kind)
         return raised
 
     async def _clear(self, kind: AlarmKind) -> bool:
@@ -144,16 +142,28 @@ class Alarms:
             cleared = await over(tx, kind, "", self._clock.now(), self._operators)
         if cleared:
             self._on_news()
-            log.info("alarm_over", alarm=kind)
         return cleared
 
     def _is_any_due(self, alarms: Iterable[Alarm], now: datetime) -> bool:
         return any(now >= next_reminder(alarm, self._remind_after) for alarm in alarms)
 
 
+async def add(tx: Transaction, alarm: Alarm) -> bool:
+    """Save and log an alarm; False where it is raised already."""
+    added = await tx.alarms.add(alarm)
+    if added:
+        log.error("alarm_raised", alarm=alarm.kind, **_order(alarm))
+    return added
+
+
+def _order(alarm: Alarm) -> Mapping[str, str]:
+    """Return what the log says of the order that an alarm is about."""
+    return {"order": alarm.subject} if alarm.kind in OF_ORDERS else {}
+
+
 async def of_order(tx: Transaction, kind: AlarmKind, reference: str, now: datetime, **facts: object) -> None:
     """Raise an alarm about an order, in the transaction that tells the staff of it: it has no news of its own."""
-    await tx.alarms.add(Alarm(kind=kind, subject=reference, facts=facts, raised_at=now))
+    await add(tx, Alarm(kind=kind, subject=reference, facts=facts, raised_at=now))
 
 
 async def raise_about_order(
@@ -161,7 +171,7 @@ async def raise_about_order(
 ) -> None:
     """Raise an alarm about an order and queue the message about it for `tell`; nothing where it is raised already."""
     alarm = Alarm(kind=kind, subject=reference, facts=facts, raised_at=now)
-    if await tx.alarms.add(alarm):
+    if await add(tx, alarm):
         await tx.outbox.add(staff_news(tell, RAISED, subject_of(alarm), now, **told_of(alarm)))
 
 
@@ -178,6 +188,10 @@ async def over(
     alarm = next((each for each in await tx.alarms.open() if (each.kind, each.subject) == (kind, subject)), None)
     if alarm is None or not await tx.alarms.save(replace(alarm, cleared_at=now)):
         return False
+    if by_hand:
+        log.info("alarm_closed", alarm=kind, **_order(alarm))
+    else:
+        log.info("alarm_cleared", alarm=kind, **_order(alarm))
     notice = OWN_NEWS.get(kind, (RAISED, OVER))[1]
     facts = {**told_of(alarm), "cleared_at": now.isoformat(), "by_hand": by_hand}
     await tx.outbox.add(staff_news(tell, notice, subject_of(alarm), now, **facts))

@@ -225,7 +225,7 @@ async def _come(tx: Transaction, now: datetime) -> tuple[Broadcast, ...]:
 
 async def _beget(tx: Transaction, daily: Broadcast, minute: int, now: datetime) -> None:
     """The day's own broadcast, and when the next is due. One that is long past its time is left out."""
-    operator = await tx.people.get(daily.operator_id)
+    operator = await tx.people.get_if_readable(daily.operator_id)
     zone = operator.zone if operator is not None else PRESUMED
     moved = await tx.broadcasts.save(replace(daily, starts_at=next_at(minute, zone, now)))
     if moved is not None and now - (daily.starts_at or now) <= MOST_LATE:

@@ -86,4 +86,4 @@ class AdaptiveBudget(Budget):
             return
         self._per_second = max(self.per_second / 2, min(LEAST_PER_SECOND, self._most))
         self._grows_from, self._is_one_until = now, now + ONE_REJECTION_SECONDS
-        log.info("budget_halved", per_second=round(self._per_second, 2))
+        log.info("request_rate_halved", per_second=round(self._per_second, 2))

@@ -74,7 +74,7 @@ class Delivering:
             if begun is None:
                 return None
             size = await tx.deliveries.snapshot(begun, self._default_locale, now)
-        log.info("broadcast_begun", broadcast=begun.id, size=size)
+        log.info("broadcast_started", broadcast=begun.id, size=size)
         self._start(begun)
         return begun
 
@@ -207,7 +207,7 @@ class Delivering:
         self._rounds.pop(broadcast_id, None)
         if not task.cancelled() and (error := task.exception()):
             # It is taken up again by the worker's next look.
-            log.error("round_failed", broadcast=broadcast_id, why=type(error).__name__)
+            log.error("broadcast_batch_failed", broadcast=broadcast_id, error=type(error).__name__)
         self._on_change()
 
     async def _change(

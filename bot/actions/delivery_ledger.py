@@ -74,7 +74,7 @@ class Ledger:
         kept = await tx.broadcasts.get(self._id)
         if kept is None or kept.status is not BroadcastStatus.RUNNING or not gives_up:
             return kept
-        log.error("broadcast_paused", broadcast=kept.id, why="one after the other is refused")
+        log.error("broadcast_paused", broadcast=kept.id, reason="one after the other is refused")
         return await tx.broadcasts.save(replace(kept, status=BroadcastStatus.PAUSED)) or kept
 
     async def _take(self, tx: Transaction, wish: Wish) -> tuple[Delivery, ...]:
@@ -94,6 +94,6 @@ class Ledger:
 
     async def _unsubscribe(self, tx: Transaction, person_id: int) -> None:
         await tx.subscriptions.delete(person_id)
-        person = await tx.people.get(person_id)
+        person = await tx.people.get_if_readable(person_id)
         if person is not None and person.blocked_at is None:
             await tx.people.save(replace(person, blocked_at=self._clock.now()))

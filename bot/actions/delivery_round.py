@@ -122,7 +122,7 @@ class Round:
         try:
             page = await self._ledger.turn(wish)
         except StoreDown as error:
-            log.error("ledger_not_written", broadcast=self._broadcast.id, why=type(error).__name__)  # noqa: TRY400
+            log.error("broadcast_ledger_not_saved", broadcast=self._broadcast.id, error=type(error).__name__)  # noqa: TRY400
             self._ended[:0], self._unsent = wish.ended, self._unsent.union(wish.unsent)
             self._unclear = True
             self._rest(1.0)
@@ -189,7 +189,7 @@ class Round:
             outcome = await self._courier.bring(self._broadcast, delivery, leaves)
         except Exception as error:  # noqa: BLE001  one person's message must not end the broadcast
             why = type(error).__name__
-            log.error("delivery_failed", broadcast=self._broadcast.id, why=why, where=where(error))  # noqa: TRY400
+            log.error("broadcast_delivery_failed", broadcast=self._broadcast.id, error=why, where=where(error))  # noqa: TRY400
             may_have_left = delivery.person_id not in self._queued
             outcome = TellLater(0, maybe_told=True) if may_have_left else Untellable(why)
         self._settle(delivery, outcome)

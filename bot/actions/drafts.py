@@ -86,7 +86,7 @@ class Drafts:
                 await tx.drafts.open_of(chat_id)
             except RowUnreadable:
                 await tx.drafts.set_open_aside(chat_id)
-                log.error("draft_set_aside")  # noqa: TRY400  where it was read says nothing
+                log.error("unreadable_draft_closed")  # noqa: TRY400  where it was read says nothing
 
     async def lapsed(self) -> tuple[LapsedDraft, ...]:
         """Open drafts that nobody has touched for too long."""
@@ -104,7 +104,7 @@ class Drafts:
                 draft = await tx.drafts.get(draft_id)
             except RowUnreadable:
                 await tx.drafts.set_aside(draft_id)
-                log.error("draft_set_aside", draft=draft_id)  # noqa: TRY400  as above
+                log.error("unreadable_draft_closed", draft=draft_id)  # noqa: TRY400  as above
                 return False
             if draft is None or draft.status is not DraftStatus.OPEN or draft.expires_at > now:
                 return False

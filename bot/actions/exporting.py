@@ -50,7 +50,7 @@ COLUMNS: Final[dict[str, Callable[[OrderLine], object]]] = {
     "sats": lambda line: line.sats,
     "idr_per_btc": lambda line: "" if line.btc_idr is None else f"{line.btc_idr:f}",
 }
-"""The columns, from the left. The README says what each holds."""
+"""The columns, from the left. docs/operating.md says what each holds."""
 
 
 def header() -> bytes:

@@ -134,7 +134,7 @@ class Masking:
         pause = min(before * 2, LONGEST_REST)
         asked = outcome.after if isinstance(outcome, TellLater) else 0.0
         self._rests[reveal.id] = self._elapsed() + max(pause, asked), pause
-        log.warning("not_masked_yet", reveal=reveal.id, order=reveal.reference, again_in=max(pause, asked))
+        log.warning("mask_retry_scheduled", reveal=reveal.id, order=reveal.reference, retry_in=max(pause, asked))
 
     def _track(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.add(task)
@@ -144,7 +144,7 @@ class Masking:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             # The row says that it is to be masked, and the next look finds it.
-            log.error("masking_failed", why=type(error).__name__)
+            log.error("mask_failed", error=type(error).__name__)
 
 
 async def _is_forgotten(tx: Transaction, reveal: Reveal) -> bool:

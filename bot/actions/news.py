@@ -19,6 +19,7 @@ EXTRA_TRIES: Final = 24
 _EXTRA_KINDS: Final = frozenset(
     {
         Notice.RECEIPT,
+        Notice.TAKE_DOWN_PICTURE,
         # What support and users write to each other, with files: in one queue, so that it keeps its order.
         "ticket_answer",
         "ticket_answer_edited",

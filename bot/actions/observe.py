@@ -13,6 +13,7 @@ from bot.actions.settling import note
 from bot.actions.support_room import SupportRoom
 from bot.actions.ticket_news import ToRoom, marked, tell_room
 from bot.actions.ticket_opening import open_by_itself
+from bot.actions.unreadable import unreadable_keys
 from bot.domain.follow import SLOWEST, next_look, offer_is_over
 from bot.domain.notices import Way, step_news, way_of
 from bot.domain.order import Deposit, Failure, Notice, Order, OrderReport, Phase, advance, expire, stick
@@ -61,15 +62,13 @@ class Observer:
 
         One that is listed or looked for with others is only left out of the answer, so it would stay due.
         """
-        start = "orders "
-        found = {row.removeprefix(start) for row in self._store.unreadable_rows() if row.startswith(start)}
-        for reference in found - self._aside:
+        for reference in unreadable_keys(self._store, "orders") - self._aside:
             await self._set_aside(reference)
 
     async def _set_aside(self, reference: str) -> None:
         """Leave an order that can't be read out of the polling: the others go on, and the watch raises the alarm."""
         self._aside.add(reference)
-        log.error("order_set_aside", order=reference)
+        log.error("unreadable_order_skipped", order=reference)
         async with self._store.transaction() as tx:
             await tx.orders.set_aside(reference)
 
@@ -81,22 +80,19 @@ class Observer:
                 if before is None or before.phase is not Phase.OPEN:
                     return before
                 if before.service_id != report.service_id:
-                    log.error("report_of_another_order", order=reference)
+                    log.error("order_report_mismatched", order=reference)
                     look = next_look(before, now, self._orders.rules.poll_interval)
                     return await tx.orders.save(replace(before, looked_at=now, next_look_at=look))
                 after, news = advance(before, report, now)
-                after, expiry = expire(after, asked_at)
                 after = replace(after, next_look_at=next_look(after, now, self._orders.rules.poll_interval))
-                after, closing = _close_if_unwatched(after)
-                news = tuple(dict.fromkeys((*news, *expiry, *closing)))
+                after, ending = _end_if_over(after, asked_at)
+                news = tuple(dict.fromkeys((*news, *ending)))
                 saved = await tx.orders.save(after)
                 if saved is None:
                     continue
                 await _note_report(tx, before, saved, report, now)
-                if expiry:
-                    await note(tx, saved, now, EventNote.EXPIRED)
                 news = (*news, *await _steps_wished(tx, before, saved))
-                await tx.outbox.add(news_of(saved, news, now))
+                await _tell(tx, saved, news, now, has_expired=Notice.EXPIRED in ending)
                 if Notice.FAILED in news and saved.failure is not Failure.UNPAID:
                     await self._tell_staff(tx, saved, Notice.STAFF_FAILED, now)
                 elif news or saved.state != before.state:
@@ -106,7 +102,7 @@ class Observer:
             if news:
                 self._orders.on_news()
             return saved
-        log.warning("order_changed_under_us", order=reference)
+        log.warning("order_update_conflict", order=reference)
         return None
 
     async def put_off(self, reference: str, *, is_known: bool = True) -> None:
@@ -131,14 +127,11 @@ class Observer:
                 await tx.orders.save(replace(order, looked_at=now, next_look_at=look or now + SLOWEST))
                 return
             # Nothing more will be heard of it, so its invoice is taken down at last.
-            after, news = expire(order, now)
-            after, closing = _close_if_unwatched(replace(after, looked_at=now, next_look_at=None))
+            after, news = _end_if_over(replace(order, looked_at=now, next_look_at=None), now)
             saved = await tx.orders.save(after)
             if saved is None:
                 return
-            if news:
-                await note(tx, saved, now, EventNote.EXPIRED)
-            await tx.outbox.add(news_of(saved, dict.fromkeys((*news, *closing)), now))
+            await _tell(tx, saved, news, now, has_expired=Notice.EXPIRED in news)
         self._orders.on_news()
 
     async def close_offers(self) -> int:
@@ -238,9 +231,26 @@ async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[N
     step = step_news(before, after)
     if step is None:
         return ()
-    person = await tx.people.get(after.person_id)
+    person = await tx.people.get_if_readable(after.person_id)
     wished = way_of(step, person.notices if person else None)
     return () if wished is Way.CARD else (step,)
+
+
+def _end_if_over(order: Order, asked_at: datetime) -> tuple[Order, tuple[Notice, ...]]:
+    """Return the order, expired and closed if its time is over, and what its sender is told of that.
+
+    `asked_at` is as in `Observer.observe`.
+    """
+    after, expiry = expire(order, asked_at)
+    after, closing = _close_if_unwatched(after)
+    return after, tuple(dict.fromkeys((*expiry, *closing)))
+
+
+async def _tell(tx: Transaction, order: Order, news: tuple[Notice, ...], now: datetime, *, has_expired: bool) -> None:
+    """Queue `news` of a saved order; that it has just expired belongs in its timeline, too."""
+    if has_expired:
+        await note(tx, order, now, EventNote.EXPIRED)
+    await tx.outbox.add(news_of(order, news, now))
 
 
 def _close_if_unwatched(order: Order) -> tuple[Order, tuple[Notice, ...]]:

@@ -21,7 +21,7 @@ from bot.actions.ports import (
 from bot.actions.posting import Posting
 from bot.actions.recipients import remember
 from bot.actions.rules import Rules
-from bot.actions.settling import Settling, note
+from bot.actions.settling import Settling, is_superseded, note
 from bot.actions.verdict import Verdict, notices_of_open, withheld
 from bot.domain.draft import DraftStatus, OrderDraft
 from bot.domain.follow import next_look, offer_is_over
@@ -158,8 +158,8 @@ class Orders:
     async def accept_price(self, reference: str) -> Order | None:
         """Show the invoice of an order that its sender was asked about; None where there's nothing to accept any more.
 
-        A cap or a minimum that has changed since counts: such an order is returned in phase UNSHOWN, and its sender
-        gets a message that says why.
+        A cap or a minimum that has changed since counts, and so does the same order created again since: such an order
+        is returned in phase UNSHOWN, and its sender gets a message that says why.
         """
         now = self.clock.now()
         listed = await self._by_pair()
@@ -167,7 +167,10 @@ class Orders:
             held = await tx.orders.get(reference)
             if held is None or held.phase is not Phase.HELD or offer_is_over(held, now):
                 return None
-            verdict = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)))
+            if await is_superseded(tx, held):
+                verdict = withheld(held, Notice.SUPERSEDED, note=EventNote.SUPERSEDED)
+            else:
+                verdict = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)))
             opened = verdict.order
             opened = replace(opened, next_look_at=next_look(opened, now, self.rules.poll_interval))
             saved = await tx.orders.save(opened)

@@ -15,7 +15,9 @@ import structlog
 from bot.actions.ending import end
 from bot.actions.mistakes import where
 from bot.actions.news import EXTRA_TRIES, queue_of
+from bot.actions.patience import Sleep, surely
 from bot.actions.ports import (
+    LASTING,
     ChatMoved,
     Clock,
     News,
@@ -29,6 +31,7 @@ from bot.actions.ports import (
     Transaction,
     Untellable,
 )
+from bot.actions.unreadable import unreadable_keys
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +65,8 @@ class OutboxDelivery:
     """Hands the heads of all chats to the teller and keeps what became of them.
 
     `on_room` is called when a chat's head is done with, so that the next one can be looked for. `after` names what
-    follows from the end of news of a kind (as it is before its first colon).
+    follows from the end of news of a kind (as it is before its first colon), and must be harmless to repeat. `sleep`
+    can be virtual.
     """
 
     def __init__(
@@ -70,17 +74,21 @@ class OutboxDelivery:
         store: Store,
         teller: Teller,
         clock: Clock,
+        *,
         on_room: Callable[[], None] = lambda: None,
         after: Mapping[str, After] | None = None,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._store = store
         self._teller = teller
         self._clock = clock
         self._on_room = on_room
         self._after = after or {}
+        self._sleep = sleep
         self._slots = {queue: asyncio.Semaphore(count) for queue, count in SLOTS.items()}
         self._under_way: dict[int, asyncio.Task[None]] = {}
         self._mistakes: Counter[int] = Counter()
+        self._given_up = set[str]()
 
     async def recover(self) -> int:
         """Take up what a crash or a lost database left in the middle of a request; how many rows."""
@@ -95,12 +103,24 @@ class OutboxDelivery:
         async with self._store.reading() as tx:
             now = self._clock.now()
             heads = [news for queue in Queue for news in await tx.outbox.heads(now, HEADS_READ[queue], queue)]
+        await self._give_up_unreadable()
         fresh = [news for news in heads if news.id not in self._under_way]
         for news in fresh:
             task = asyncio.create_task(self._deliver(news), name=f"news-{news.id}")
             self._under_way[news.id] = task
             task.add_done_callback(partial(self._done, news.id))
         return len(fresh)
+
+    async def _give_up_unreadable(self) -> None:
+        """Let what waits in a chat behind a message whose row can't be read go on; the watch raises the alarm."""
+        found = unreadable_keys(self._store, "outbox") - self._given_up
+        if not found:
+            return
+        async with self._store.transaction() as tx:
+            for key in found:
+                await tx.outbox.give_up(int(key), "its row can't be read")
+        self._given_up |= found
+        log.error("unreadable_messages_skipped", rows=sorted(found))
 
     async def next_due(self) -> datetime | None:
         """When the next piece of news falls due."""
@@ -120,7 +140,7 @@ class OutboxDelivery:
         self._under_way.pop(news_id, None)
         if not task.cancelled() and (error := task.exception()):
             # The row stays marked as being sent; `recover` takes it up as perhaps told.
-            log.error("news_not_kept", news=news_id, why=type(error).__name__)
+            log.error("outbox_result_not_saved", message_id=news_id, error=type(error).__name__)
         self._on_room()
 
     async def _deliver(self, news: News) -> None:
@@ -128,7 +148,18 @@ class OutboxDelivery:
             async with self._store.transaction() as tx:
                 if not await tx.outbox.start(news.id):
                     return
-            await self._keep(news, await self._tell(news))
+            outcome = await self._tell(news)
+            try:
+                await self._save(news, outcome)
+            except Exception as error:  # noqa: BLE001  what follows must not make a message come again each minute
+                log.error(  # noqa: TRY400  a traceback may quote rows
+                    "message_follow_up_failed",
+                    message=news.kind,
+                    subject=news.subject,
+                    error=type(error).__name__,
+                    where=where(error),
+                )
+                await self._save(news, outcome, follows=False)
 
     async def _tell(self, news: News) -> Told | TellLater | Untellable:
         """The teller's outcome; what it raises is our mistake or a lost database, and must not hold up the chat."""
@@ -136,12 +167,17 @@ class OutboxDelivery:
             outcome = await self._teller.tell(news)
         except Exception as error:  # noqa: BLE001  whatever it is, the row must not stay as being sent
             if isinstance(error, RowUnreadable) and error.is_of_order:
+                self._mistakes.pop(news.id, None)
                 # Trying again doesn't help, and what waits behind it in the chat is about other orders, too.
                 return _Unreadable("its order can't be opened")
             if not isinstance(error, StoreDown):
                 self._mistakes[news.id] += 1
             log.error(  # noqa: TRY400  a traceback may quote what a person wrote
-                "teller_failed", news=news.kind, subject=news.subject, why=type(error).__name__, where=where(error)
+                "message_attempt_failed",
+                message=news.kind,
+                subject=news.subject,
+                error=type(error).__name__,
+                where=where(error),
             )
             if self._mistakes[news.id] >= MISTAKES_FORGIVEN:
                 del self._mistakes[news.id]
@@ -151,7 +187,21 @@ class OutboxDelivery:
         self._mistakes.pop(news.id, None)
         return outcome
 
-    async def _keep(self, news: News, outcome: Told | TellLater | Untellable) -> None:
+    async def _save(self, news: News, outcome: Told | TellLater | Untellable, *, follows: bool = True) -> None:
+        """Save the outcome, however long the database is away.
+
+        Only this process knows the message's id: without it, an invoice can't be removed from the chat.
+        """
+        await surely(
+            "save_delivery",
+            lambda: self._keep(news, outcome, follows=follows),
+            despite=StoreDown,
+            unless=LASTING,
+            sleep=self._sleep,
+            message=news.kind,
+        )
+
+    async def _keep(self, news: News, outcome: Told | TellLater | Untellable, *, follows: bool) -> None:
         now = self._clock.now()
         is_extra = queue_of(news.subject, news.kind) is Queue.EXTRA
         if isinstance(outcome, TellLater) and is_extra and news.attempts + 1 >= EXTRA_TRIES:
@@ -160,7 +210,7 @@ class OutboxDelivery:
             match outcome:
                 case Told(message_id):
                     await tx.outbox.told(news.id, message_id, now)
-                    await self._follow(tx, (news,), outcome, now)
+                    await self._follow(tx, (news,) if follows else (), outcome, now)
                 case TellLater(after, maybe_told):
                     wait = max(timedelta(seconds=after), _back_off(news.attempts))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_told else wait)
@@ -168,21 +218,23 @@ class OutboxDelivery:
                 case ChatMoved(new_chat_id=new_chat_id):
                     await tx.ticket_posts.chat_moved(news.chat_id, new_chat_id)
                     await tx.outbox.retry(news.id, now, maybe_told=False)
-                    log.warning("chat_moved", news=news.kind)
+                    log.warning("chat_moved", message=news.kind)
                 case Untellable(reason, whole_chat=True):
                     waiting = await tx.outbox.to_tell_in(news.chat_id)
                     count = await tx.outbox.give_up_chat(news.chat_id, reason)
                     # Nobody who has blocked the bot wishes to hear of the rate when they come back.
                     await tx.subscriptions.delete(news.chat_id)
-                    await self._follow(tx, waiting, outcome, now)
-                    log.warning("chat_unreachable", news=news.kind, rows=count, why=reason)
+                    await self._follow(tx, waiting if follows else (), outcome, now)
+                    for each in waiting:
+                        self._mistakes.pop(each.id, None)
+                    log.warning("chat_unreachable", message=news.kind, rows=count, reason=reason)
                 case _Unreadable(reason):
                     await tx.outbox.give_up(news.id, reason)
-                    log.error("news_unreadable", news=news.kind, subject=news.subject)
+                    log.error("message_unreadable", message=news.kind, subject=news.subject)
                 case Untellable(reason):
                     await tx.outbox.give_up(news.id, reason)
-                    await self._follow(tx, (news,), outcome, now)
-                    log.error("news_undeliverable", news=news.kind, subject=news.subject, why=reason)
+                    await self._follow(tx, (news,) if follows else (), outcome, now)
+                    log.error("message_undeliverable", message=news.kind, subject=news.subject, reason=reason)
 
     async def _follow(self, tx: Transaction, ended: Iterable[News], how: Told | Untellable, now: datetime) -> None:
         for news in ended:

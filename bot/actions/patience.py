@@ -21,19 +21,23 @@ async def surely(
     action: Callable[[], Awaitable[T]],
     *,
     despite: type[Exception] = Exception,
+    unless: tuple[type[Exception], ...] = (),
     sleep: Sleep = asyncio.sleep,
     **facts: str,
 ) -> T:
     """Do `action`, which must be harmless to repeat, until it succeeds or fails otherwise than by `despite`.
 
-    `what` names it in the log, with `facts`. `sleep` can be virtual.
+    What is of `unless` is raised although it is of `despite`. `what` names it in the log, with `facts`. `sleep` can be
+    virtual.
     """
     wait = FIRST_WAIT
     while True:
         try:
             return await action()
+        except unless:
+            raise
         except despite as error:
             # Without the traceback: it may quote rows.
-            log.error("trying_again", what=what, why=type(error).__name__, wait=wait, **facts)  # noqa: TRY400
+            log.error("retry_scheduled", what=what, error=type(error).__name__, retry_in=wait, **facts)  # noqa: TRY400
         await sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT)

@@ -10,7 +10,7 @@ import structlog
 
 from bot.actions.ending import end
 from bot.actions.patience import Sleep, surely
-from bot.actions.ports import KeyRefused, NotMade, OutcomeUnknown, Refused, Settlement, StoreDown, Wish
+from bot.actions.ports import LASTING, KeyRefused, NotMade, OutcomeUnknown, Refused, Settlement, StoreDown, Wish
 from bot.actions.settling import Settling
 from bot.domain.order import Order
 
@@ -49,7 +49,7 @@ class Posting:
         self._tasks.pop(reference, None)
         if not task.cancelled() and (error := task.exception()):
             # The row still says "intended": the reconciler looks for what came of it.
-            log.error("answer_not_kept", order=reference, why=type(error).__name__)
+            log.error("order_result_not_saved", order=reference, error=type(error).__name__)
 
     async def _carry_out(self, order: Order) -> None:
         wish = Wish(
@@ -63,7 +63,7 @@ class Posting:
             reason = refusal.reason
             await self._keep(order, lambda: self._settling.refused(order.reference, reason))
         except (NotMade, KeyRefused) as failure:
-            log.warning("order_not_made", order=order.reference, why=type(failure).__name__)
+            log.warning("order_rejected", order=order.reference, error=type(failure).__name__)
             await self._keep(order, lambda: self._settling.refused(order.reference))
         else:
             await self._keep(order, lambda: self._settling.settle(order.reference, placed))
@@ -74,4 +74,4 @@ class Posting:
         The service is never asked again, and an order that it keeps in memory alone is in none of its lists: an
         answer that isn't saved here is lost (live service, Orders).
         """
-        await surely("save_answer", save, despite=StoreDown, sleep=self._sleep, order=order.reference)
+        await surely("save_answer", save, despite=StoreDown, unless=LASTING, sleep=self._sleep, order=order.reference)

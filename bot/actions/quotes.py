@@ -33,7 +33,7 @@ class Quotes:
         try:
             quote = await self._settlement.quote()
         except SettlementFailure as failure:
-            log.warning("quote_not_recorded", why=type(failure).__name__)
+            log.warning("quote_not_recorded", error=type(failure).__name__)
             return False
         async with self._store.transaction() as tx:
             is_new = await tx.quotes.add(quote)

@@ -12,6 +12,7 @@ from typing import Final
 from bot.actions.market import Market
 from bot.actions.news import RATE_SUBJECT
 from bot.actions.ports import Clock, News, RateAlert, SettlementFailure, Store, Subscription, Transaction
+from bot.actions.unreadable import unreadable_keys
 from bot.domain.daily import next_at
 from bot.domain.quote import Quote, payload_of
 
@@ -36,6 +37,7 @@ class RateNews:
         self._clock = clock
         self._on_news = on_news
         self._checked: Quote | None = None
+        self._aside = set[str]()
         self._met: dict[str, tuple[RateAlert, Quote]] = {}
 
     async def tell_due(self) -> bool:
@@ -44,6 +46,7 @@ class RateNews:
         async with self._store.reading() as tx:
             due = await tx.subscriptions.due(now, AT_ONCE)
             room = AT_ONCE - await tx.outbox.count_due(RATE_SUBJECT, now)
+        await self._set_unreadable_aside()
         late = [each for each in due if _is_late(each, now)]
         timely = due[len(late) : len(late) + max(room, 0)]
         quote = await self._quote(now) if timely else None
@@ -55,6 +58,15 @@ class RateNews:
                     await _take_up(tx, each, now, None if _is_late(each, now) else _daily_payload(quote, change))
             self._on_news()
         return bool(taken) or (bool(due) and room <= 0)
+
+    async def _set_unreadable_aside(self) -> None:
+        """End daily quotes whose row can't be read: they would be read again and again before those of others."""
+        found = unreadable_keys(self._store, "subscriptions") - self._aside
+        if found:
+            async with self._store.transaction() as tx:
+                for key in found:
+                    await tx.subscriptions.set_aside(int(key))
+            self._aside |= found
 
     async def look(self) -> None:
         """Check the alerts if a quote has been recorded since the last time."""
@@ -112,8 +124,10 @@ def _daily_payload(quote: Quote | None, change: Decimal | None) -> dict[str, obj
 
 async def _take_up(tx: Transaction, due: Subscription, now: datetime, payload: Mapping[str, object] | None) -> None:
     """Set the next day's time, and queue today's quote unless it is left out."""
-    person = await tx.people.get(due.person_id)
+    person = await tx.people.get_if_readable(due.person_id)
     if person is None or due.next_daily_at is None:
+        # It would be due again at once, for ever.
+        await tx.subscriptions.set_aside(due.person_id)
         return
     upcoming = None if due.daily_minute is None else next_at(due.daily_minute, person.zone, now)
     if await tx.subscriptions.advance(due.person_id, due.next_daily_at, upcoming) and payload is not None:

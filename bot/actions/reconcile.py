@@ -97,7 +97,7 @@ class Reconciler:
         try:
             newest = await self._settlement.newest()
         except SettlementFailure as failure:
-            log.info("reconcile_without_list", why=type(failure).__name__, looked_for=len(lost))
+            log.info("order_search_failed", error=type(failure).__name__, looked_for=len(lost))
             self._pause(asked_at, lost, failure)
             return
         self._pause(asked_at, lost)
@@ -122,7 +122,7 @@ class Reconciler:
                 await self._adopt(order, report, seen)
         except Exception as error:  # noqa: BLE001  one order must not keep the others from being found
             why = type(error).__name__
-            log.error("reconcile_failed", order=order.reference, why=why, where=where(error))  # noqa: TRY400  may quote
+            log.error("order_match_failed", order=order.reference, error=why, where=where(error))  # noqa: TRY400  may quote
 
     async def _unclaimed(self, newest: Newest) -> list[OrderReport]:
         async with self._store.reading() as tx:
@@ -137,7 +137,7 @@ class Reconciler:
             rivals = await tx.orders.unclaimed_like(order, order.created_at - BEFORE - AFTER)
         others = [rival for rival in rivals if rival.reference != order.reference]
         if any(could_be(rival, matches[0], seen) for rival in others):
-            log.warning("reconcile_ambiguous", order=order.reference)
+            log.warning("order_match_ambiguous", order=order.reference)
             return None
         return matches[0]
 
@@ -151,7 +151,7 @@ class Reconciler:
             return
         placed, is_masked = _as_placed(order, full), recipients_of(order, full) == "masked"
         if placed is not None and await self._orders.settling.settle(order.reference, placed, is_masked=is_masked):
-            log.info("order_adopted", order=order.reference, masked=is_masked)
+            log.info("order_found", order=order.reference, masked=is_masked)
 
     async def _move_on(self, order: Order) -> None:
         """Tell that we check, then ask, then stop looking: each when its time has come."""

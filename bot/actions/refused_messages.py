@@ -40,7 +40,7 @@ def hooks(operator_ids: frozenset[int]) -> Mapping[str, After]:
             await raise_about_order(
                 tx, AlarmKind.MESSAGE_REFUSED, reference, now, operator_ids, message=news.kind, why=how.reason
             )
-            user = await tx.people.get(news.chat_id)
+            user = await tx.people.get_if_readable(news.chat_id)
             if user is not None:
                 await tx.people.save(replace(user, missed=reference))
         elif how.without_picture:

@@ -6,17 +6,13 @@ A group that can't be written to loses nothing: its news go to each supporter's 
 from collections.abc import Mapping
 from datetime import datetime
 
-import structlog
-
-from bot.actions.alarms import RAISED, over, subject_of, told_of
+from bot.actions.alarms import RAISED, add, over, subject_of, told_of
 from bot.actions.news import staff_news
 from bot.actions.outbox import After
 from bot.actions.ports import Alarm, AlarmKind, News, PostRole, Told, Transaction, Untellable
 from bot.actions.support_room import SupportRoom
 from bot.actions.ticket_news import ToPerson, ToRoom, marked, tell_room, ticket_in
 from bot.actions.ticket_posting import keep_post
-
-log = structlog.get_logger(__name__)
 
 End = Told | Untellable
 ON_THE_CARD = (ToPerson.OPENED, ToPerson.CLOSED)
@@ -67,8 +63,7 @@ class RoomHooks:
 
     async def _raise(self, tx: Transaction, now: datetime) -> None:
         alarm = Alarm(kind=AlarmKind.ROOM_LOST, raised_at=now)
-        if await tx.alarms.add(alarm):
-            log.error("alarm_raised", alarm=alarm.kind)
+        if await add(tx, alarm):
             await tx.outbox.add(staff_news(self._operators, RAISED, subject_of(alarm), now, **told_of(alarm)))
 
 

@@ -73,17 +73,16 @@ class Settling:
             now=now,
             is_masked=is_masked,
         )
+        other = await _with_same_invoice(tx, verdict.order)
+        if other is not None:
+            verdict = replace(verdict, order=replace(verdict.order, payment_hash=None))
         made = verdict.order
         if made.phase is Phase.UNSHOWN:
             return verdict
-        if await _is_superseded(tx, intent):
+        if await is_superseded(tx, intent):
             return withheld(made, Notice.SUPERSEDED, note=EventNote.SUPERSEDED)
-        if made.payment_hash is not None:
-            await tx.orders.lock_payment(made.payment_hash)
-            if other := await tx.orders.with_payment_hash(made.payment_hash):
-                return withheld(
-                    made, Notice.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}"
-                )
+        if other is not None:
+            return withheld(made, Notice.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}")
         if made.deposit_key is not None:
             await tx.orders.lock_payment(made.deposit_key)
             if await tx.orders.with_deposit_key(made.deposit_key):
@@ -121,7 +120,7 @@ class Settling:
         self._on_news()
 
     async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
-        log.error("invoice_not_shown", order=order.reference, why=complaint)
+        log.error("order_withheld", order=order.reference, reason=complaint)
         await of_order(tx, AlarmKind.INVOICE_MISMATCH, order.reference, now, complaint=complaint)
         await tx.outbox.add(
             staff_news(
@@ -135,7 +134,15 @@ class Settling:
         )
 
 
-async def _is_superseded(tx: Transaction, intent: Order) -> bool:
+async def _with_same_invoice(tx: Transaction, order: Order) -> Order | None:
+    """Return the other order that has this one's payment hash, or had it when it was withheld."""
+    if order.payment_hash is None:
+        return None
+    await tx.orders.lock_payment(order.payment_hash)
+    return await tx.orders.with_payment_hash(order.payment_hash)
+
+
+async def is_superseded(tx: Transaction, intent: Order) -> bool:
     """Return whether the sender has ordered the same again since: only the newest of equal orders is ever shown.
 
     What the service surely didn't create doesn't count.

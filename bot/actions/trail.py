@@ -104,7 +104,7 @@ COLUMNS: Final[dict[str, Callable[[AuditEntry], object]]] = {
     "person_id": lambda entry: entry.person_id or "",
     "detail": lambda entry: safe(entry.detail),
 }
-"""The columns, from the left. The README says what each holds."""
+"""The columns, from the left. docs/operating.md says what each holds."""
 
 
 def _lines(entries: Iterable[AuditEntry]) -> bytes:

@@ -12,6 +12,7 @@ from bot.domain.order import Hold, Notice, Order, Phase
 from bot.domain.quote import price_drift_percent
 from bot.domain.timeline import FAILED
 from bot.invoices import bolt11, erc681
+from bot.invoices.errors import InvoiceMismatch
 
 LONG_INVOICE = 500
 """Characters; a shorter one surely stands under its picture. A longer one may need a message of its own."""
@@ -75,9 +76,9 @@ def judge(
         )
     except OutsideLimits:
         # The market moved between the review and the order: nobody's mistake, and nothing for staff to do.
-        return withheld(made, Notice.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
+        return withheld(_with_payment_hash(made), Notice.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
     except Unpayable as complaint:
-        return withheld(made, Notice.NOT_SHOWN, complaint=str(complaint))
+        return withheld(_with_payment_hash(made), Notice.NOT_SHOWN, complaint=str(complaint))
     made = replace(made, expires_at=payable.expires_at, bolt11=payable.bolt11, payment_hash=payable.payment_hash)
     if is_masked:
         return Verdict(replace(made, phase=Phase.HELD, hold=Hold.RECIPIENT), (Notice.RECIPIENT_MASKED,))
@@ -98,9 +99,19 @@ def notices_of_open(order: Order) -> tuple[Notice, ...]:
 
 
 def withheld(order: Order, notice: Notice, *, complaint: str | None = None, note: str = "") -> Verdict:
-    """Return the verdict that `order` is never shown: what must not be paid isn't even kept."""
-    unshown = replace(order, phase=Phase.UNSHOWN, bolt11=None, deposit=None, payment_hash=None)
+    """Return the verdict that `order` is never shown: what must not be paid isn't even kept.
+
+    Only the payment hash is, so that no other order is shown with the same invoice.
+    """
+    unshown = replace(order, phase=Phase.UNSHOWN, bolt11=None, deposit=None)
     return Verdict(unshown, (notice,), complaint, note)
+
+
+def _with_payment_hash(order: Order) -> Order:
+    try:
+        return replace(order, payment_hash=bolt11.decode(order.bolt11 or "").payment_hash)
+    except bolt11.InvoiceError:
+        return order
 
 
 class Unpayable(Exception):
@@ -121,7 +132,7 @@ def check_placed(
         Unpayable: it asks for other than `given` over `channel`, or can't be paid (any more).
     """
     if placed.state == FAILED:
-        raise Unpayable("the order failed before anybody was shown it")
+        raise Unpayable("the order failed before it was shown")
     _check_amounts(given, placed)
     if channel == LIGHTNING:
         payable = _check_invoice(placed, network, now)
@@ -142,19 +153,21 @@ def check_placed(
 def _check_amounts(given: Amount, placed: Placed) -> None:
     answered = placed.sats if given.currency == "SAT" else placed.idr
     if answered != given.value:
-        raise Unpayable(f"asked for {given.value} {given.currency}, the order says {answered}")
+        raise Unpayable(f"{given.value} {given.currency} was requested, but the order is for {answered}")
     if placed.sats <= 0 or placed.idr <= 0:
         raise Unpayable(f"the order is for {placed.sats} sats and {placed.idr} rupiah")
 
 
 def _check_invoice(placed: Placed, network: str, now: datetime) -> Payable:
     if placed.bolt11 is None:
-        raise Unpayable("a Lightning order without an invoice")
+        raise Unpayable("the order has no Lightning invoice")
     try:
         invoice = bolt11.decode(placed.bolt11)
         bolt11.check(invoice, sats=placed.sats, network=network, now=now)
+    except InvoiceMismatch as error:
+        raise Unpayable(str(error)) from None
     except bolt11.InvoiceError as error:
-        raise Unpayable(f"{type(error).__name__}: {error}") from None
+        raise Unpayable(f"the invoice can't be used: {error}") from None
     # The invoice is what a wallet goes by; the order's own field may only shorten it.
     expires_at = min(invoice.expires_at, placed.expires_at or invoice.expires_at)
     return Payable(expires_at, invoice.text, invoice.payment_hash)
@@ -163,7 +176,7 @@ def _check_invoice(placed: Placed, network: str, now: datetime) -> Payable:
 def _check_deposit(channel: str, placed: Placed) -> None:
     deposit = placed.deposit
     if deposit is None or placed.bolt11 is not None:
-        raise Unpayable(f"a {channel} order without deposit instructions")
+        raise Unpayable(f"the {channel} order has no deposit instructions")
     try:
         erc681.check_deposit(
             channel=channel,
@@ -173,6 +186,6 @@ def _check_deposit(channel: str, placed: Placed) -> None:
             to_address=deposit.to_address,
         )
     except erc681.DepositCheckError as error:
-        raise Unpayable(f"{type(error).__name__}: {error}") from None
+        raise Unpayable(f"the deposit instructions are wrong: {error}") from None
     if deposit.channel != channel:
-        raise Unpayable(f"asked for {channel}, the deposit is {deposit.channel}")
+        raise Unpayable(f"{channel} was requested, but the deposit is {deposit.channel}")

@@ -78,7 +78,7 @@ class Watching:
         except SlowDown as slow:
             self._rests_until = now + min(timedelta(seconds=slow.retry_after or 0) + pause, LONGEST_REST)
         except SettlementFailure as failure:
-            log.info("probe_brought_nothing", why=type(failure).__name__)
+            log.info("health_probe_failed", error=type(failure).__name__)
 
     async def settle(self, kind: AlarmKind, subject: str, by: int) -> bool:
         """An operator says that an alarm is seen to; False where it is over, or nobody's word can end it."""

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
+from bot.agent_tools.failures import nothing_done
 from bot.domain.money import MAX_RUPIAH, MAX_SATS
 
 LARGEST_EXACT = 2**53
@@ -30,7 +31,7 @@ def to_whole(value: object) -> int:
     if isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_EXACT:
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("send a whole JSON number without separators, such as 150000")  # noqa: TRY004  pydantic reports ValueErrors
+        raise ValueError("must be a whole JSON number without separators, such as 150000")  # noqa: TRY004  pydantic reports ValueErrors
     return value
 
 
@@ -45,14 +46,14 @@ OrderId = Annotated[
     ),
 ]
 IncludeQr = Annotated[
-    bool, Field(description="Add a QR code (PNG image) of what is to be paid, for a wallet to scan. Default false.")
+    bool, Field(description="Add a QR code (PNG image) of the payment, for a wallet to scan. Default false.")
 ]
 Limit = Annotated[
-    int, Field(ge=1, le=MOST_LISTED, description="How many orders, newest first: 1 to 100. Default 50."), Whole
+    int, Field(ge=1, le=MOST_LISTED, description="Number of orders, newest first: 1 to 100. Default 50."), Whole
 ]
 WaitSeconds = Annotated[
     int,
-    Field(ge=1, le=LONGEST_WAIT, description="How long to wait at the most, in seconds: 1 to 600. Default 50."),
+    Field(ge=1, le=LONGEST_WAIT, description="Maximum wait in seconds: 1 to 600. Default 50."),
     Whole,
 ]
 
@@ -69,7 +70,7 @@ IdrAmount = Annotated[
 ]
 DepositChannel = Annotated[
     Literal["lightning", "cbbtc", "btcb"],
-    Field(description="How it is paid: lightning (default), cbbtc (cbBTC on Base) or btcb (BTCB on BNB Chain)."),
+    Field(description="Way to pay: lightning (default), cbbtc (cbBTC on Base) or btcb (BTCB on BNB Chain)."),
 ]
 BankCode = Annotated[
     str, Field(min_length=1, max_length=100, description="`bankCode`, exactly as list_payout_methods returned it.")
@@ -82,7 +83,7 @@ RecipientDetails = Annotated[
     Field(
         min_length=1,
         max_length=64,
-        description="As a string, so that leading zeros stay. kind bank: the account number, digits only. kind "
+        description="A string, to keep leading zeros. kind bank: the account number, digits only. kind "
         "ewallet: the mobile number, as 081234567890 or +6281234567890 (10 to 15 digits).",
     ),
 ]
@@ -91,7 +92,7 @@ AccountName = Annotated[
     Field(description="The account holder's name, if known. Optional."),
 ]
 PayoutKind = Annotated[
-    Literal["bank_transfer"] | None, Field(description="Reserved; leave it out. Only bank_transfer exists.")
+    Literal["bank_transfer"] | None, Field(description="Reserved. Leave it out; the only value is bank_transfer.")
 ]
 
 
@@ -99,7 +100,9 @@ def faults_in(error: ValidationError, tool: str) -> str:
     """What is wrong with a call's arguments, a line each, without repeating what was sent."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     lines = list(dict.fromkeys(f"- {_name(fault)}: {_reason(fault)}" for fault in faults))
-    return "\n".join([f"{tool} was called with arguments it can't take. Nothing was done. Send instead:", *lines])
+    return "\n".join(
+        [f"{tool} can't accept these arguments. {nothing_done(tool)} Correct them and call again:", *lines]
+    )
 
 
 def unknown_arguments(given: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
@@ -114,8 +117,9 @@ def _name(fault: Mapping[str, Any]) -> str:
 def _reason(fault: Mapping[str, Any]) -> str:
     match fault["type"]:
         case "missing":
-            return "is required"
+            return "required, but missing"
         case "string_type":
-            return "send a JSON string, in quotes"
+            return "must be a JSON string, in quotes"
         case _:
-            return str(fault["msg"]).removeprefix("Value error, ")
+            said = str(fault["msg"]).removeprefix("Value error, ")
+            return said.replace("Input should be", "must be").replace("String should have", "must have")

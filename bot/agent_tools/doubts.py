@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from bot.agent_tools.memory import make_room
 from bot.domain.payout.methods import EWALLET
 from bot.settlement import OrderInput, SettlementError
 
-REMEMBERED = 1000
 CREATED_FOR: Final = 600.0
 """Seconds for which the same request is taken for a repetition of the one that created an order."""
 
@@ -103,8 +103,7 @@ class Doubts:
             self._remembered = {key: each for key, each in self._remembered.items() if each.number > begun}
 
     def _remember(self, request: Request, order_id: str | None) -> None:
-        if len(self._remembered) >= REMEMBERED:
-            del self._remembered[next(iter(self._remembered))]
+        make_room(self._remembered)
         self._count += 1
         until = float("inf") if order_id is None else self._seconds() + CREATED_FOR
         self._remembered[request] = _Remembered(self._count, order_id, until)

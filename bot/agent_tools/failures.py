@@ -16,8 +16,13 @@ from bot.settlement.retry import retry_after_of
 LONGEST_QUOTED = 500
 SHORT_PAUSE = 5
 
-NO_ORDER_MADE = "No order was made."
-KEY_NEEDED = "Whoever runs this server must set a valid SERVICE_API_KEY; calling again changes nothing."
+NO_ORDER_MADE = "No order was created."
+KEY_NEEDED = "The operator of this server must set a valid SERVICE_API_KEY. Calling again won't help."
+
+
+def nothing_done(tool: str) -> str:
+    """Say that a call of `tool` was refused before it had any effect."""
+    return NO_ORDER_MADE if tool == "create_offramp_order" else "Nothing was done."
 
 
 def read_failure(error: SettlementError) -> Refusal:
@@ -37,8 +42,8 @@ def unknown_outcome(wanted: str) -> str:
     return (
         f"THE OUTCOME IS UNKNOWN: the order ({wanted}) may exist. Do not call create_offramp_order for it again now. "
         "Call list_offramp_orders and look for an order of the last minutes with this amount and destination. If it is "
-        "there, go on with its id. If it is not, that proves nothing (an order may be missing from the list): tell "
-        "your user, and let them decide."
+        "there, continue with its id. If it isn't, that proves nothing: a missing order may still exist. Tell your "
+        "user, and let them decide."
     )
 
 
@@ -50,7 +55,7 @@ def _what_happened(error: SettlementError) -> str:
         case NeverReached():
             return "The settlement service can't be reached."
         case NotUnderstood():
-            return f"The settlement service answered with status {error.status}, in a form that can't be understood."
+            return f"The settlement service answered with status {error.status}, in a form that this server can't read."
         case _:
             return "The settlement service gave no answer in time."
 
@@ -65,7 +70,7 @@ def _after_reading(error: SettlementError) -> str:
         case KeyRefused():
             return KEY_NEEDED
         case NotFound():
-            return "No order of this server has this id. Ids come from create_offramp_order and list_offramp_orders."
+            return "This server has no order with this id. Ids come from create_offramp_order and list_offramp_orders."
         case RateLimited():
             return f"Nothing was changed. Wait {_pause(error)} seconds, then call again."
         case _:
@@ -75,7 +80,7 @@ def _after_reading(error: SettlementError) -> str:
 def _after_refusal(error: SettlementError) -> str:
     match error:
         case ValidationRejected():
-            return "Correct what it says, then call create_offramp_order again."
+            return "Correct this, then call create_offramp_order again."
         case KeyRefused():
             return KEY_NEEDED
         case RateLimited():

@@ -21,20 +21,20 @@ from bot.settlement import Order, SettlementError, WaitTimeout, wait_for_order
 
 SLACK_SECONDS = 1.0
 NOT_AN_ID = (
-    "orderId isn't an order's id. Send the `orderId` of create_offramp_order, or an `id` of list_offramp_orders."
+    "orderId isn't a valid order id. Send the `orderId` of create_offramp_order, or an `id` of list_offramp_orders."
 )
 
 
 class OrdersOut(Output):
     """The newest orders."""
 
-    orders: list[OrderOut] = Field(description="Newest first. An order that isn't here may exist all the same.")
+    orders: list[OrderOut] = Field(description="Newest first. A missing order may still exist.")
 
 
 class WaitedOut(OrderOut):
     """An order after waiting for it."""
 
-    timed_out: bool = Field(default=False, description="Whether the time was over before the order ended.")
+    timed_out: bool = Field(default=False, description="Whether timeoutSeconds passed before the order ended.")
 
 
 class Following:
@@ -50,8 +50,8 @@ class Following:
     ) -> Annotated[CallToolResult, OrderOut]:
         """Get the state of one order. Call it about every 5 seconds until state is COMPLETED or FAILED.
 
-        COMPLETED means that the rupiah were sent to the bank, which usually shows them within minutes. An order that
-        isn't known to be paid may have been paid a moment ago: never tell a user that a payment didn't arrive.
+        COMPLETED means that the rupiah were sent to the bank, which usually shows them within minutes. An order may be
+        paid before its state shows it: never tell a user that a payment didn't arrive.
         """
         order = await self._read(orderId)
         return await self._answer(order, OrderOut, include_qr=includeQr)
@@ -61,8 +61,7 @@ class Following:
     ) -> Annotated[CallToolResult, OrdersOut]:
         """List the newest orders of this server's account, newest first.
 
-        Look here after create_offramp_order ended with an unknown outcome. That an order isn't listed is no proof that
-        it wasn't made.
+        Call it when the outcome of create_offramp_order is unknown. A missing order may still exist.
         """
         try:
             listed = await self._service.orders(limit)
@@ -71,17 +70,20 @@ class Following:
         showings = await showings_of(self._service, listed.orders)
         rows = [OrderOut.of(order, showing) for order, showing in zip(listed.orders, showings, strict=True)]
         lines = [told(order) for order in listed.orders] or [
-            "None is listed, which proves nothing about a single order."
+            "None listed. That proves nothing: a missing order may still exist."
         ]
-        return answer(OrdersOut(orders=rows), "\n".join([f"{len(rows)} orders, newest first:", *lines]))
+        return answer(
+            OrdersOut(orders=rows),
+            "\n".join([f"{len(rows)} {'order' if len(rows) == 1 else 'orders'}, newest first:", *lines]),
+        )
 
     async def wait_for_offramp_order(
         self, orderId: take.OrderId, ctx: Context, timeoutSeconds: take.WaitSeconds = take.USUAL_WAIT
     ) -> Annotated[CallToolResult, WaitedOut]:
-        """Wait until an order is COMPLETED or FAILED, or the time is over; tells its progress meanwhile.
+        """Wait until an order is COMPLETED or FAILED, or until timeoutSeconds. Reports progress.
 
-        Instead of calling get_offramp_order again and again. It can be cancelled, which changes nothing about the
-        order. Where timedOut is true, the order simply needs longer: call again.
+        Use it instead of calling get_offramp_order repeatedly. Cancelling it doesn't change the order. If timedOut is
+        true, the order is still in progress: call again.
         """
         watched = _Watched(self._service, ctx, timeoutSeconds)
         try:
@@ -95,7 +97,7 @@ class Following:
                 )
         except (WaitTimeout, TimeoutError):
             if watched.last is None:
-                raise Refusal("The order couldn't be read in this time. Nothing was changed; call again.") from None
+                raise Refusal("The order couldn't be read in this time. Nothing was changed. Call again.") from None
             return await self._answer(watched.last, WaitedOut, timed_out=True)
         except SettlementError as error:
             raise read_failure(error) from None
@@ -123,7 +125,7 @@ class Following:
         if payment is not None:
             lines += [*showing.warnings, *payment_lines(payment.bolt11, payment.deposit, payment.expires_at)]
         elif include_qr or showing.why_not != NOT_AWAITED:
-            lines.append(f"There is nothing to pay: {showing.why_not}.")
+            lines.append(f"Nothing to pay: {showing.why_not}.")
         return answer(
             record, "\n".join(lines), *([await qr_code(payment.qr_payload)] if include_qr and payment else [])
         )
@@ -139,7 +141,7 @@ class _Watched:
 
     async def order(self, order_id: str, *, retry: bool = True) -> Order:  # noqa: ARG002  one reading serves all who wait
         if has_left():
-            raise Refusal("The caller hung up, so nobody waits for this order any longer. Nothing was changed.")
+            raise Refusal("The caller hung up, so waiting for this order ended. Nothing was changed.")
         self.last = await self._service.order(order_id)
         passed = min(self._service.seconds() - self._begun, float(self._seconds))
         await self._context.report_progress(passed, self._seconds, state_in_words(self.last.state))

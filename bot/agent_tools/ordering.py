@@ -1,5 +1,7 @@
-"""The tool that makes an order. Its checks come first, the service is asked once, and what it answers is judged."""
+"""The tool that creates an order. Its checks come first, the service is asked once, and what it answers is judged."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated
 
@@ -11,8 +13,8 @@ from bot.actions.verdict import TOO_GOOD_PERCENT, Unpayable
 from bot.agent_tools import arguments as take
 from bot.agent_tools.answers import Output, Refusal, answer
 from bot.agent_tools.doubts import Doubtful, request_of
-from bot.agent_tools.failures import creation_failure, read_failure, unknown_outcome
-from bot.agent_tools.payable import DepositOut, Payment, payment_of_new
+from bot.agent_tools.failures import NO_ORDER_MADE, creation_failure, read_failure, unknown_outcome
+from bot.agent_tools.payable import DepositOut, Payment, deposit_like, like_another, payment_of_new
 from bot.agent_tools.rates import rails_out
 from bot.agent_tools.service import Service
 from bot.agent_tools.telling import moment, qr_code, rupiah, sats
@@ -27,24 +29,25 @@ from bot.agent_tools.wishes import (
 from bot.domain.money import Amount
 from bot.domain.quote import Estimate, Quote, estimate, price_drift_percent
 from bot.settlement import CreatedOrder, OrderInput, PayoutMethod, SettlementError
+from bot.settlement.adapter import placed_of
 from bot.settlement.states import LIGHTNING
 
 log = structlog.get_logger(__name__)
 
 
 class CreatedOut(Output):
-    """An order that was made, and how to pay it."""
+    """A new order, and how to pay it."""
 
     order_id: str = Field(description="For get_offramp_order and wait_for_offramp_order.")
     bolt11: str | None = Field(None, description="The Lightning invoice to pay; null for cbbtc and btcb.")
-    sat_amount: int = Field(description="Exactly what is to be paid, in sats.")
+    sat_amount: int = Field(description="Exact amount to pay, in sats.")
     idr_amount: int = Field(description="What the recipient receives, in rupiah.")
     btc_idr: float | None = Field(None, description="The locked rate: rupiah for one bitcoin.")
     fetched_at: datetime | None = Field(None, description="When that rate was fetched.")
-    invoice_expires_at: datetime | None = Field(None, description="Don't pay later than this; null: no expiry.")
+    invoice_expires_at: datetime | None = Field(None, description="Pay before this time; null if it doesn't expire.")
     deposit: DepositOut | None = Field(None, description="How to pay with cbBTC or BTCB; null for lightning.")
-    payment_uri: str = Field(description="The same as a link that opens a wallet.")
-    warnings: list[str] = Field(description="What your user should know before paying; most often empty.")
+    payment_uri: str = Field(description="The same payment as a link that opens a wallet.")
+    warnings: list[str] = Field(description="What to tell your user before paying; usually empty.")
 
 
 class Ordering:
@@ -65,21 +68,22 @@ class Ordering:
         payoutMethod: take.PayoutKind = None,  # noqa: ARG002  reserved by the service, with one value
         includeQr: take.IncludeQr = False,  # noqa: FBT002  arguments travel by name
     ) -> Annotated[CallToolResult, CreatedOut]:
-        """Create an order: rupiah to one bank account or e-wallet, once its invoice or deposit is paid.
+        """Create an order that sends rupiah to one bank account or e-wallet after it is paid.
 
         Call list_payout_methods first. Confirm destination, number and amount with your user: a paid order can't be
-        taken back. Returns a BOLT11 invoice (lightning) or deposit instructions (cbbtc, btcb); nothing is sent until it
-        is paid. Each call makes another order: after an error or a lost answer that doesn't surely say "No order was
-        made", never call again before looking at list_offramp_orders. The same order again within ten minutes is
-        created only after list_offramp_orders was called.
+        reversed. Returns a BOLT11 invoice (lightning) or deposit instructions (cbbtc, btcb). Nothing is sent until it
+        is paid. Every call creates a new order. After an error or a lost answer, unless the error says "No order was
+        created", call list_offramp_orders before creating another. The same order within ten minutes is only created
+        after a call of list_offramp_orders.
         """
-        given = one_amount(satAmount, idrAmount)
-        method = await self._method(partnerBankCode, partnerBankName)
-        number = number_for(method, recipientDetails)
-        holder = holder_in(bankAccountName)
-        expected = await self._expected(given)
-        check_limits(method, expected.idr, given, self._service.rules)
-        await self._check_channel(depositChannel)
+        with _before_creating():
+            given = one_amount(satAmount, idrAmount)
+            method = await self._method(partnerBankCode, partnerBankName)
+            number = number_for(method, recipientDetails)
+            holder = holder_in(bankAccountName)
+            expected = await self._expected(given)
+            check_limits(method, expected.idr, given, self._service.rules)
+            await self._check_channel(depositChannel)
         wish = OrderInput(
             sat_amount=satAmount,
             idr_amount=idrAmount,
@@ -92,6 +96,7 @@ class Ordering:
         created = await self._create(wish, method, _in_words(given, method))
         log.info("order_created", order_id=created.order_id, channel=depositChannel)
         payment = self._payment(created, given, depositChannel, method)
+        await self._check_alone(created, payment)
         warnings = [*([number.remark] if number.remark else []), *self._drift_warnings(created, expected)]
         self._service.agree(created.order_id)
         made = _created_out(created, payment, warnings)
@@ -126,7 +131,7 @@ class Ordering:
         except SettlementError as error:
             raise read_failure(error) from None
         if channel not in usable:
-            raise Refusal(f"depositChannel {channel} isn't on offer just now. Send one of: {', '.join(usable)}.")
+            raise Refusal(f"depositChannel {channel} isn't available right now. Send one of: {', '.join(usable)}.")
 
     async def _create(self, wish: OrderInput, method: PayoutMethod, wanted: str) -> CreatedOrder:
         try:
@@ -137,14 +142,14 @@ class Ordering:
         except Doubtful as doubt:
             if doubt.order_id is not None:
                 raise Refusal(
-                    f"The same order was created a short time ago: its orderId is {doubt.order_id}. No other one was "
-                    "created. Call get_offramp_order for how to pay it. If your user wants to send the same amount to "
-                    "the same recipient once more, call list_offramp_orders first, and then this tool again."
+                    f"The same order was created a short time ago, and no other one now. Its orderId is "
+                    f"{doubt.order_id}. Call get_offramp_order to see how to pay it. If your user wants to send the "
+                    "same amount to the same recipient again, call list_offramp_orders first, then this tool."
                 ) from None
             why = (
                 "The same order is being created right now."
                 if doubt.is_under_way
-                else "The same order was sent before."
+                else "The same order was requested before."
             )
             raise Refusal(f"{why} {unknown_outcome(wanted)}") from None
         except SettlementError as error:
@@ -160,12 +165,36 @@ class Ordering:
         except Unpayable as complaint:
             raise self._unshown(created, str(complaint)) from None
 
+    async def _check_alone(self, created: CreatedOrder, payment: Payment) -> None:
+        """Refuse what can't be told apart from the payment of another order."""
+        if payment.payment_hash is not None:
+            owner = self._service.claim_invoice(payment.payment_hash, created.order_id)
+            if owner != created.order_id:
+                raise self._unshown(created, f"its invoice is that of order {owner}")
+        deposit = placed_of(created).deposit
+        if payment.deposit is None or deposit is None:
+            return
+        try:
+            newest = await self._service.newest()
+        except SettlementError:
+            raise Refusal(
+                f"Order {created.order_id} was created, but the list of orders can't be read right now, so it isn't "
+                "known whether another deposit of the same amount is open. Don't create another order. Call "
+                f"get_offramp_order for {created.order_id} in 5 seconds or later for how to pay it."
+            ) from None
+        first = deposit_like(deposit, created.sat_amount, newest, self._service.clock.now())
+        if first is not None and first.id != created.order_id:
+            why = like_another(first)
+            self._service.withhold(created.order_id, why)
+            log.warning("order_withheld", order_id=created.order_id, why="deposit like another")
+            raise Refusal(f"Order {created.order_id} was created, but how to pay it isn't shown: {why}.")
+
     def _unshown(self, created: CreatedOrder, complaint: str) -> Refusal:
         self._service.withhold(created.order_id, complaint)
-        log.warning("order_withheld", order_id=created.order_id, why=complaint)
+        log.warning("order_withheld", order_id=created.order_id, reason=complaint)
         return Refusal(
-            f"Order {created.order_id} was made, but what it asks to be paid isn't what was agreed, so it isn't shown: "
-            f"{complaint}. Don't pay this order, wherever its invoice turns up, and tell your user."
+            f"Order {created.order_id} was created, but its payment request isn't what was agreed, so it isn't shown "
+            f"({complaint}). Don't pay this order, wherever its invoice appears, and tell your user."
         )
 
     def _drift_warnings(self, created: CreatedOrder, expected: Estimate) -> list[str]:
@@ -177,14 +206,23 @@ class Ordering:
         )
         if drift > self._service.rules.stop_percent:
             raise self._unshown(created, f"its price is {drift:.1f}% worse than the quote")
+        if drift < -self._service.rules.stop_percent:
+            raise self._unshown(created, f"its price is {-drift:.1f}% better than the quote, which can be a mistake")
         if drift < -TOO_GOOD_PERCENT:
-            better = f"The locked price is {-drift:.1f}% better than the quote of a moment ago"
-            return [f"{better}, which can be a mistake. Ask your user before paying."]
+            better = f"The locked price is {-drift:.1f}% better than the latest quote. It may be a mistake."
+            return [f"{better} Ask your user before paying."]
         if drift > self._service.rules.warn_percent:
-            return [
-                f"The locked price is {drift:.1f}% worse than the quote of a moment ago. Ask your user before paying."
-            ]
+            return [f"The locked price is {drift:.1f}% worse than the latest quote. Ask your user before paying."]
         return []
+
+
+@contextmanager
+def _before_creating() -> Iterator[None]:
+    """Add to every refusal within the block that no order was created: the service hasn't been asked for one yet."""
+    try:
+        yield
+    except Refusal as refusal:
+        raise Refusal(f"{refusal} {NO_ORDER_MADE}") from None
 
 
 def _in_words(given: Amount, method: PayoutMethod) -> str:

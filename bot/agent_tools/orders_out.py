@@ -17,11 +17,11 @@ from bot.domain.timeline import FAILED, STEP_OF_STATE, Step
 from bot.settlement import Order
 
 IN_WORDS = {
-    Step.CREATED: "made, and not known to be paid yet",
+    Step.CREATED: "created, no payment seen yet",
     Step.PAID: "paid",
     Step.CONVERTING: "paid; the bitcoin is being converted",
     Step.SENDING: "paid; the rupiah are being sent",
-    Step.SENT: "sent to the bank or e-wallet; it usually shows there within minutes",
+    Step.SENT: "sent to the bank or e-wallet, where it usually shows within minutes",
 }
 
 
@@ -29,8 +29,8 @@ class OrderOut(Output):
     """An order's record."""
 
     id: str = Field(description="The order's id, for get_offramp_order and wait_for_offramp_order.")
-    state: str = Field(description="The service's state. COMPLETED and FAILED are the last ones; others may be new.")
-    is_terminal: bool = Field(description="Whether it won't change any more.")
+    state: str = Field(description="The service's state. COMPLETED and FAILED are final. New states may appear.")
+    is_terminal: bool = Field(description="Whether the state is final.")
     sat_amount: int
     idr_amount: int
     btc_idr: float | None = None
@@ -38,17 +38,17 @@ class OrderOut(Output):
     deposit_channel: str | None = None
     partner_payout_bank_code: str | None = None
     partner_payout_bank_name: str | None = None
-    payout_recipient: str | None = Field(None, description="Masked: only its end is shown.")
+    payout_recipient: str | None = Field(None, description="Masked: only the last digits are shown.")
     bank_account_name: str | None = Field(None, description="Masked.")
-    invoice_bolt11: str | None = Field(None, description="Only while the order waits for it and it is right to pay.")
+    invoice_bolt11: str | None = Field(None, description="Only while the order can be paid and its invoice is correct.")
     invoice_expires_at: datetime | None = None
     invoice_paid_at: datetime | None = None
     deposit_chain_id: int | None = None
     deposit_token_address: str | None = None
-    deposit_to_address: str | None = Field(None, description="Only while the order waits for it.")
-    payment_withheld: str | None = Field(None, description="Why there is nothing to pay in this record.")
+    deposit_to_address: str | None = Field(None, description="Only while the order can be paid.")
+    payment_withheld: str | None = Field(None, description="Why this record has nothing to pay.")
     payment_warnings: list[str] = Field(
-        default_factory=list, description="What to compare and to ask your user before paying; most often empty."
+        default_factory=list, description="What to compare and to ask your user before paying; usually empty."
     )
     ln_swap_tx_hash: str | None = None
     swap_tx_hash: str | None = None
@@ -97,7 +97,7 @@ class OrderOut(Output):
 def told(order: Order) -> str:
     """One line about an order."""
     to = f" to {order.partner_payout_bank_name}" if order.partner_payout_bank_name else ""
-    made = f", made {moment(order.created_at)}" if order.created_at else ""
+    made = f", created {moment(order.created_at)}" if order.created_at else ""
     return (
         f"{order.id}: {rupiah(order.idr_amount)}{to} for {sats(order.sat_amount)}{made} · {state_in_words(order.state)}"
     )
@@ -106,6 +106,10 @@ def told(order: Order) -> str:
 def state_in_words(state: str) -> str:
     """A state, and what it means for people."""
     if state == FAILED:
-        return "FAILED: it won't be sent and isn't tried again; if it was paid, your user needs the operator's help"
+        return "FAILED: the payout failed and won't be retried. If it was paid, the user must contact the operator"
     step = STEP_OF_STATE.get(state)
-    return f"{state}: {IN_WORDS[step]}" if step is not None else f"{state}: on its way (a state not known here)"
+    return (
+        f"{state}: {IN_WORDS[step]}"
+        if step is not None
+        else f"{state}: in progress (a state that this server doesn't know)"
+    )

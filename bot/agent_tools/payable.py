@@ -4,6 +4,7 @@ An invoice must ask for exactly the order's sats, on the right network, and not 
 contract and chain that we know. Anything else isn't handed out at all: an agent pays what it is shown.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +13,7 @@ from pydantic import Field
 from bot.actions.ports import Placed
 from bot.actions.verdict import Payable, Unpayable, check_placed
 from bot.agent_tools.answers import Output
+from bot.domain.follow import WATCH_WITHOUT_EXPIRY
 from bot.domain.limits import AmountLimits
 from bot.domain.money import Amount
 from bot.domain.order import Deposit
@@ -22,7 +24,7 @@ from bot.settlement import CreatedOrder, Order
 from bot.settlement.adapter import deposit_of, placed_of
 from bot.settlement.states import LIGHTNING
 
-NOT_AWAITED = "the order isn't waiting for a payment"
+NOT_AWAITED = "the order isn't waiting for payment"
 
 
 class DepositOut(Output):
@@ -33,10 +35,12 @@ class DepositOut(Output):
     chain_name: str
     token_symbol: str
     token_address: str = Field(description="The token's contract.")
-    to_address: str = Field(description="Where the token goes.")
+    to_address: str = Field(description="The address to send the token to.")
     decimals: int
-    amount: str = Field(description="How much of the token, as people write it.")
-    amount_units: str = Field(description="The same in the token's base units, as a string: it can exceed 2^53.")
+    amount: str = Field(description="Amount of the token, in decimal.")
+    amount_units: str = Field(
+        description="The same amount in the token's base units. A string, because it can exceed 2^53."
+    )
     qr_value: str = Field(description="ERC-681 request for exactly this transfer, for a wallet to open or scan.")
 
 
@@ -47,6 +51,7 @@ class Payment:
     bolt11: str | None
     deposit: DepositOut | None
     expires_at: datetime | None
+    payment_hash: str | None = None
 
     @property
     def uri(self) -> str:
@@ -70,7 +75,7 @@ def payment_of_new(
 
 def payment_of_known(order: Order, *, network: str, allowed: AmountLimits, now: datetime) -> Payment:
     """How an order of the list is paid. Raises `Unpayable`: there is nothing to pay, or not rightly."""
-    if STEP_OF_STATE.get(order.state) != Step.CREATED or order.invoice_paid_at is not None:
+    if not awaits_payment(order):
         raise Unpayable(NOT_AWAITED)
     placed = Placed(
         service_id=order.id,
@@ -87,9 +92,41 @@ def payment_of_known(order: Order, *, network: str, allowed: AmountLimits, now: 
     return _payment(placed, channel, payable)
 
 
+def awaits_payment(order: Order) -> bool:
+    """Return whether the service's record says that the order isn't paid yet."""
+    return STEP_OF_STATE.get(order.state) == Step.CREATED and order.invoice_paid_at is None
+
+
+def deposit_like(deposit: Deposit, sats: int, orders: Iterable[Order], now: datetime) -> Order | None:
+    """Return the oldest of `orders` that waits for a deposit of the same sum to the same address.
+
+    Nobody could tell which of both a payment is for. Deposits have no expiry: one counts for as long as the bot would
+    follow it.
+    """
+    alike = [
+        order
+        for order in orders
+        if order.deposit_channel == deposit.channel
+        and (order.deposit_to_address or "").lower() == deposit.to_address.lower()
+        and order.sat_amount == sats
+        and awaits_payment(order)
+        and (order.invoice_expires_at is None or now < order.invoice_expires_at)
+        and (order.created_at is None or now < order.created_at + WATCH_WITHOUT_EXPIRY)
+    ]
+    return min(alike, key=lambda order: (order.created_at or now, order.id), default=None)
+
+
+def like_another(first: Order) -> str:
+    """Why a deposit isn't shown that could be taken for that of the order `first`."""
+    return (
+        f"order {first.id} waits for a deposit of the same amount to the same address, and a payment could be taken "
+        "for either. Wait until that order is done, or use another amount"
+    )
+
+
 def _payment(placed: Placed, channel: str, payable: Payable) -> Payment:
     if channel == LIGHTNING or placed.deposit is None:
-        return Payment(payable.bolt11, None, payable.expires_at)
+        return Payment(payable.bolt11, None, payable.expires_at, payable.payment_hash)
     return Payment(None, _deposit_out(placed.deposit, placed.sats), payable.expires_at)
 
 

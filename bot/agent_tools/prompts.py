@@ -26,12 +26,12 @@ def send_rupiah(
     return "\n".join(
         [
             f"{wish}. Go step by step:",
-            "1. Call list_payout_methods and choose the entry that I mean; ask me if more than one fits.",
-            "2. Ask me for what is missing: the account or mobile number, the holder's name if I know it, the amount.",
-            "3. Call get_btc_idr_quote and tell me roughly what it costs.",
-            "4. Repeat destination, number and amount, and wait for my yes.",
-            "5. Call create_offramp_order once, with includeQr, and show me how to pay and until when.",
+            "1. Call list_payout_methods and choose the entry that I mean; ask me if several fit.",
+            "2. Ask me for what is missing: account or mobile number, amount, and the holder's name if I know it.",
+            "3. Call get_btc_idr_quote and tell me the approximate price.",
+            "4. Repeat destination, number and amount, and wait until I confirm.",
+            "5. Call create_offramp_order once, with includeQr, and show me how to pay and by when.",
             "6. Call wait_for_offramp_order until it is COMPLETED or FAILED, and tell me each step.",
-            "If the outcome of step 5 is unknown, call list_offramp_orders instead of ordering again, and ask me.",
+            "If the outcome of step 5 is unknown, call list_offramp_orders and ask me. Don't create another order.",
         ]
     )

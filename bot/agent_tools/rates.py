@@ -25,7 +25,7 @@ class QuoteOut(Output):
     """The rate."""
 
     btc_idr: float = Field(description="Rupiah for one bitcoin.")
-    usdc_idr: float | None = Field(None, description="Rupiah for one USDC; null where the service doesn't say.")
+    usdc_idr: float | None = Field(None, description="Rupiah for one USDC; null if the service doesn't say.")
     fetched_at: datetime = Field(description="When the service fetched the rate.")
     source: str | None = Field(None, description="Where the rate comes from.")
 
@@ -33,16 +33,16 @@ class QuoteOut(Output):
 class MethodOut(Output):
     """One destination."""
 
-    bank_code: str = Field(description="Opaque; pass it on as partnerBankCode, unchanged.")
-    bank_name: str = Field(description="Pass it on as partnerBankName, unchanged.")
+    bank_code: str = Field(description="Opaque. Pass it as partnerBankCode, unchanged.")
+    bank_name: str = Field(description="Pass it as partnerBankName, unchanged.")
     kind: str = Field(description="bank: recipientDetails is an account number; ewallet: a mobile number.")
-    max_amount_transfer: int | None = Field(None, description="Most rupiah of one transfer; null: no limit stated.")
+    max_amount_transfer: int | None = Field(None, description="Maximum rupiah per transfer; null if no limit is known.")
 
 
 class MethodsOut(Output):
     """All destinations just now."""
 
-    methods: list[MethodOut] = Field(description="Where rupiah can be sent just now.")
+    methods: list[MethodOut] = Field(description="Destinations that rupiah can be sent to right now.")
 
 
 class RailText(Output):
@@ -55,7 +55,7 @@ class RailText(Output):
 class TokenRail(Output):
     """A token that can be deposited."""
 
-    deposit_channel: str = Field(description="Pass it on as depositChannel.")
+    deposit_channel: str = Field(description="Pass it as depositChannel.")
     chain_id: int
     token: str
     contract_address: str
@@ -66,13 +66,13 @@ class TokenRail(Output):
 class RailsOut(Output):
     """How an order can be paid."""
 
-    configured: bool = Field(description="false: only Lightning can be used.")
-    channels: list[str] = Field(description="What depositChannel may be just now.")
+    configured: bool = Field(description="If false, only Lightning can be used.")
+    channels: list[str] = Field(description="Currently available values of depositChannel.")
     lightning: RailText | None = None
     bitcoin_onchain: RailText | None = None
     base_cbbtc: TokenRail | None = None
     bsc_btcb: TokenRail | None = None
-    error: str | None = Field(None, description="The service's own remark.")
+    error: str | None = Field(None, description="The service's own message.")
 
 
 class StatsOut(Output):
@@ -81,7 +81,7 @@ class StatsOut(Output):
     # No other result is open: names and meanings of these figures are the service's (settlement API, 2.4).
     model_config = ConfigDict(extra="allow")
 
-    fetched_at: datetime | None = Field(None, description="When the service counted; null where it doesn't say.")
+    fetched_at: datetime | None = Field(None, description="When the service counted; null if it doesn't say.")
 
 
 class Rates:
@@ -93,7 +93,7 @@ class Rates:
     async def get_btc_idr_quote(self) -> Annotated[CallToolResult, QuoteOut]:
         """Get the live rate: rupiah for one bitcoin and for one USDC.
 
-        For showing what something costs before ordering. The price that counts is locked when an order is created.
+        Use it to show the price before creating an order. The final price is locked when the order is created.
         """
         try:
             quote = await self._service.quote()
@@ -104,7 +104,7 @@ class Rates:
     async def list_payout_methods(self) -> Annotated[CallToolResult, MethodsOut]:
         """List the Indonesian banks and e-wallets that rupiah can be sent to, live. Call this first.
 
-        Pick the entry of the user's destination and keep its bankCode and bankName: create_offramp_order takes the pair
+        Choose the entry of the user's destination and keep its bankCode and bankName: create_offramp_order needs both
         exactly as returned. kind says what recipientDetails must be (bank: account number, ewallet: mobile number).
         """
         try:
@@ -114,18 +114,18 @@ class Rates:
         return answer(methods_out(methods), methods_text(methods))
 
     async def get_deposit_rails(self) -> Annotated[CallToolResult, RailsOut]:
-        """See how orders can be paid: Lightning always, cbBTC on Base and BTCB on BNB Chain where configured.
+        """List the available ways to pay: Lightning always; cbBTC on Base and BTCB on BNB Chain if configured.
 
-        Never pay to an address from here: pay only what create_offramp_order returns.
+        Never pay to an address from this list. Pay only what create_offramp_order returns.
         """
         try:
             rails = rails_out(await self._service.rails())
         except SettlementError as error:
             raise read_failure(error) from None
-        return answer(rails, f"Orders can be paid over: {', '.join(rails.channels)}.")
+        return answer(rails, f"Available ways to pay: {', '.join(rails.channels)}.")
 
     async def get_platform_stats(self) -> Annotated[CallToolResult, StatsOut]:
-        """Get the settlement service's own figures, such as its liquidity and volume, for display only."""
+        """Get the settlement service's statistics, such as liquidity and volume, for display only."""
         try:
             stats = await self._service.stats()
         except SettlementError as error:
@@ -211,4 +211,4 @@ def _stats_text(given: Mapping[str, object]) -> str:
     lines = [
         f"{str(key)[:LONGEST_TOLD]}: {str(value)[:LONGEST_TOLD]}" for key, value in list(given.items())[:MOST_TOLD]
     ]
-    return "\n".join(["The settlement service's own figures:", *lines])
+    return "\n".join(["The settlement service's statistics:", *lines])

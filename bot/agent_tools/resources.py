@@ -31,7 +31,7 @@ def offer_resources(server: MCPServer, service: Service) -> None:
         try:
             found = await service.order(orderId)
         except (NotFound, ValueError):
-            raise ResourceNotFoundError("There is no such order, or it isn't this server's.") from None
+            raise ResourceNotFoundError("This server has no order with this id.") from None
         except SettlementError as error:
             raise ResourceError(str(read_failure(error))) from None
         return json.dumps(content_of(OrderOut.of(found, await showing_of(service, found))))

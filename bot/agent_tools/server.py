@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from bot.agent_tools.answers import Refusal, failure
 from bot.agent_tools.arguments import faults_in, unknown_arguments
+from bot.agent_tools.failures import nothing_done
 from bot.agent_tools.following import Following
 from bot.agent_tools.ordering import Ordering
 from bot.agent_tools.prompts import offer_prompts
@@ -28,13 +29,13 @@ Sends Indonesian rupiah (IDR) to a bank account or e-wallet in Indonesia, paid i
 cbBTC or BTCB).
 1. Call list_payout_methods first; choose the entry of the user's destination and keep its bankCode and bankName.
 2. Optionally call get_btc_idr_quote to show the rate.
-3. Only then call create_offramp_order with that bankCode as partnerBankCode and bankName as partnerBankName, \
-unchanged, the recipient's number as a string, and exactly one of idrAmount and satAmount. Let the user confirm \
-destination, number and amount before. It returns a bolt11 invoice, or deposit instructions for cbbtc and btcb; \
-somebody has to pay that before it expires.
+3. Before calling create_offramp_order, get the user's explicit confirmation of destination, number and amount. \
+Pass bankCode as partnerBankCode and bankName as partnerBankName, unchanged, the recipient's number as a string, and \
+exactly one of idrAmount and satAmount. It returns a bolt11 invoice, or deposit instructions for cbbtc and btcb. The \
+user must pay it before it expires.
 4. Call get_offramp_order about every 5 seconds (or wait_for_offramp_order) until state is COMPLETED or FAILED.
-Each create_offramp_order makes another order. If its outcome is unknown, look at list_offramp_orders and ask the \
-user; never simply call it again."""
+Every create_offramp_order call creates a new order. If the outcome is unknown, call list_offramp_orders and ask the \
+user. Never just retry."""
 
 LOOKS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 MAKES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
@@ -56,12 +57,12 @@ class AgentServer(MCPServer[Any]):
         """What the tool answers, be it a failure."""
         tool = self._tool_manager.get_tool(name)
         if tool is None:
-            return failure("There is no such tool. Call tools/list to see which there are.")
+            return failure("This tool doesn't exist. Call tools/list to see the tools.")
         # Where an order is made, a misspelt argument must not quietly count as left out.
         strange = unknown_arguments(arguments, tool.parameters) if tool.annotations == MAKES else []
         if strange:
             known = ", ".join(tool.parameters["properties"])
-            return failure(f"{name} has only these arguments: {known}. Nothing was done; leave out all others.")
+            return failure(f"{name} has only these arguments: {known}. {nothing_done(name)} Send no others.")
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -78,7 +79,7 @@ class AgentServer(MCPServer[Any]):
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError:
-            message = "There is no such prompt, or it doesn't take these arguments. See prompts/list."
+            message = "This prompt doesn't exist, or it doesn't accept these arguments. See prompts/list."
             raise MCPError(code=INVALID_PARAMS, message=message) from None
 
 
@@ -92,13 +93,13 @@ def _told(error: ToolError, name: str) -> CallToolResult:
             # Our own mistake: where it happened, without its text, which may hold anything.
             frames = traceback.extract_tb(cause.__traceback__ if cause else None)
             where = [f"{frame.filename}:{frame.lineno}" for frame in frames[-5:]]
-            log.error("tool_failed", tool=name, why=type(cause).__name__, where=where)
-            return failure(f"{name} failed because of a mistake in this server. {_after(name)}")
+            log.error("tool_failed", tool=name, error=type(cause).__name__, where=where)
+            return failure(f"{name} failed because of an error in this server. {_after(name)}")
 
 
 def _after(name: str) -> str:
     if name == "create_offramp_order":
-        return "An order may have been made: call list_offramp_orders before anything else, and tell your user."
+        return "An order may exist. Call list_offramp_orders before anything else, and tell your user."
     return "Nothing was changed."
 
 
@@ -109,8 +110,8 @@ def create_server(service: Service, *, name: str, version: str) -> AgentServer:
     rates, ordering, following = Rates(service), Ordering(service), Following(service)
     _offer(server, rates.get_btc_idr_quote, "Get the BTC/IDR rate", LOOKS)
     _offer(server, rates.list_payout_methods, "List banks and e-wallets", LOOKS)
-    _offer(server, rates.get_deposit_rails, "See how orders can be paid", LOOKS)
-    _offer(server, rates.get_platform_stats, "Get the service's figures", LOOKS)
+    _offer(server, rates.get_deposit_rails, "List the ways to pay", LOOKS)
+    _offer(server, rates.get_platform_stats, "Get the service's statistics", LOOKS)
     _offer(server, ordering.create_offramp_order, "Create an order", MAKES)
     _offer(server, following.get_offramp_order, "Get an order", LOOKS)
     _offer(server, following.list_offramp_orders, "List orders", LOOKS)

@@ -17,7 +17,9 @@ from bot.actions.budget import Budget
 from bot.actions.clock import SystemClock
 from bot.actions.market import METHODS_FOR, QUOTE_FOR, RAILS_FOR, Shared
 from bot.actions.ports import Clock
+from bot.agent_tools.arguments import MOST_LISTED
 from bot.agent_tools.doubts import Doubts
+from bot.agent_tools.memory import REMEMBERED, make_room
 from bot.domain.limits import AmountLimits
 from bot.domain.quote import TOO_OLD
 from bot.settlement import (
@@ -35,7 +37,6 @@ from bot.settlement import (
 from bot.settlement.pace import GAP_SECONDS, OrderPace
 
 ORDER_FOR = timedelta(seconds=GAP_SECONDS)
-REMEMBERED = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,8 @@ class Rules:
     """What an order must keep to.
 
     `requests_per_second` is what all tools together may ask of the service. A locked price worse than the quote by more
-    than `warn_percent` is pointed out; by more than `stop_percent`, what to pay isn't handed out at all.
+    than `warn_percent` is pointed out. Where it is worse or better by more than `stop_percent`, what to pay isn't
+    handed out at all.
     """
 
     min_order_idr: int = 20_000
@@ -84,6 +86,7 @@ class Service:
         self._orders: dict[str, Shared[Order]] = {}
         self._withheld: dict[str, str] = {}
         self._agreed: dict[str, None] = {}
+        self._invoices: dict[str, str] = {}
         self._caps: dict[tuple[str | None, str | None], int | None] = {}
 
     async def methods(self, *, fresh: bool = False) -> tuple[PayoutMethod, ...]:
@@ -133,6 +136,11 @@ class Service:
         self.doubts.looked(begun, is_empty=not listed.orders)
         return listed
 
+    async def newest(self) -> tuple[Order, ...]:
+        """Return the newest orders for a check of our own, which is no look of a caller's: doubts stay."""
+        await self._budget.take()
+        return (await self._client.orders(MOST_LISTED)).orders
+
     async def create(self, wish: OrderInput) -> CreatedOrder:
         """Create an order (4.5), once."""
         await self._budget.take()
@@ -140,8 +148,7 @@ class Service:
 
     def withhold(self, order_id: str, why: str) -> None:
         """Never hand out what this order asks to be paid."""
-        if len(self._withheld) >= REMEMBERED:
-            del self._withheld[next(iter(self._withheld))]
+        make_room(self._withheld)
         self._withheld[order_id] = why
 
     def why_withheld(self, order_id: str) -> str | None:
@@ -150,9 +157,13 @@ class Service:
 
     def agree(self, order_id: str) -> None:
         """Remember that this order asks to be paid what its caller asked for."""
-        if len(self._agreed) >= REMEMBERED:
-            del self._agreed[next(iter(self._agreed))]
+        make_room(self._agreed)
         self._agreed[order_id] = None
+
+    def claim_invoice(self, payment_hash: str, order_id: str) -> str:
+        """Return which order has the invoice with this payment hash: this one, or another that had it before."""
+        make_room(self._invoices)
+        return self._invoices.setdefault(payment_hash, order_id)
 
     def is_agreed(self, order_id: str) -> bool:
         """Return whether this process created the order and found it to be what its caller asked for."""

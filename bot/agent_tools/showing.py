@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from bot.actions.verdict import TOO_GOOD_PERCENT, Unpayable
-from bot.agent_tools.payable import Payment, payment_of_known
+from bot.agent_tools.payable import Payment, deposit_like, like_another, payment_of_known
 from bot.agent_tools.service import Service
 from bot.domain.money import Amount
 from bot.domain.quote import Quote, estimate, price_drift_percent
 from bot.settlement import Order, SettlementError
+from bot.settlement.adapter import deposit_of
 
 UNCHECKED = (
-    "its price and amount can't be checked, because the rate or the list of destinations can't be read right now. "
+    "its price and amount can't be checked, because the rate or the list of destinations isn't available right now. "
     "Call again in 5 seconds"
 )
 COMPARE = (
-    "This server doesn't remember what was asked for with this order. Pay it only if the amount and the destination "
+    "This server doesn't remember what was requested with this order. Pay it only if the amount and the destination "
     "are exactly what your user wants."
 )
 
@@ -48,11 +49,13 @@ async def showings_of(service: Service, orders: tuple[Order, ...]) -> list[Showi
     try:
         await service.methods()
         quote = await service.price()
+        has_deposit = any(each.payment is not None and each.payment.deposit is not None for each in checked)
+        newest = await service.newest() if has_deposit else ()
     except SettlementError:
-        price = None
+        price, newest = None, ()
     else:
         price = Quote(quote.btc_idr, quote.fetched_at)
-    return [_compared(service, order, _checked(service, order), price) for order in orders]
+    return [_compared(service, order, _checked(service, order), price, newest) for order in orders]
 
 
 def _checked(service: Service, order: Order) -> Showing:
@@ -68,15 +71,23 @@ def _checked(service: Service, order: Order) -> Showing:
     return Showing(payment)
 
 
-def _compared(service: Service, order: Order, showing: Showing, price: Quote | None) -> Showing:
-    """Compare an order that nobody here remembers with the current quote."""
+def _compared(
+    service: Service, order: Order, showing: Showing, price: Quote | None, newest: tuple[Order, ...]
+) -> Showing:
+    """Compare an order that nobody here remembers with the current quote, and with the newest orders."""
     if showing.payment is None or service.is_agreed(order.id):
         return showing
     if price is None:
         return Showing(why_not=UNCHECKED)
+    deposit = deposit_of(order)
+    first = deposit_like(deposit, order.sat_amount, (*newest, order), service.clock.now()) if deposit else None
+    if first is not None and first.id != order.id:
+        return Showing(why_not=like_another(first))
     drift = _drift_percent(order, price)
     if drift > service.rules.stop_percent:
         return Showing(why_not=f"its price is {drift:.1f}% worse than the current quote")
+    if drift < -service.rules.stop_percent:
+        return Showing(why_not=f"its price is {-drift:.1f}% better than the current quote, which can be a mistake")
     return Showing(showing.payment, warnings=(COMPARE, *_price_warnings(drift, service.rules.warn_percent)))
 
 
@@ -89,7 +100,7 @@ def _drift_percent(order: Order, price: Quote) -> Decimal:
 
 def _price_warnings(drift: Decimal, warn_percent: Decimal) -> list[str]:
     if drift < -TOO_GOOD_PERCENT:
-        return [f"Its price is {-drift:.1f}% better than the current quote, which can be a mistake."]
+        return [f"Its price is {-drift:.1f}% better than the current quote. It may be a mistake."]
     if drift > warn_percent:
         return [f"Its price is {drift:.1f}% worse than the current quote."]
     return []

@@ -39,7 +39,7 @@ async def serve(server: AgentServer) -> int:
             await Between(lines, answers).serve(server)
     except* BrokenPipeError:
         # The client stopped reading: there is nobody to answer any more.
-        log.info("client_gone")
+        log.info("client_disconnected")
     return 0
 
 

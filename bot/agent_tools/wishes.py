@@ -22,22 +22,23 @@ _MOBILE = re.compile(r"\+?[0-9]+")
 
 _ACCOUNT_WANTED = (
     f"recipientDetails must be an account number for this bank (kind bank): {SHORTEST_ACCOUNT} to {LONGEST_ACCOUNT} "
-    "digits, typically 10 to 16, without spaces, dashes or country code, as a string."
+    "digits (usually 10 to 16), without spaces, dashes or country code, as a string."
 )
 _MOBILE_WANTED = (
-    "recipientDetails must be an Indonesian mobile number for this e-wallet (kind ewallet): 10 to 15 digits in all, as "
+    "recipientDetails must be an Indonesian mobile number for this e-wallet (kind ewallet): 10 to 15 digits, such as "
     "081234567890 or +6281234567890, without spaces or dashes, as a string."
 )
 _HOLDER_WANTED = (
-    f"bankAccountName must be the holder's name in letters, on one line, at most {LONGEST_HOLDER} characters; or leave "
-    "it out."
+    f"bankAccountName must be the holder's name in letters, on one line, at most {LONGEST_HOLDER} characters. You "
+    "can leave it out."
 )
 _REMARKS = {
     "number.unusual_length": "This bank's account numbers usually have {expected} digits, and this one has {actual}.",
     "number.rare_length": "Account numbers usually have {shortest} to {longest} digits, and this one has {actual}.",
-    "number.unusual_mobile": "This mobile number has {actual} digits and isn't in the numbering plan known here.",
+    "number.like_mobile": "This account number looks like a mobile number, and {method} is a bank.",
+    "number.unusual_mobile": "This mobile number has {actual} digits and isn't in a known number range.",
 }
-CHECK_IT = " Let your user check it before anything is paid."
+CHECK_IT = " Ask your user to check it before paying."
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,8 @@ def not_listed(methods: tuple[PayoutMethod, ...], code: str, name: str) -> Refus
     pairs = [f"partnerBankCode “{method.bank_code}” with partnerBankName “{method.bank_name}”" for method in near[:3]]
     hint = f" Did you mean {', or '.join(pairs)}?" if pairs else ""
     return Refusal(
-        "partnerBankCode and partnerBankName aren't a pair of the live list. Call list_payout_methods and send "
-        f"bankCode and bankName of one entry, unchanged.{hint}"
+        "partnerBankCode and partnerBankName aren't a matching pair in the live list. Call list_payout_methods and "
+        f"send bankCode and bankName of one entry, unchanged.{hint}"
     )
 
 
@@ -119,6 +120,6 @@ def check_limits(method: PayoutMethod, idr: int, given: Amount, rules: Rules) ->
     if allowed.maximum is not None and allowed.is_above(idr):
         cap = allowed.maximum
         raise Refusal(
-            f"{method.bank_name} takes {rupiah(cap)} at the most in one transfer{worth}. Send idrAmount {cap} or less, "
+            f"{method.bank_name} accepts at most {rupiah(cap)} per transfer{worth}. Send idrAmount {cap} or less, "
             "or choose another destination."
         )

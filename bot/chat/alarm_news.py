@@ -58,7 +58,8 @@ class AlarmTeller:
         screen = staff_notes.screen(Notice(kind), t, order, news.payload, self._clock.now())
         if news.chat_id in self._operators:
             alarm = Alarm(kind=KIND_OF[kind], subject=reference, raised_at=news.created_at)
-            screen = Screen(screen.text, alarms.keyboard(t, alarm))
+            known = {reference: order} if order is not None else {}
+            screen = Screen(f"{screen.text}\n{alarms.todo(t, [alarm], known)}", alarms.keyboard(t, alarm))
         return await self._send(news, t, screen)
 
     async def _orders(self, raised: Iterable[Alarm]) -> Mapping[str, Order]:

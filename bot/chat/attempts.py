@@ -69,7 +69,7 @@ class Attempts:
             await self._note(attempt, error)
         if attempt.attempts < MAX_ATTEMPTS:
             return PAUSE_SECONDS * 2.0 ** (attempt.attempts - 1)
-        log.error("update_set_aside", update=attempt.item.update_id, attempts=attempt.attempts)
+        log.error("update_dropped", update=attempt.item.update_id, attempts=attempt.attempts)
         self._finish(attempt.item.update_id)
         return None
 
@@ -99,7 +99,7 @@ class Attempts:
             "update_attempt_failed",
             update=attempt.item.update_id,
             attempts=attempt.attempts,
-            why=type(error).__name__,
+            error=type(error).__name__,
             where=_where(error),
         )
 

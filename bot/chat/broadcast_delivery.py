@@ -123,4 +123,4 @@ class LiveMessages:
 
     async def _reader(self, chat_id: int) -> Person | None:
         async with self._store.reading() as tx:
-            return await tx.people.get(chat_id)
+            return await tx.people.get_if_readable(chat_id)

@@ -1,4 +1,4 @@
-"""The commands that Telegram shows beside the message field: everybody's, each member of staff's, their group's."""
+"""What Telegram shows of the bot: the commands (everybody's, staff's, their group's) and the descriptions."""
 
 from collections.abc import Iterable, Sequence
 
@@ -51,6 +51,13 @@ async def set_commands(application: Application, desk: Desk) -> bool:  # type: i
     return all(known)
 
 
+async def set_descriptions(application: Application, desk: Desk) -> None:  # type: ignore[type-arg]
+    """Set the bot's descriptions in both languages: the one of an empty chat, and the short one of its profile."""
+    for t, code in _languages(desk):
+        await application.bot.set_my_description(t.plain("about.description"), language_code=code)
+        await application.bot.set_my_short_description(t.plain("about.short"), language_code=code)
+
+
 def commands_of(desk: Desk, person_id: int) -> tuple[str, ...]:
     """The list of somebody in their private chat, as far as they may do what stands in it."""
     operators = OPERATORS_COMMANDS if person_id in desk.operator_ids else ()
@@ -67,7 +74,7 @@ async def _is_set(
     try:
         await _set_commands(application, desk, BotCommandScopeChat(chat_id), tuple(names))
     except TelegramError as error:
-        log.info("staff_have_no_commands", why=type(error).__name__)
+        log.info("staff_commands_not_set", error=type(error).__name__)
         return False
     return True
 
@@ -78,10 +85,15 @@ async def _set_commands(
     scope: BotCommandScope,
     names: Sequence[str],
 ) -> None:
-    for locale, code in (*((locale, locale) for locale in LOCALES), (desk.default_locale, None)):
-        t = desk.translations.get(locale)
+    for t, code in _languages(desk):
         commands = [BotCommand(name, _described(t, name, names)) for name in names]
         await application.bot.set_my_commands(commands, scope=scope, language_code=code)
+
+
+def _languages(desk: Desk) -> list[tuple[Translator, str | None]]:
+    """Return each language with the code Telegram knows it by; without a code, the one for all other languages."""
+    codes = (*((locale, locale) for locale in LOCALES), (desk.default_locale, None))
+    return [(desk.translations.get(locale), code) for locale, code in codes]
 
 
 def _described(t: Translator, name: str, names: Sequence[str]) -> str:

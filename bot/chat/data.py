@@ -6,7 +6,8 @@ and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` 
 `ph:<action>[:<suggestion>]` of the phrase; `bc:<broadcast>:<revision>:<action>[:<argument>]` drives a broadcast, and
 `bc:list:<offset>` is a page of them; `q:<period>` is the rate over that time and `sub:<action>[:<argument>]` about news
 of it; `st:<action>[:<argument>]` is of operators' figures, `al:<action>[:<kind>:<subject>]` acts on their alarms and
-`bd:<broadcast>:<action>` on a broadcast that has begun; anything else is a word of its own (`new`, `over`, `lang:en`).
+`bd:<broadcast>:<action>` on a broadcast that has begun; `help:<page>` is of `/help`; anything else is a word of its own
+(`new`, `over`, `lang:en`).
 """
 
 import re
@@ -32,6 +33,7 @@ BROADCAST_PATTERN = re.compile(r"^bc:([0-9a-f]{10}):(\d{1,9}):([a-z]{1,12})(?::(
 BROADCASTS_PATTERN = re.compile(r"^bc:(?:new|list:(\d{1,6}))$")
 SUBSCRIPTION_PATTERN = re.compile(r"^sub:([a-z]{1,12})(?::([0-9a-z:-]{1,48}))?$")
 ALARM_PATTERN = re.compile(r"^al:(status|mine|done|tick|list)(?::([a-z_]{1,20}):([0-9A-Z]{0,16}))?$")
+HELP_PATTERN = re.compile(r"^help:(show|cost|time|lightning|trouble|aside)$")
 DELIVERY_PATTERN = re.compile(r"^bd:([0-9a-f]{4,32}):(show|pause|resume|stop|again)$")
 
 
@@ -107,6 +109,11 @@ def read_alarm_press(data: str) -> tuple[str, str, str]:
     """The action, kind and subject that `for_alarm` wrote; all empty where it isn't one."""
     match = ALARM_PATTERN.match(data)
     return (match[1], match[2] or "", match[3] or "") if match else ("", "", "")
+
+
+def for_help(page: str) -> str:
+    """Return the data of a button to a page of `/help`."""
+    return f"help:{page}"
 
 
 def for_delivery(broadcast_id: str, action: str) -> str:

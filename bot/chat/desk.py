@@ -18,10 +18,12 @@ from bot.actions.lookups import LookingUp
 from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders
+from bot.actions.payout_times import MeasuredTimes
 from bot.actions.ports import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, Clock, Person, RowUnreadable, Settlement, Store
 from bot.actions.privacy import Privacy
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
+from bot.actions.reply_time import ReplyTime
 from bot.actions.revealing import Revealing
 from bot.actions.saved_answers import SavedAnswers
 from bot.actions.subscribing import Subscribing
@@ -42,6 +44,7 @@ from bot.chat.taps import SecondTaps
 from bot.domain.draft import OrderDraft
 from bot.domain.errors import Rejection
 from bot.domain.phrase import Suggestion, suggest, suggested
+from bot.domain.provider import UNNAMED, Provider
 from bot.i18n import Html, Translations, Translator
 
 if TYPE_CHECKING:
@@ -86,6 +89,8 @@ class Desk:
     receipts: Receipts
     charts: Charts
     orders: Orders
+    payout_times: MeasuredTimes
+    reply_time: ReplyTime
     observer: Observer
     help: Help
     support_room: SupportRoom
@@ -109,6 +114,7 @@ class Desk:
     clock: Clock
     default_locale: str
     operator_ids: frozenset[int] = frozenset()
+    provider: Provider = UNNAMED
     prompts: Prompts = field(default_factory=Prompts)
     second_taps: SecondTaps = field(default_factory=SecondTaps)
 

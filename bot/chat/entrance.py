@@ -34,6 +34,7 @@ from bot.chat import (
     data,
     edits,
     figures,
+    helping,
     history,
     phrases,
     presses,
@@ -78,6 +79,7 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     broadcast_presses.handlers,
     auditing.handlers,
     tickets.handlers,
+    helping.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
@@ -229,7 +231,7 @@ async def _apologise(_: object, context: Context) -> None:
         visit.failure = error
         return
     # Without the exception's text, which may quote what a person wrote.
-    log.error("update_failed", why=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
+    log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
     if visit is not None:
         await visit.acknowledge()
         await visit.say(Screen(visit.t("talk.broken")))
@@ -237,7 +239,7 @@ async def _apologise(_: object, context: Context) -> None:
 
 async def _tell_unreadable(visit: Visit, error: RowUnreadable) -> None:
     """Say what is damaged. An open draft is closed after that: who has read nothing would wonder where it went."""
-    log.error("update_failed", why=type(error).__name__, where=frames(error, FRAMES_LOGGED))
+    log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))
     await visit.acknowledge()
     await visit.say(lapsed.damaged(visit.t) if error.is_of_draft else Screen(visit.t(DAMAGED[error.table])))
     if error.is_of_draft:

@@ -34,7 +34,7 @@ def fit(html: str, limit: int = TEXT_UNITS) -> str:
         kept.append(piece[0])
     if not overflowing or visible_units(html) <= limit:
         return html
-    log.error("text_cut", limit=limit)
+    log.error("message_truncated", limit=limit)
     return "".join([*kept, ELLIPSIS, *(f"</{name}>" for name in reversed(open_tags))])
 
 

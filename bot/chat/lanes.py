@@ -128,7 +128,7 @@ class Lanes:
         try:
             await asyncio.wait_for(self._attempts.settle(), FINISH_SECONDS)
         except TimeoutError:
-            log.warning("updates_left_unfinished")  # harmless: they will be processed again
+            log.warning("updates_not_finished")  # harmless: they will be processed again
 
     def _lane(self, chat_id: int) -> _Lane:
         if chat_id not in self._lanes:
@@ -145,7 +145,7 @@ class Lanes:
         error = None if task.cancelled() else task.exception()
         if self._closing or self._lanes.get(lane.chat_id) is not lane:
             return
-        log.error("lane_ended", why=type(error).__name__ if error else "CancelledError")
+        log.error("chat_queue_restarted", error=type(error).__name__ if error else "CancelledError")
         job = lane.jobs[0] if lane.jobs else None
         if isinstance(job, Attempt):
             # It may be what ended the lane, so its attempts are counted.
@@ -195,7 +195,7 @@ class Lanes:
 async def _run(errand: _Errand) -> None:
     error = await caught(errand.work())
     if error is not None:
-        log.error("errand_failed", why=type(error).__name__)
+        log.error("background_task_failed", error=type(error).__name__)
     _conclude(errand, done=error is None)
 
 

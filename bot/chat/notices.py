@@ -8,12 +8,12 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from bot.actions.help import Help
-from bot.actions.news import DRAFT_SUBJECT, FAREWELL, reference_in, subject_of
+from bot.actions.news import DRAFT_SUBJECT, FAREWELL, news_of, reference_in, subject_of
 from bot.actions.ports import Clock, News, Person, RowUnreadable, Store, Told, Untellable
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import known_as
 from bot.chat import words
-from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, Outcome
+from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, NotModified, Outcome
 from bot.chat.receipts import draw
 from bot.chat.screen import Keyboard, Screen
 from bot.chat.screens import card, lapsed, outcome, pay, privacy, recipients, staff_notes, wallet_page
@@ -23,7 +23,7 @@ from bot.domain.notices import Way, way_of
 from bot.domain.order import Notice, Order, Phase
 from bot.domain.timeline import Step
 from bot.domain.zones import PRESUMED
-from bot.i18n import Translations, Translator, choose
+from bot.i18n import Html, Translations, Translator, choose
 from bot.invoices import qr
 from bot.pictures.closed import draw_closed
 
@@ -75,6 +75,7 @@ class ChatTeller:
             Notice.CARD: self._tell_card,
             Notice.CARD_EDIT: self._edit_card,
             Notice.TAKE_DOWN: self._take_down,
+            Notice.TAKE_DOWN_PICTURE: self._take_down_picture,
             Notice.RECEIPT: self._tell_receipt,
         }
 
@@ -125,7 +126,7 @@ class ChatTeller:
 
     async def _reader(self, chat_id: int) -> Person | None:
         async with self._store.reading() as tx:
-            return await tx.people.get(chat_id)
+            return await tx.people.get_if_readable(chat_id)
 
     async def _send(self, news: News, t: Translator, screen: Screen, *, silent: bool) -> Telling:
         return await tell_text(self._messenger, news, t, screen, lane="money", silent=silent)
@@ -207,25 +208,41 @@ class ChatTeller:
                 message_id = await tx.outbox.message_of(subject_of(order), kind, news.chat_id)
             if message_id is None:
                 continue
-            gone = await self._take_away(news.chat_id, message_id, t, order)
+            gone = await self._take_away(news, message_id, t, order)
             if not isinstance(gone, Told):
                 return gone
         return Told()
 
-    async def _take_away(self, chat_id: int, message_id: int, t: Translator, order: Order) -> Telling:
+    async def _take_away(self, news: News, message_id: int, t: Translator, order: Order) -> Telling:
         """Delete a message, or replace what it shows: after 48 hours Telegram deletes nothing of a bot's."""
+        chat_id = news.chat_id
         outcome = await self._messenger.delete(chat_id, message_id, lane="money")
         if not isinstance(outcome, Gone | Invalid):
             return kept(outcome)
         if isinstance(outcome, Gone) and not outcome.is_too_old:
             return Told()
-        text = t("pay.closed_paid" if order.is_paid else "pay.closed", line=words.order_line(t, order))
-        picture = draw_closed(is_paid=order.is_paid)
-        outcome = await self._messenger.edit_photo(chat_id, message_id, picture, text, lane="money")
+        text = _closed_text(t, order)
+        outcome = await self._messenger.edit_caption(chat_id, message_id, text, lane="money")
+        if isinstance(outcome, Delivered | NotModified):
+            # Text and buttons are gone. A picture that keeps failing must not delay that the payment has arrived.
+            async with self._store.transaction() as tx:
+                await tx.outbox.add(news_of(order, (Notice.TAKE_DOWN_PICTURE,), self._clock.now()))
+            return Told()
         if isinstance(outcome, Gone | Invalid):
             outcome = await self._messenger.edit_text(chat_id, message_id, text, lane="money")
         # What can't be edited either isn't there any more.
         return Told() if isinstance(outcome, Gone | Invalid) else kept(outcome)
+
+    async def _take_down_picture(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+        """Replace the QR code of an invoice that is too old to be deleted."""
+        del zone
+        async with self._store.reading() as tx:
+            message_id = await tx.outbox.message_of(subject_of(order), Notice.INVOICE, news.chat_id)
+        if message_id is None:
+            return Told()
+        picture, text = draw_closed(is_paid=order.is_paid), _closed_text(t, order)
+        outcome = await self._messenger.edit_photo(news.chat_id, message_id, picture, text, lane="talk")
+        return Told() if isinstance(outcome, Gone) else kept(outcome)
 
     async def _tell_receipt(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         """Silently, for that the rupiah were sent has just been told; and not to whom leaves that to the card."""
@@ -263,3 +280,7 @@ class ChatTeller:
 
     def _card(self, order: Order, t: Translator, zone: ZoneInfo) -> Screen:
         return card.screen(t, order, self._clock.now(), zone, help_offered=self._help.is_offered)
+
+
+def _closed_text(t: Translator, order: Order) -> Html:
+    return t("pay.closed_paid" if order.is_paid else "pay.closed", line=words.order_line(t, order))

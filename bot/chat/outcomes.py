@@ -107,7 +107,7 @@ def outcome_of(error: TelegramError) -> Outcome:  # noqa: PLR0911  one line a me
         case Forbidden():
             return Unreachable(redact(error.message))
         case InvalidToken():
-            log.error("bot_token_refused")
+            log.error("bot_token_rejected")
             return TryLater(AFTER_REFUSED_TOKEN_SECONDS)
         case BadRequest():
             return _refused(redact(error.message))
@@ -125,7 +125,7 @@ def _refused(description: str) -> Outcome:
         return Gone(is_too_old=_TOO_OLD in said)
     if _any_in(said, _UNREACHABLE):
         return Unreachable(description)
-    log.error("message_refused", why=description)
+    log.error("message_rejected", reason=description)
     return Invalid(description)
 
 

@@ -77,7 +77,7 @@ async def _confirmed(update: Update, _: Context) -> None:
 
 async def _show(visit: Visit) -> None:
     wished = visit.person.delete_asked_at is not None
-    shown = privacy.screen(visit.t, visit.desk.privacy.retention_days, wished=wished)
+    shown = privacy.screen(visit.t, visit.desk.privacy.retention_days, visit.desk.provider, wished=wished)
     await visit.show(with_way_back(visit.t, visit.draft, shown))
 
 

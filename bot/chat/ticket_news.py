@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from bot.actions.news import reference_in
 from bot.actions.outbox import After
 from bot.actions.ports import Clock, News, Person, PostRole, Store, Told, Transaction, Untellable
+from bot.actions.reply_time import ReplyTime
 from bot.actions.ticket_news import ToPerson, ToRoom, ticket_in
 from bot.actions.ticket_posting import keep_post
 from bot.chat.messenger import Invalid, Messenger, Outcome, TryLater
@@ -24,11 +25,14 @@ from bot.i18n import Translator
 class TicketNews:
     """Tells persons of their tickets. `reopen_within` is how long a closed one may be taken up again."""
 
-    def __init__(self, store: Store, messenger: Messenger, clock: Clock, *, reopen_within: timedelta) -> None:
+    def __init__(
+        self, store: Store, messenger: Messenger, clock: Clock, *, reopen_within: timedelta, reply_time: ReplyTime
+    ) -> None:
         self._store = store
         self._messenger = messenger
         self._clock = clock
         self._within = reopen_within
+        self._reply_time = reply_time
 
     def tellers(self) -> Mapping[str, Tell]:
         """Kind of news -> who tells it."""
@@ -43,7 +47,7 @@ class TicketNews:
         ticket, order = await self._read(news)
         if ticket is None:
             return Told()
-        screen = ticket_question.by_itself(t, ticket, order)
+        screen = ticket_question.by_itself(t, ticket, order, await self._reply_time.get())
         return await tell_text(self._messenger, news, t, screen, lane="money", silent=True)
 
     async def _tell_closed(self, news: News, reader: Person | None, t: Translator) -> Telling:

@@ -176,8 +176,14 @@ async def _show_taken(visit: Visit, taken: Taken) -> None:
     ticket = taken.ticket
     async with visit.desk.store.reading() as tx:
         order = await tx.orders.get(ticket.order_reference) if ticket.order_reference else None
-    is_first = taken.what in {Did.ASKED, Did.REOPENED}
-    shown = screens.opened(visit.t, ticket, order) if is_first else screens.added(visit.t, ticket)
+    match taken.what:
+        case Did.ASKED:
+            shown = screens.opened(visit.t, ticket, order, await visit.desk.reply_time.get())
+        case Did.REOPENED:
+            # Only first replies are measured, which says nothing about a ticket that goes on.
+            shown = screens.opened(visit.t, ticket, order)
+        case _:
+            shown = screens.added(visit.t, ticket)
     message_id = await _show(visit, shown)
     if message_id is not None:
         await keep_post(visit, ticket, message_id)

@@ -41,7 +41,7 @@ async def help_page(visit: Visit) -> Screen:
         mine = [ticket for ticket in known if ticket.is_open]
         orders = [await tx.orders.get_if_readable(ticket.order_reference) for ticket in mine if ticket.order_reference]
     about = {order.reference: order for order in orders if order is not None}
-    return ticket_page.help_screen(visit.t, visit.desk.help, mine, about)
+    return ticket_page.help_screen(visit.t, visit.desk.help, mine, about, visit.desk.provider)
 
 
 async def ask_about(visit: Visit, order: Order) -> None:

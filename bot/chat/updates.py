@@ -104,9 +104,10 @@ class Receiver:
         offset: int | None = None
         while True:
             batch = await self._fetch(offset)
-            if batch:
-                await self._take(batch)
-                offset = max(update["update_id"] for update in batch) + 1
+            await self._take(batch)
+            # An empty answer acknowledges all before the offset. From then on it would only hide updates whose ids
+            # begin anew below it, as after a week without any.
+            offset = max(update["update_id"] for update in batch) + 1 if batch else None
 
     async def _take(self, batch: Sequence[Json]) -> None:
         received = self._clock.now()
@@ -137,11 +138,11 @@ class Receiver:
                 pause = REFUSED_WAIT
             except Conflict:
                 log.error(  # noqa: TRY400  a traceback would say no more
-                    "second_poller", hint="another process receives this bot's updates, or a webhook is set"
+                    "second_poller_detected", hint="another process receives this bot's updates, or a webhook is set"
                 )
                 pause = CONFLICT_WAIT
             except TelegramError as error:
-                log.warning("poll_failed", why=type(error).__name__, wait=wait)
+                log.warning("update_polling_failed", error=type(error).__name__, retry_in=wait)
                 pause = max(wait, error.seconds if isinstance(error, SlowDown) else 0)
                 wait = min(2 * wait, LONGEST_WAIT)
             await asyncio.sleep(pause)

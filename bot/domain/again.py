@@ -4,7 +4,7 @@ from datetime import datetime
 
 from bot.domain.draft import OrderDraft
 from bot.domain.follow import offer_is_over
-from bot.domain.order import LOOKED_FOR, Order, Phase
+from bot.domain.order import LOOKED_FOR, Failure, Order, Phase
 
 
 def may_be_sent_again(order: Order, now: datetime) -> bool:
@@ -21,8 +21,13 @@ def may_be_sent_again(order: Order, now: datetime) -> bool:
 
 
 def is_lapsed(order: Order, now: datetime) -> bool:
-    """Whether it is too late to pay, and no payment has been seen."""
-    return not order.is_paid and (order.is_ended or order.expiry_told or order.is_expired(now))
+    """Whether it is too late to pay, and no payment has been seen.
+
+    A deposit that failed may have been paid unseen: whoever is told not to pay again isn't offered to.
+    """
+    if order.is_paid or order.failure is Failure.UNKNOWN:
+        return False
+    return order.is_ended or order.expiry_told or order.is_expired(now)
 
 
 def is_given_up(order: Order) -> bool:

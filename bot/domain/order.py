@@ -62,6 +62,7 @@ class Notice(StrEnum):
     CARD = "card"  # the live card is first sent
     CARD_EDIT = "card_edit"
     TAKE_DOWN = "take_down"  # the QR must go: nothing more is to be paid with it
+    TAKE_DOWN_PICTURE = "take_down_picture"  # of an invoice that is too old to be deleted; its text has gone already
     PAID = "paid"
     PAID_LATE = "paid_late"
     CONVERTING = "converting"  # these two only for whom wishes to hear of each step (domain/notices.py)

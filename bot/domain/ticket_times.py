@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from statistics import median
 
+from bot.domain.measuring import LEAST_MEASURED
 from bot.domain.tickets import Rating, Ticket
 
 
@@ -56,6 +57,11 @@ class TicketFigures:
     close: timedelta | None = None
     good: int = 0
     bad: int = 0
+
+    @property
+    def usual_reply(self) -> timedelta | None:
+        """Return the median time to the first answer, or None where too few tickets show it."""
+        return self.first_answer if self.answered >= LEAST_MEASURED else None
 
 
 def measured(tickets: Iterable[TicketTimes]) -> TicketFigures:

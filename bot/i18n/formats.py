@@ -101,6 +101,14 @@ class Formats:
                 return format_unit(length // unit, f"duration-{name}", locale=self.locale)
         return format_unit(length // _UNITS[-1][1], "duration-minute", locale=self.locale)
 
+    def within(self, length: timedelta) -> str:
+        """Return a length of time that is certainly not exceeded: as `duration`, but rounded up."""
+        for name, unit in _UNITS:
+            count = -(-length // unit)
+            if count > _LEAST_OF_A_UNIT or unit == _UNITS[-1][1]:
+                return format_unit(max(count, 1), f"duration-{name}", locale=self.locale)
+        raise ValueError(length)
+
     def _whole(self, value: int) -> str:
         return f"{value:,}".translate(self._separators)
 

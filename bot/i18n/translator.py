@@ -99,7 +99,7 @@ class Translator(Formats):
     def _fault(self, fault: TranslationError, shown: str) -> str:
         if self._strict:
             raise fault
-        log.error("translation_fault", fault=str(fault))
+        log.error("translation_failed", fault=str(fault))
         return shown
 
     def _written(self, value: object, style: str | None) -> str:

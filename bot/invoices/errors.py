@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
+def _sats(msat: int) -> str:
+    return f"{msat // 1000:,}{f'.{msat % 1000:03}' if msat % 1000 else ''} sats"
+
+
 class PaymentRequestError(Exception):
     """Root of the tree."""
 
@@ -46,8 +50,8 @@ class UnwritableInvoice(InvoiceError):
 class InvoiceMismatch(InvoiceError):
     """A good invoice that is not the one an order needs; `fields` tells staff why, without personal data."""
 
-    def __init__(self, **fields: str | int | None) -> None:
-        super().__init__(", ".join(f"{name}={value}" for name, value in fields.items()))
+    def __init__(self, words: str, **fields: str | int | None) -> None:
+        super().__init__(words)
         self.fields: dict[str, str | int | None] = fields
 
 
@@ -55,21 +59,34 @@ class WrongNetwork(InvoiceMismatch):
     """The invoice is for another Bitcoin network."""
 
     def __init__(self, *, expected: str, actual: str) -> None:
-        super().__init__(expected_network=expected, actual_network=actual)
+        super().__init__(
+            f"the invoice is for the network {actual}, expected {expected}",
+            expected_network=expected,
+            actual_network=actual,
+        )
 
 
 class WrongAmount(InvoiceMismatch):
     """The invoice asks for another sum than the order's, or (`actual_msat` None) for any sum."""
 
     def __init__(self, *, expected_msat: int, actual_msat: int | None) -> None:
-        super().__init__(expected_msat=expected_msat, actual_msat=actual_msat)
+        asked = "any amount" if actual_msat is None else _sats(actual_msat)
+        super().__init__(
+            f"the invoice asks for {asked}, expected {_sats(expected_msat)}",
+            expected_msat=expected_msat,
+            actual_msat=actual_msat,
+        )
 
 
 class AlreadyExpired(InvoiceMismatch):
     """The invoice can no longer be paid."""
 
     def __init__(self, *, expired_at: datetime, now: datetime) -> None:
-        super().__init__(expired_at=expired_at.isoformat(), now=now.isoformat())
+        super().__init__(
+            f"the invoice expired at {expired_at:%Y-%m-%d %H:%M:%S} UTC",
+            expired_at=expired_at.isoformat(),
+            now=now.isoformat(),
+        )
 
 
 class DepositCheckError(PaymentRequestError):

@@ -100,7 +100,7 @@ class _ServiceProxy:
         try:
             answer = await self._ask(request, path)
         except httpx.HTTPError:
-            return JSONResponse({"error": "the settlement sandbox does not answer"}, status_code=502)
+            return JSONResponse({"error": "the settlement sandbox isn't answering"}, status_code=502)
         return Response(
             answer.content,
             status_code=answer.status_code,

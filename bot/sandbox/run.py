@@ -98,7 +98,9 @@ def _wallet_address(options: SandboxOptions) -> str | None:
         try:
             probe.bind((HOST, options.wallet_port))
         except OSError as error:
-            raise SystemExit(f"The wallet pages can't have port {options.wallet_port}: {error.strerror}") from None
+            raise SystemExit(
+                f"Port {options.wallet_port} can't be opened: {error.strerror}. Choose another with --wallet-port."
+            ) from None
         return f"http://{HOST}:{probe.getsockname()[1]}"
 
 
@@ -137,9 +139,9 @@ def announce(options: SandboxOptions, addresses: Addresses, environment: Mapping
     out.write(f"\n  Kirim's sandbox is ready ({options.profile} profile). Open this in a browser:\n\n")
     out.write(f"      {addresses.page}\n\n")
     if options.with_bot:
-        out.write("  Ctrl-C ends it. Everything is kept for the next start; `--fresh` begins anew.\n\n")
+        out.write("  Press Ctrl-C to stop. State is kept; use --fresh to start over.\n\n")
     else:
-        out.write("  The bot isn't started. To start one yourself:\n\n")
+        out.write("  The bot isn't running. To start it yourself:\n\n")
         out.writelines(f"      {name}={value} \\\n" for name, value in environment.items())
         out.write("      python -m bot run\n\n")
     out.flush()
@@ -190,7 +192,7 @@ async def _keep_bot_running(environment: Mapping[str, str], stop: asyncio.Event)
         await asyncio.wait({stopped, died}, return_when=asyncio.FIRST_COMPLETED)
         if died.done():
             stopped.cancel()
-            log.warning("bot_ended", code=bot.returncode, again_in=BOT_RESTS)
+            log.warning("bot_exited", code=bot.returncode, retry_in=BOT_RESTS)
             await asyncio.sleep(BOT_RESTS)
             continue
         bot.send_signal(signal.SIGTERM)

@@ -129,5 +129,5 @@ async def _move_orders(service: Service) -> None:
         try:
             lifecycle.tick(service)
         except sqlite3.Error as error:
-            log.warning("tick_failed", reason=type(error).__name__)
+            log.warning("tick_failed", error=type(error).__name__)
         await asyncio.sleep(_TICK_SECONDS)

@@ -216,7 +216,9 @@ class SettlementClient:
                 pause = self._retry.pause(attempt, error, self._chance(), floor) if retry else None
                 if pause is None or self._clock() + pause >= end:
                     raise
-            log.info("settlement_retry", path=path, attempt=attempt, seconds=round(pause, 2), key_id=self.key_id)
+            log.info(
+                "settlement_retry_scheduled", path=path, attempt=attempt, retry_in=round(pause, 2), key_id=self.key_id
+            )
             await self._sleep(pause)
             attempt += 1
 
@@ -226,11 +228,11 @@ class SettlementClient:
         try:
             answer = await exchange(self._http, request, seconds)
         except SettlementError as error:
-            log.warning("settlement_failed", error=str(error), seconds=self._since(started), **told)
+            log.warning("settlement_request_failed", error=str(error), seconds=self._since(started), **told)
             raise
         if answer.date:
             self.clock_offset = answer.date - self._now()
-        log.debug("settlement_answered", status=answer.status, seconds=self._since(started), **told)
+        log.debug("settlement_request_answered", status=answer.status, seconds=self._since(started), **told)
         return answer
 
     def _since(self, started: float) -> float:

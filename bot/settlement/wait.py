@@ -87,7 +87,7 @@ async def _look(client: ReadsOrders, order_id: str, pace: float, failures: int) 
     except SettlementError as error:
         if not error.transient:
             raise
-        log.info("settlement_wait_failed", order_id=order_id, failures=failures + 1, error=str(error))
+        log.info("order_poll_failed", order_id=order_id, failures=failures + 1, error=str(error))
         told = retry_after_of(error)
     grown = min(pace * 2.0 ** min(failures, _MOST_DOUBLINGS), max(LONGEST_PAUSE, pace))
     return None, max(grown, told), told

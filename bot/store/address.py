@@ -50,18 +50,18 @@ def address(database_url: str) -> Address:
     try:
         url = make_url(database_url)
     except (ArgumentError, ValueError):
-        raise UnusableUrl("the database URL can't be read") from None
+        raise UnusableUrl("it isn't a database URL") from None
     kind = url.drivername.partition("+")[0]
     if kind == "sqlite":
         return _sqlite(url.database or MEMORY)
     if kind in {"postgresql", "postgres"}:
         return Address(_with_ssl(url.set(drivername="postgresql+asyncpg")))
-    raise UnusableUrl("the database URL must begin with sqlite:/// or postgresql://")
+    raise UnusableUrl("it must begin with sqlite:/// or postgresql://")
 
 
 def _sqlite(name: str) -> Address:
     if not name:
-        raise UnusableUrl("the database URL is empty")
+        raise UnusableUrl("it is empty")
     temporary = name == MEMORY
     folder = Path(tempfile.mkdtemp(prefix="kirim-store-")) if temporary else Path()
     path = folder / "memory.db" if temporary else Path(name).expanduser().resolve()

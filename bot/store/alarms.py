@@ -9,8 +9,9 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import Alarm, AlarmKind
-from bot.store import writing
+from bot.store import sealing, writing
 from bot.store.tables import IS_RAISED, alarms
+from bot.store.vault import Vault
 
 OPEN = select(alarms).where(IS_RAISED)
 SINCE = select(alarms).where(alarms.c.raised_at >= bindparam("moment", type_=alarms.c.raised_at.type))
@@ -22,12 +23,13 @@ SAVE = update(alarms).where(IS_RAISED, alarms.c.id == bindparam("key", type_=ala
 class SqlAlarms:
     """`Alarms`, in the table of that name."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def open(self) -> tuple[Alarm, ...]:
         """Those not cleared, oldest first."""
-        found = map(_alarm, (await self._connection.execute(OPEN)).mappings())
+        found = sealing.readable(self._vault, alarms.name, (await self._connection.execute(OPEN)).mappings(), _alarm)
         # Sorted here: for an order by time SQLite would walk through all that ever was wrong.
         return tuple(sorted(found, key=lambda alarm: (alarm.raised_at, alarm.id)))
 
@@ -44,7 +46,8 @@ class SqlAlarms:
 
     async def since(self, moment: datetime) -> tuple[Alarm, ...]:
         """Those raised since, newest first."""
-        return tuple(map(_alarm, (await self._connection.execute(SINCE, {"moment": moment})).mappings()))
+        found = (await self._connection.execute(SINCE, {"moment": moment})).mappings()
+        return sealing.readable(self._vault, alarms.name, found, _alarm)
 
 
 def _row(alarm: Alarm) -> dict[str, Any]:

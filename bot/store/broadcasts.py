@@ -8,8 +8,9 @@ from sqlalchemy import Integer, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import Audience, Broadcast, BroadcastStatus
-from bot.store import nested, writing
+from bot.store import nested, sealing, writing
 from bot.store.tables import IS_DRAFT, IS_UNDER_WAY, broadcasts
+from bot.store.vault import Vault
 
 UNCONFIRMED = (BroadcastStatus.DRAFT, BroadcastStatus.DISCARDED)
 
@@ -44,13 +45,14 @@ SAVE = update(broadcasts).where(
 class SqlBroadcasts:
     """`Broadcasts`, in the table of that name."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def get(self, broadcast_id: str) -> Broadcast | None:
         """The broadcast with this id."""
         row = (await self._connection.execute(ONE, {"id": broadcast_id})).mappings().first()
-        return _broadcast(row) if row else None
+        return sealing.read(self._vault, broadcasts.name, dict(row), _broadcast) if row else None
 
     async def add(self, broadcast: Broadcast) -> None:
         """Keep a new one; nothing happens where its id is kept already."""
@@ -84,7 +86,8 @@ class SqlBroadcasts:
         return next(iter(await self._all(LAST_WITH_QUOTE, {})), None)
 
     async def _all(self, statement: Any, parameters: Mapping[str, object]) -> tuple[Broadcast, ...]:  # noqa: ANN401  SQLAlchemy's
-        return tuple(map(_broadcast, (await self._connection.execute(statement, parameters)).mappings()))
+        found = (await self._connection.execute(statement, parameters)).mappings()
+        return sealing.readable(self._vault, broadcasts.name, found, _broadcast)
 
 
 def _row(broadcast: Broadcast) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import BigInteger, ColumnElement, Dialect, Integer, Text, literal_column
 from sqlalchemy.dialects.postgresql import TIMESTAMP
@@ -14,8 +14,18 @@ BigId = BigInteger().with_variant(Integer(), "sqlite")
 
 POSTGRESQL = "postgresql"
 
-MALFORMED: Final = object()
-"""What `JsonOrMalformed` reads where the text is no JSON."""
+
+class _Malformed:
+    def __repr__(self) -> str:
+        return "malformed"
+
+
+MALFORMED: Final[Any] = _Malformed()
+"""What these types read where a value can't be converted.
+
+SQLAlchemy converts all rows before anybody sees one of them, so an exception would keep the others from being read.
+`store/sealing.py` leaves a row with such a value out.
+"""
 
 
 def constant(value: str) -> ColumnElement[str]:
@@ -58,11 +68,14 @@ class Instant(TypeDecorator[datetime]):
             return moment
         return moment.replace(tzinfo=None).isoformat(" ", "microseconds")
 
-    def process_result_value(self, value: object | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002  its shape is SQLAlchemy's
-        """The time, in UTC."""
+    def process_result_value(self, value: object | None, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002  its shape is SQLAlchemy's
+        """The time, in UTC, or `MALFORMED`."""
         if isinstance(value, datetime):
             return value.astimezone(UTC)
-        return None if value is None else datetime.fromisoformat(str(value)).replace(tzinfo=UTC)
+        try:
+            return None if value is None else datetime.fromisoformat(str(value)).replace(tzinfo=UTC)
+        except ValueError:
+            return MALFORMED
 
 
 class ExactDecimal(TypeDecorator[Decimal]):
@@ -75,9 +88,15 @@ class ExactDecimal(TypeDecorator[Decimal]):
         """The decimal's own text."""
         return None if value is None else str(value)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Decimal | None:  # noqa: ARG002  its shape is SQLAlchemy's
-        """The decimal of that text."""
-        return None if value is None else Decimal(value)
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002  its shape is SQLAlchemy's
+        """The decimal of that text, or `MALFORMED`."""
+        if value is None:
+            return None
+        try:
+            found = Decimal(value)
+        except (ArithmeticError, TypeError):
+            return MALFORMED
+        return found if found.is_finite() else MALFORMED
 
 
 class Json(TypeDecorator[object]):
@@ -97,19 +116,9 @@ class Json(TypeDecorator[object]):
         """
         return None if value is None else json.dumps(value, separators=(",", ":"), allow_nan=False)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> object | None:  # noqa: ARG002  its shape is SQLAlchemy's
-        """The value of that text."""
-        return None if value is None else json.loads(value)
-
-
-class JsonOrMalformed(Json):
-    """The same, where one bad row must not keep the others of a query from being read: it is read as `MALFORMED`."""
-
-    cache_ok = True
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> object | None:
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002  its shape is SQLAlchemy's
         """The value of that text, or `MALFORMED`."""
         try:
-            return super().process_result_value(value, dialect)
-        except (ValueError, RecursionError):
+            return None if value is None else json.loads(value)
+        except (ValueError, TypeError, RecursionError):
             return MALFORMED

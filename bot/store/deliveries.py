@@ -9,8 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import Audience, Broadcast, Delivery, DeliveryStatus
 from bot.i18n import LOCALES
-from bot.store import writing
+from bot.store import sealing, writing
 from bot.store.tables import IS_CLAIMED_DELIVERY, IS_TO_SEND, deliveries, people, subscriptions
+from bot.store.vault import Vault
 
 BROADCAST = bindparam("broadcast", type_=deliveries.c.broadcast_id.type)
 LIMIT: Any = bindparam("limit", type_=Integer())
@@ -62,8 +63,9 @@ WITH_STATUS = (
 class SqlDeliveries:
     """`Deliveries`, in the table of that name."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def snapshot(self, broadcast: Broadcast, default_locale: str, now: datetime) -> int:
         """Write one waiting row for each subscriber in the audience who can be reached; how many they are."""
@@ -95,7 +97,8 @@ class SqlDeliveries:
         """Waiting -> sending, in the order of the persons' ids, all `but` these."""
         known = {"broadcast": broadcast_id, "limit": limit, "now": at, "but": tuple(but)}
         found = await self._connection.execute(CLAIM, known)
-        return tuple(sorted(map(_delivery, found.mappings()), key=lambda each: each.person_id))
+        claimed = sealing.readable(self._vault, deliveries.name, found.mappings(), _delivery)
+        return tuple(sorted(claimed, key=lambda each: each.person_id))
 
     async def record(self, deliveries: Sequence[Delivery]) -> None:
         """Keep what became of claimed deliveries: their status, time and failure."""
@@ -135,7 +138,7 @@ class SqlDeliveries:
         found = await self._connection.execute(
             WITH_STATUS, {"broadcast": broadcast_id, "status": status, "limit": limit}
         )
-        return tuple(map(_delivery, found.mappings()))
+        return sealing.readable(self._vault, deliveries.name, found.mappings(), _delivery)
 
 
 def _reads(default_locale: str) -> ColumnElement[str]:

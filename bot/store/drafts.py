@@ -98,7 +98,7 @@ class SqlDrafts:
     async def of_person(self, person_id: int) -> tuple[OrderDraft, ...]:
         """All that are kept and can be read, whatever their status."""
         found = (await self._connection.execute(OF_PERSON, {"person": person_id})).mappings()
-        return tuple(filter(None, (sealing.read_or_none(self._vault, drafts.name, dict(row), _draft) for row in found)))
+        return sealing.readable(self._vault, drafts.name, found, _draft)
 
     def _draft(self, row: Mapping[Any, Any]) -> OrderDraft:
         return sealing.read(self._vault, drafts.name, dict(row), _draft)

@@ -47,7 +47,7 @@ def _guarded(work: Callable[[sqlite3.Connection], bool], path: Path, patience: f
             connection.execute("PRAGMA secure_delete=ON")
             done = work(connection)
     except sqlite3.Error as error:
-        log.warning("old_pages_not_erased", why=getattr(error, "sqlite_errorname", type(error).__name__))
+        log.warning("sqlite_erase_failed", error=getattr(error, "sqlite_errorname", type(error).__name__))
         return False
     return done
 
@@ -58,7 +58,7 @@ def _write_anew(connection: sqlite3.Connection) -> bool:
         return _truncate(connection)
     connection.execute("VACUUM")
     if not _truncate(connection):
-        log.warning("old_pages_not_erased", why="another process reads the database")
+        log.warning("sqlite_erase_failed", reason="another process reads the database")
         return False
     # Only now: until the log was emptied into it, the file itself is the old one.
     connection.execute("PRAGMA user_version = 0")

@@ -5,13 +5,15 @@
     StoreError
     ├── UnusableUrl      the URL names no database that we can use
     ├── StoreFailure     the database refused or lost a statement; the transaction is undone
-    │   └── BrokenSeal   a sealed text doesn't open in its place
+    │   ├── BrokenRule   the statement would have broken a rule of the tables
+    │   └── BrokenSeal   a row can't be read
     └── SchemaMismatch   the tables are not those that this program expects
 """
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from bot.actions.ports import RowUnreadable, StoreDown
+from bot.actions.ports import RowUnreadable, RuleBroken, StoreDown
+from bot.reasons import database_reason, network_reason
 
 
 class StoreError(Exception):
@@ -26,22 +28,35 @@ class StoreFailure(StoreError, StoreDown):
     """The database refused or lost a statement; the transaction around it is undone."""
 
 
+class BrokenRule(StoreFailure, RuleBroken):
+    """The statement would have broken a rule of the tables, such as one order for each payment hash."""
+
+
 class BrokenSeal(StoreFailure, RowUnreadable):
-    """A sealed text doesn't open in its place: it was changed or moved, or its key is not among ours."""
+    """A row can't be read: it was changed or moved, a value is malformed, or its key is not among ours."""
 
 
 class SchemaMismatch(StoreError):
-    """The tables are of another revision than the program's; None is a database without any."""
+    """The tables are of another revision than the program's; None is a database without any.
 
-    def __init__(self, found: str | None, expected: str) -> None:
-        super().__init__(f"the database is at revision {found or 'none'}, the program expects {expected}")
+    `is_newer`: a newer version of the program has upgraded them, so this one can't.
+    """
+
+    def __init__(self, found: str | None, expected: str, *, is_newer: bool) -> None:
+        newer = ". A newer version of Kirim has upgraded the database" if is_newer else ""
+        super().__init__(f"the schema is {found or 'none'}, expected {expected}{newer}")
         self.found = found
         self.expected = expected
+        self.is_newer = is_newer
 
 
 def failure(error: DBAPIError) -> StoreFailure:
-    """`error` by its kind alone: the drivers' own texts quote rows, and so account numbers and names."""
-    cause = error.orig
-    kind = type(cause).__name__ if cause is not None else type(error).__name__
-    code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
-    return StoreFailure(f"{kind} {code}" if code else kind)
+    """Explain `error` by its code alone: the drivers' own texts quote rows, and so account numbers and names."""
+    why = unreachable(error.orig or error)
+    return BrokenRule(str(why)) if isinstance(error, IntegrityError) else why
+
+
+def unreachable(error: BaseException) -> StoreFailure:
+    """Explain why a database can't be used, without the words of its driver."""
+    code = getattr(error, "sqlite_errorname", None) or getattr(error, "sqlstate", None)
+    return StoreFailure(database_reason(code) if code else network_reason(error) or "the connection was lost")

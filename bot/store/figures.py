@@ -25,11 +25,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.actions.ports import OrderLine
 from bot.domain.figures import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally
 from bot.domain.order import LOOKED_FOR, Phase
+from bot.domain.payout_times import PayoutTimes
 from bot.domain.timeline import COMPLETED, FAILED
-from bot.store import nested
+from bot.store import nested, sealing
 from bot.store.columns import Instant, constant
 from bot.store.durations import microseconds
 from bot.store.tables import orders, people, rate_alerts, subscriptions
+from bot.store.vault import Vault
 
 SINCE, UNTIL, NOW = (bindparam(name, type_=Instant()) for name in ("since", "until", "now"))
 ONE = literal_column("1", Integer)
@@ -95,6 +97,9 @@ MIDDLE = select(func.max(RANKED.c.every), func.min(RANKED.c.length), func.max(RA
 )
 """The one in the middle, or the two."""
 
+SLOW = select(func.max(RANKED.c.length)).where(RANKED.c.place == (RANKED.c.every * 9 + 9) // 10)
+"""Nine in ten took this long or less."""
+
 COUNT = select(func.count()).select_from(orders).where(PLACED_WITHIN)
 PLACE = tuple_(orders.c.created_at, orders.c.reference)
 BEHIND = tuple_(bindparam("at", type_=Instant()), bindparam("reference", type_=Text()))
@@ -117,8 +122,9 @@ LINES_BEHIND = LINES.where(PLACE > BEHIND)
 class SqlFigures:
     """`Figures`, over the tables of persons, subscribers and orders."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def people(self, since: datetime, until: datetime) -> PeopleFigures:
         """All persons, and those who came within this time."""
@@ -143,6 +149,16 @@ class SqlFigures:
         median = timedelta(microseconds=(int(shorter) + int(longer)) // 2) if timed else None
         return OrderFigures(parts=parts, median=median, timed=timed or 0)
 
+    async def payout_times(self, since: datetime, until: datetime) -> PayoutTimes | None:
+        """Return how long the orders placed within this time took that were sent; None where none was."""
+        within = {"since": since, "until": until}
+        timed, shorter, longer = (await self._connection.execute(MIDDLE, within)).one()
+        if not timed:
+            return None
+        slow = (await self._connection.execute(SLOW, within)).scalar_one()
+        median = timedelta(microseconds=(int(shorter) + int(longer)) // 2)
+        return PayoutTimes(orders=timed, median=median, slow=timedelta(microseconds=int(slow)))
+
     async def count_orders(self, since: datetime, until: datetime) -> int:
         """How many were placed within this time."""
         return int((await self._connection.execute(COUNT, {"since": since, "until": until})).scalar_one())
@@ -157,7 +173,8 @@ class SqlFigures:
         else:
             behind = {"at": after.created_at, "reference": after.reference}
             found = await self._connection.execute(LINES_BEHIND, {**asked, **behind})
-        return tuple(map(_line, found.mappings()))
+        lines = (sealing.read_unopened(self._vault, orders.name, dict(row), _line) for row in found.mappings())
+        return tuple(line for line in lines if line is not None)
 
 
 def _tallies(edges: Sequence[datetime]) -> Select[Any]:

@@ -1,8 +1,8 @@
 """Updates on their way from Telegram to the conversation."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select, update
@@ -10,9 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import InboxItem
 from bot.store import sealing, writing
+from bot.store.columns import MALFORMED
 from bot.store.tables import IS_UNFINISHED, inbox
 from bot.store.vault import Vault
 
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
 ITEM = (inbox.c.update_id, inbox.c.chat_id, inbox.c.body, inbox.c.received_at, inbox.c.attempts, inbox.c.taken_by)
 
 # Those in hand are left out by their ids, not by their order: a late update may have a lower id than all of them.
@@ -55,11 +57,15 @@ class SqlInbox:
     async def waiting(self, chat_id: int, *, known: Collection[int] = (), limit: int = 50) -> tuple[InboxItem, ...]:
         """The unfinished updates of a chat but for those that are `known`, in the order in which they came."""
         found = await self._connection.execute(WAITING, {"chat": chat_id, "known": tuple(known), "limit": limit})
-        return tuple(InboxItem(**self._opened(dict(row))) for row in found.mappings())
+        return tuple(self._item(row) for row in found.mappings())
 
-    def _opened(self, row: dict[str, Any]) -> dict[str, Any]:
-        """The row; an unreadable one has no body, so that it is set aside as any update that can't be understood."""
-        return sealing.opened_or_none(self._vault, inbox.name, dict(row)) or {**row, "body": ""}
+    def _item(self, row: Mapping[Any, Any]) -> InboxItem:
+        """The item; an unreadable one has no body, so that it is set aside as any update that can't be understood."""
+        item = sealing.read_or_none(self._vault, inbox.name, dict(row), _item)
+        if item is not None:
+            return item
+        received_at = LONG_AGO if row["received_at"] is MALFORMED else row["received_at"]
+        return InboxItem(**{**row, "body": "", "received_at": received_at})
 
     async def chats_waiting(self) -> tuple[int, ...]:
         """The chats that have unfinished updates, the longest waiting first."""
@@ -78,3 +84,7 @@ class SqlInbox:
     async def forget_finished(self, before: datetime) -> int:
         """Delete those finished before; how many they were."""
         return (await self._connection.execute(FORGET, {"before": before})).rowcount
+
+
+def _item(known: dict[str, Any]) -> InboxItem:
+    return InboxItem(**known)

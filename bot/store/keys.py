@@ -15,7 +15,7 @@ from bot.store.vault import VERSION, UnfitKeys, Vault
 NAME_AT, NAME_LENGTH = len(VERSION) + 2, 8
 """Where a sealed text bears the name of its key, counted from 1 (see `bot/store/vault.py`)."""
 
-MISSING = "some of it is sealed with a key that isn't there any more; put that key back, after the others"
+MISSING = "it contains data encrypted with a key that is missing. Add the old key at the end of ENCRYPTION_KEYS"
 
 
 @dataclass(frozen=True, slots=True)

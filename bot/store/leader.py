@@ -16,8 +16,9 @@ from typing import Final, Protocol
 import asyncpg  # type: ignore[import-untyped]  # it ships none
 from sqlalchemy import URL
 
+from bot.reasons import network_reason
 from bot.store.address import Address
-from bot.store.errors import StoreFailure
+from bot.store.errors import StoreFailure, unreachable
 
 POLL_SECONDS: Final = 1.0
 HEARTBEAT_SECONDS: Final = 2.0
@@ -157,7 +158,7 @@ def _opened(path: Path) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StoreFailure(f"the leader's lock can't be opened: {error.strerror}") from error
+        raise StoreFailure(f"the lock file beside the database can't be opened: {network_reason(error)}") from error
 
 
 class _SessionLock:
@@ -179,7 +180,7 @@ class _SessionLock:
             if taken:
                 await self._connection.execute(f"SELECT set_config('kirim.leader', '{self._mark}', false)")
         except BROKEN as error:
-            raise StoreFailure(type(error).__name__) from None
+            raise unreachable(error) from None
         return taken
 
     async def holds(self) -> bool:
@@ -212,4 +213,4 @@ async def _connect(url: URL) -> asyncpg.Connection:
             server_settings={"application_name": "kirim leader", **KEEPALIVES},
         )
     except BROKEN as error:
-        raise StoreFailure(type(error).__name__) from None
+        raise unreachable(error) from None

@@ -14,6 +14,7 @@ from bot.store import nested, sealing
 from bot.store.columns import constant
 from bot.store.order_rows import COLUMNS, to_order_if_readable
 from bot.store.orders import NEWEST_FIRST, NOT_ENDED
+from bot.store.people import to_person
 from bot.store.tables import HAS_USERNAME, IS_CLAIMED, orders, people
 from bot.store.vault import Vault
 
@@ -89,7 +90,7 @@ class SqlLookups:
     async def people_called(self, username: str) -> tuple[Person, ...]:
         """Those whose public name it was when they were last here; that may be several, the last seen first."""
         found = (await self._connection.execute(CALLED, {"called": username})).mappings()
-        return tuple(Person(**sealing.open_row(self._vault, people.name, dict(row))) for row in found)
+        return sealing.readable(self._vault, people.name, found, to_person)
 
     async def tally(self, person_id: int) -> PersonTally:
         """The person's orders in figures."""

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from bot.store.address import Address, address
 from bot.store.engine import writer
 from bot.store.erasing import erase_old_pages
-from bot.store.errors import SchemaMismatch, StoreFailure, failure
+from bot.store.errors import SchemaMismatch, failure, unreachable
 from bot.store.vault import Vault
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
@@ -70,7 +70,7 @@ async def upgrade_at(place: Address, vault: Vault) -> str:
     except DBAPIError as error:
         raise failure(error) from None
     except OSError as error:
-        raise StoreFailure(type(error).__name__) from error
+        raise unreachable(error) from error
     finally:
         await engine.dispose()
     await erase_old_pages(place)
@@ -88,7 +88,7 @@ async def current_at(place: Address) -> str | None:
     except DBAPIError as error:
         raise failure(error) from None
     except OSError as error:
-        raise StoreFailure(type(error).__name__) from error
+        raise unreachable(error) from error
     finally:
         await engine.dispose()
 
@@ -99,7 +99,7 @@ def _upgrade(connection: Connection, vault: Vault) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
     config, found = _config(), _revision(connection)
     if not is_known(found):
-        raise SchemaMismatch(found, head())
+        raise SchemaMismatch(found, head(), is_newer=True)
     config.attributes["connection"] = connection
     config.attributes["vault"] = vault
     config.attributes["is_new"] = found is None

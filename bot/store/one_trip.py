@@ -5,11 +5,12 @@ to close. SQLite itself takes some 10 µs for a typical statement of ours; a tri
 """
 
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, TypeVar
 
 import aiosqlite
-from aiosqlite.core import _STOP_RUNNING_SENTINEL
+from aiosqlite.core import _STOP_RUNNING_SENTINEL, _connection_worker_thread
 
 T = TypeVar("T")
 Description = Sequence[tuple[Any, ...]] | None
@@ -60,7 +61,8 @@ class OneTripConnection(aiosqlite.Connection):
 
     def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
         super().__init__(self._open, iter_chunk_size=64)
-        self._thread.daemon = True  # an interrupted program must be able to end
+        # A daemon: an interrupted program must be able to end.
+        self._thread = threading.Thread(target=self._work, daemon=True)
         self._connect_to_file = connector
         self._opened: sqlite3.Connection | None = None
         self._unanswered = 0
@@ -81,6 +83,13 @@ class OneTripConnection(aiosqlite.Connection):
         """End the thread without a word to the event loop, which may be closed before the thread gets there."""
         self._running = False
         self._tx.put_nowait((None, self._close_and_stop))
+
+    def _work(self) -> None:
+        try:
+            _connection_worker_thread(self._tx)
+        except RuntimeError:
+            # The event loop was closed while a call was in progress: nobody waits for its answer.
+            self._close_and_stop()
 
     def _open(self) -> sqlite3.Connection:
         # Kept here, in the thread: a caller that is cancelled while it waits for a connection never gets it.

@@ -25,7 +25,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import OrderEvent
 from bot.domain.order import Order, Phase
-from bot.store import writing
+from bot.store import sealing, writing
 from bot.store.columns import POSTGRESQL, constant
 from bot.store.order_rows import COLUMNS, FOLLOWED, to_followed, to_order, to_order_if_readable, to_row
 from bot.store.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_BE_STUCK, MAY_EXPIRE, order_events, orders
@@ -76,6 +76,8 @@ IS_DUE = IS_LOOKED_AFTER & (orders.c.next_look_at <= NOW)
 IS_OF_CLASS = orders.c.is_paid == bindparam("paid", type_=Boolean())
 FOLLOW = select(*FOLLOWED)
 DUE = FOLLOW.where(IS_OF_CLASS, IS_DUE).order_by(orders.c.next_look_at).limit(LIMIT)
+DUE_AFTER = FOLLOW.where(IS_OF_CLASS, IS_LOOKED_AFTER, orders.c.next_look_at > NOW)
+DUE_AFTER = DUE_AFTER.order_by(orders.c.next_look_at.desc()).limit(LIMIT)
 COUNT_DUE = select(func.count()).select_from(orders).where(IS_OF_CLASS, IS_DUE)
 # The interval of an order that somebody looks at isn't stretched.
 IS_DUE_IF_VIEWED = IS_LOOKED_AFTER & (
@@ -103,7 +105,7 @@ SET_ASIDE = update(orders).where(orders.c.reference == bindparam("key")).values(
 SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
 
 EVENTS = (
-    select(*(order_events.c[name] for name in ("reference", "at", "phase", "state", "note", "service_at")))
+    select(*(order_events.c[name] for name in ("id", "reference", "at", "phase", "state", "note", "service_at")))
     .where(order_events.c.reference == bindparam("reference"))
     .order_by(order_events.c.id)
 )
@@ -217,6 +219,10 @@ class SqlOrders:
         """How many `due` would name if it had no limit."""
         return int((await self._connection.execute(COUNT_DUE, {"now": now, "paid": is_paid})).scalar_one())
 
+    async def due_after(self, moment: datetime, *, is_paid: bool, limit: int = 100) -> tuple[Order, ...]:
+        """Return paid or unpaid orders whose `next_look_at` is later than `moment`, as `due` does, the latest first."""
+        return await self._followed(DUE_AFTER, now=moment, paid=is_paid, limit=limit)
+
     async def due_if_viewed(
         self, references: Collection[str], users: Collection[int], now: datetime, looked_at_before: datetime, limit: int
     ) -> tuple[Order, ...]:
@@ -263,7 +269,7 @@ class SqlOrders:
     async def events(self, reference: str) -> tuple[OrderEvent, ...]:
         """The order's timeline, as it was written."""
         found = (await self._connection.execute(EVENTS, {"reference": reference})).mappings()
-        return tuple(OrderEvent(**{**row, "phase": Phase(row["phase"])}) for row in found)
+        return sealing.readable(self._vault, order_events.name, found, _event)
 
     async def _first(self, statement: Select[Any], **values: object) -> Order | None:
         row = (await self._connection.execute(statement, values)).first()
@@ -276,6 +282,11 @@ class SqlOrders:
     async def _all(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)
         return _readable(to_order_if_readable(row, self._vault) for row in found)
+
+
+def _event(known: dict[str, Any]) -> OrderEvent:
+    named = {name: value for name, value in known.items() if name != "id"}
+    return OrderEvent(**{**named, "phase": Phase(known["phase"])})
 
 
 def _readable(found: Iterable[Order | None]) -> tuple[Order, ...]:

@@ -10,9 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.actions.news import ORDER_SUBJECT, queue_of
 from bot.actions.ports import Backlog, News, NewsStatus, Queue
 from bot.domain.order import Phase
-from bot.store import writing
-from bot.store.columns import constant
+from bot.store import sealing, writing
+from bot.store.columns import MALFORMED, constant
 from bot.store.tables import IS_GIVEN_UP, IS_WAITING, orders, outbox, to_tell
+from bot.store.vault import Vault
 
 THIS = outbox.c.id == bindparam("news")
 IS_TO_TELL = to_tell(outbox)
@@ -57,6 +58,8 @@ def _heads(queue: Queue) -> Select[Any]:
 
 IN_QUEUE = {queue: _heads(queue) for queue in Queue}
 HEADS = {queue: all_.where(outbox.c.due_at <= NOW).limit(bindparam("limit")) for queue, all_ in IN_QUEUE.items()}
+DUE_AFTER = select(outbox).where(IS_WAITING, outbox.c.due_at > NOW).order_by(outbox.c.due_at.desc())
+DUE_AFTER = DUE_AFTER.limit(bindparam("limit"))
 NEXT_DUE = [all_.with_only_columns(outbox.c.due_at).limit(1) for all_ in IN_QUEUE.values()]
 COUNT_DUE = (
     select(func.count())
@@ -110,8 +113,9 @@ FORGET_GIVEN_UP = delete(outbox).where(IS_GIVEN_UP, outbox.c.created_at < BEFORE
 class SqlOutbox:
     """`Outbox`, in the table of that name."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def add(self, news: Sequence[News]) -> int:
         """Keep those that are new by (subject, kind, chat); how many were. Their ids follow their order here."""
@@ -125,12 +129,17 @@ class SqlOutbox:
         go on beside each other.
         """
         found = await self._connection.execute(HEADS[queue], {"now": now, "limit": limit})
-        return tuple(_news(row) for row in found.mappings())
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
 
     async def next_due(self) -> datetime | None:
         """When the next head falls due; possibly long ago."""
         found = [(await self._connection.execute(each)).scalar_one_or_none() for each in NEXT_DUE]
-        return min((due for due in found if due is not None), default=None)
+        return min((due for due in found if due is not None and due is not MALFORMED), default=None)
+
+    async def due_after(self, moment: datetime, limit: int = 100) -> tuple[News, ...]:
+        """Return waiting rows that fall due after `moment`, heads or not, the latest first."""
+        found = await self._connection.execute(DUE_AFTER, {"now": moment, "limit": limit})
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
 
     async def count_due(self, subject_start: str, now: datetime) -> int:
         """How many rows of such subjects are due, or on their way."""
@@ -139,7 +148,7 @@ class SqlOutbox:
     async def backlog(self, before: datetime) -> Backlog:
         """What is still to tell though it could have been told before that time."""
         count, since = (await self._connection.execute(BACKLOG, {"before": before})).one()
-        return Backlog(count, since)
+        return Backlog(count, None if since is MALFORMED else since)
 
     async def start(self, news_id: int) -> bool:
         """Waiting -> sending, counting the attempt; False where somebody else has started it."""
@@ -166,16 +175,17 @@ class SqlOutbox:
     async def to_tell_in(self, chat_id: int) -> tuple[News, ...]:
         """What waits for its way to a chat, or is on it."""
         found = await self._connection.execute(TO_TELL_IN, {"chat": chat_id})
-        return tuple(_news(row) for row in found.mappings())
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
 
     async def of_subject(self, subject: str) -> tuple[News, ...]:
         """All that was or is to be told of a subject, whatever became of it, in its order."""
         found = await self._connection.execute(OF_SUBJECT, {"about": subject})
-        return tuple(_news(row) for row in found.mappings())
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
 
     async def left_sending(self) -> tuple[News, ...]:
         """Rows that a crash has left in the middle of a request."""
-        found = [_news(row) for row in (await self._connection.execute(LEFT_SENDING)).mappings()]
+        rows = (await self._connection.execute(LEFT_SENDING)).mappings()
+        found = sealing.readable(self._vault, outbox.name, rows, _news)
         # Sorted here: for an order by id SQLite would walk through all that was ever told.
         return tuple(sorted(found, key=lambda news: news.id))
 

@@ -1,6 +1,7 @@
 """The persons who have met the bot."""
 
 from dataclasses import asdict
+from typing import Any
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -14,6 +15,11 @@ from bot.store.vault import Vault
 ONE = select(people).where(people.c.id == bindparam("id"))
 
 
+def to_person(known: dict[str, Any]) -> Person:
+    """Return the person of an opened row."""
+    return Person(**known)
+
+
 class SqlPeople:
     """`People`, in the table of that name."""
 
@@ -24,7 +30,12 @@ class SqlPeople:
     async def get(self, person_id: int) -> Person | None:
         """The person with this Telegram id."""
         row = (await self._connection.execute(ONE, {"id": person_id})).mappings().first()
-        return Person(**sealing.open_row(self._vault, people.name, dict(row))) if row else None
+        return sealing.read(self._vault, people.name, dict(row), to_person) if row else None
+
+    async def get_if_readable(self, person_id: int) -> Person | None:
+        """Return the person, or None where the row can't be read, which is noted."""
+        row = (await self._connection.execute(ONE, {"id": person_id})).mappings().first()
+        return sealing.read_or_none(self._vault, people.name, dict(row), to_person) if row else None
 
     async def save(self, person: Person) -> None:
         """Insert or replace."""

@@ -1,13 +1,15 @@
 """The quotes that the bot has seen."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.domain.quote import Quote
-from bot.store import writing
+from bot.store import sealing, writing
 from bot.store.tables import quotes
+from bot.store.vault import Vault
 
 AT = quotes.c.fetched_at
 BETWEEN = (
@@ -20,8 +22,9 @@ FORGET = delete(quotes).where(bindparam("before", type_=AT.type) > AT)
 class SqlQuotes:
     """`Quotes`, in the table of that name."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def add(self, quote: Quote) -> bool:
         """Keep it; False where the service's quote of this time is kept already."""
@@ -39,13 +42,17 @@ class SqlQuotes:
     async def between(self, since: datetime, until: datetime) -> tuple[Quote, ...]:
         """Oldest first."""
         found = await self._connection.execute(BETWEEN, {"since": since, "until": until})
-        return tuple(Quote(**row) for row in found.mappings())
+        return sealing.readable(self._vault, quotes.name, found.mappings(), _quote)
 
     async def latest(self) -> Quote | None:
         """The newest by the service's time."""
         row = (await self._connection.execute(LATEST)).mappings().first()
-        return Quote(**row) if row else None
+        return sealing.read_or_none(self._vault, quotes.name, dict(row), _quote) if row else None
 
     async def forget(self, before: datetime) -> int:
         """Delete those of before; how many they were."""
         return (await self._connection.execute(FORGET, {"before": before})).rowcount
+
+
+def _quote(known: dict[str, Any]) -> Quote:
+    return Quote(**known)

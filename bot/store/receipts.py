@@ -37,4 +37,8 @@ class SqlReceipts:
 
     async def _first(self, statement: Select[Any], **values: object) -> Receipt | None:
         row = (await self._connection.execute(statement, values)).mappings().first()
-        return Receipt(**sealing.open_row(self._vault, receipts.name, dict(row))) if row else None
+        return sealing.read(self._vault, receipts.name, dict(row), _receipt) if row else None
+
+
+def _receipt(known: dict[str, Any]) -> Receipt:
+    return Receipt(**known)

@@ -39,8 +39,7 @@ class SqlRecipients:
     async def of_person(self, person_id: int, *, limit: int = 100) -> tuple[Recipient, ...]:
         """Those that can be read, the last used first."""
         found = (await self._connection.execute(OF_PERSON, {"person": person_id, "limit": limit})).mappings()
-        read = (sealing.read_or_none(self._vault, recipients.name, dict(row), _recipient) for row in found)
-        return tuple(filter(None, read))
+        return sealing.readable(self._vault, recipients.name, found, _recipient)
 
     async def save(self, recipient: Recipient) -> None:
         """Insert or replace."""

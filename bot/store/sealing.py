@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -10,6 +10,7 @@ import structlog
 
 from bot.store.columns import MALFORMED
 from bot.store.errors import BrokenSeal
+from bot.store.tables import metadata
 from bot.store.vault import Vault
 
 log = structlog.get_logger(__name__)
@@ -87,33 +88,36 @@ def seal_row(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def opened_or_none(vault: Vault, table: str, row: Row) -> Row | None:
-    """Open `row`; None where it doesn't open: one bad row must not keep all others from being read."""
-    return read_or_none(vault, table, row, _as_it_is)
-
-
 def open_row(vault: Vault, table: str, row: Row) -> Row:
     """`row` with its sealed columns readable and without its digest, in place. Raises as `read` does."""
     return read(vault, table, row, _as_it_is)
 
 
 def read_or_none(vault: Vault, table: str, row: Row, convert: Callable[[Row], Read]) -> Read | None:
-    """Return what `read` does; None where the row can't be read."""
+    """Return what `read` does; None where the row can't be read: one bad row must not keep others from being read."""
     try:
         return read(vault, table, row, convert)
     except BrokenSeal:
         return None
 
 
+def readable(
+    vault: Vault, table: str, rows: Iterable[Mapping[Any, Any]], convert: Callable[[Row], Read]
+) -> tuple[Read, ...]:
+    """Return what `read` does of all rows that can be read."""
+    found = (read_or_none(vault, table, dict(row), convert) for row in rows)
+    return tuple(each for each in found if each is not None)
+
+
 def read(vault: Vault, table: str, row: Row, convert: Callable[[Row], Read]) -> Read:
-    """Open `row` in place and return what `convert` makes of it.
+    """Open `row` in place and return what `convert` makes of it. The table may have no sealed columns.
 
     Raises:
         BrokenSeal: a column doesn't open, the digest is of other values, or a value is malformed; that is noted for
             the watch.
     """
     try:
-        return _converted(_opened(vault, table, row), convert)
+        return _converted(_opened(vault, table, _well_formed(row)), convert)
     except BrokenSeal as error:
         _note(vault, table, row, error)
         raise
@@ -122,19 +126,24 @@ def read(vault: Vault, table: str, row: Row, convert: Callable[[Row], Read]) -> 
 def read_unopened(vault: Vault, table: str, row: Row, convert: Callable[[Row], Read]) -> Read | None:
     """Return what `convert` makes of `row` without opening it; None where a value is malformed, which is noted."""
     try:
-        return _converted(row, convert)
+        return _converted(_well_formed(row), convert)
     except BrokenSeal as error:
         _note(vault, table, row, error)
         return None
 
 
-def _opened(vault: Vault, table: str, row: Row) -> Row:
-    key, columns = SEALED[table]
-    for column in columns:
-        if row[column] is not None:
-            row[column] = vault.open(row[column], place(table, column, row[key]))
+def _well_formed(row: Row) -> Row:
     if MALFORMED in row.values():
-        raise BrokenSeal("a row holds JSON that can't be read")
+        raise BrokenSeal("a row holds a time, a number or JSON that can't be read")
+    return row
+
+
+def _opened(vault: Vault, table: str, row: Row) -> Row:
+    if table in SEALED:
+        key, columns = SEALED[table]
+        for column in columns:
+            if row[column] is not None:
+                row[column] = vault.open(row[column], place(table, column, row[key]))
     if table in DIGESTS:
         _check(DIGESTS[table], row)
     return row
@@ -149,10 +158,17 @@ def _converted(row: Row, convert: Callable[[Row], Read]) -> Read:
 
 
 def _note(vault: Vault, table: str, row: Row, error: BrokenSeal) -> None:
-    error.table, name = table, f"{table} {row[SEALED[table][0]]}"
+    error.table, name = table, f"{table} {_key(table, row)}"
     if name not in vault.unreadable:
         vault.unreadable.add(name)
-        log.error("row_unreadable", row=name, why=str(error))
+        log.error("row_unreadable", row=name, error=str(error))
+
+
+def _key(table: str, row: Row) -> str:
+    """What a row is known by: its sealing key, or its whole primary key."""
+    if table in SEALED:
+        return str(row[SEALED[table][0]])
+    return ".".join(str(row[column.name]) for column in metadata.tables[table].primary_key)
 
 
 def _as_it_is(row: Row) -> Row:

@@ -15,7 +15,7 @@ from bot.store.deliveries import SqlDeliveries
 from bot.store.drafts import SqlDrafts
 from bot.store.engine import reader, writer
 from bot.store.erasing import empty_log
-from bot.store.errors import SchemaMismatch, StoreFailure, failure
+from bot.store.errors import SchemaMismatch, StoreFailure, failure, unreachable
 from bot.store.figures import SqlFigures
 from bot.store.forgetting import SqlForgetting
 from bot.store.inbox import SqlInbox
@@ -68,24 +68,24 @@ class SqlTransaction:
         self.inbox = SqlInbox(connection, vault)
         self.drafts = SqlDrafts(connection, vault)
         self.orders = SqlOrders(connection, vault)
-        self.outbox = SqlOutbox(connection)
+        self.outbox = SqlOutbox(connection, vault)
         self.recipients = SqlRecipients(connection, vault)
         self.receipts = SqlReceipts(connection, vault)
-        self.quotes = SqlQuotes(connection)
-        self.subscriptions = SqlSubscriptions(connection)
-        self.broadcasts = SqlBroadcasts(connection)
-        self.deliveries = SqlDeliveries(connection)
-        self.alarms = SqlAlarms(connection)
-        self.figures = SqlFigures(connection)
+        self.quotes = SqlQuotes(connection, vault)
+        self.subscriptions = SqlSubscriptions(connection, vault)
+        self.broadcasts = SqlBroadcasts(connection, vault)
+        self.deliveries = SqlDeliveries(connection, vault)
+        self.alarms = SqlAlarms(connection, vault)
+        self.figures = SqlFigures(connection, vault)
         self.lookups = SqlLookups(connection, vault)
         self.forgetting = SqlForgetting(connection)
-        self.tickets = SqlTickets(connection)
+        self.tickets = SqlTickets(connection, vault)
         self.ticket_entries = SqlTicketEntries(connection, vault)
-        self.ticket_posts = SqlTicketPosts(connection)
-        self.acts = SqlActs(connection)
+        self.ticket_posts = SqlTicketPosts(connection, vault)
+        self.acts = SqlActs(connection, vault)
         self.audit = SqlAudit(connection, vault)
-        self.reveals = SqlReveals(connection)
-        self.saved_answers = SqlSavedAnswers(connection)
+        self.reveals = SqlReveals(connection, vault)
+        self.saved_answers = SqlSavedAnswers(connection, vault)
 
 
 class SqlStore:
@@ -122,7 +122,7 @@ class SqlStore:
             yield SqlTransaction(connection, self._vault)
 
     def unreadable_rows(self) -> frozenset[str]:
-        """Return the rows that were left out because they don't open, as "table key"."""
+        """Return the rows that were left out because they can't be read, as "table key"."""
         return frozenset(self._vault.unreadable)
 
     async def upgrade(self) -> str:
@@ -138,7 +138,7 @@ class SqlStore:
         """
         found, expected = await migrate.current_at(self._address), migrate.head()
         if found != expected:
-            raise SchemaMismatch(found, expected)
+            raise SchemaMismatch(found, expected, is_newer=not migrate.is_known(found))
         return expected
 
     async def is_current(self) -> bool:
@@ -156,7 +156,7 @@ class SqlStore:
         """
         found = await migrate.current_at(self._address)
         if not migrate.is_known(found):
-            raise SchemaMismatch(found, migrate.head())
+            raise SchemaMismatch(found, migrate.head(), is_newer=True)
         if found == migrate.head():
             await self.check_keys()
 
@@ -254,4 +254,4 @@ async def _connect(engine: AsyncEngine) -> AsyncConnection:
     try:
         return await engine.connect()
     except OSError as error:
-        raise StoreFailure(type(error).__name__) from error
+        raise unreachable(error) from error

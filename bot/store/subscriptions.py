@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Integer, bindparam, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -10,8 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.actions.ports import RateAlert, Subscription
 from bot.domain.daily import is_quiet
 from bot.domain.zones import zone_of
-from bot.store import writing
+from bot.store import sealing, writing
 from bot.store.tables import HAS_DAILY, people, rate_alerts, subscriptions
+from bot.store.vault import Vault
 
 PERSON = bindparam("person", type_=subscriptions.c.person_id.type)
 NOW = bindparam("now", type_=rate_alerts.c.expires_at.type)
@@ -35,6 +37,7 @@ ADVANCE = update(subscriptions).where(
     subscriptions.c.person_id == PERSON,
     subscriptions.c.next_daily_at == bindparam("due_at", type_=subscriptions.c.next_daily_at.type),
 )
+SET_ASIDE = update(subscriptions).where(subscriptions.c.person_id == PERSON).values(next_daily_at=None)
 DELETE = delete(subscriptions).where(subscriptions.c.person_id == PERSON)
 
 ALERT = select(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
@@ -54,13 +57,14 @@ FORGET_ALERTS = delete(rate_alerts).where(rate_alerts.c.expires_at < NOW)
 class SqlSubscriptions:
     """`Subscriptions`, in the tables of subscriptions and of alerts."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def get(self, person_id: int) -> Subscription | None:
         """A person's subscription."""
         row = (await self._connection.execute(ONE, {"person": person_id})).mappings().first()
-        return Subscription(**row) if row else None
+        return sealing.read(self._vault, subscriptions.name, dict(row), _subscription) if row else None
 
     async def save(self, subscription: Subscription) -> None:
         """Insert or replace."""
@@ -87,22 +91,26 @@ class SqlSubscriptions:
     async def due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
         """Those whose daily quote is due, the longest waiting first."""
         found = await self._connection.execute(DUE, {"now": now, "limit": limit})
-        return tuple(Subscription(**row) for row in found.mappings())
+        return sealing.readable(self._vault, subscriptions.name, found.mappings(), _subscription)
 
     async def advance(self, person_id: int, due_at: datetime, next_at: datetime | None) -> bool:
         """The daily quote that was due at `due_at` is taken up; False where somebody has changed it since."""
         these = {"person": person_id, "due_at": due_at}
         return (await self._connection.execute(ADVANCE.values(next_daily_at=next_at), these)).rowcount == 1
 
+    async def set_aside(self, person_id: int) -> None:
+        """End a daily quote that can't be told, because a row can't be read."""
+        await self._connection.execute(SET_ASIDE, {"person": person_id})
+
     async def alerts_of(self, person_id: int) -> tuple[RateAlert, ...]:
         """Oldest first."""
         found = await self._connection.execute(ALERTS_OF, {"person": person_id})
-        return tuple(RateAlert(**row) for row in found.mappings())
+        return sealing.readable(self._vault, rate_alerts.name, found.mappings(), _alert)
 
     async def alert(self, alert_id: str) -> RateAlert | None:
         """The alert with this id, whoever's it is."""
         row = (await self._connection.execute(ALERT, {"id": alert_id})).mappings().first()
-        return RateAlert(**row) if row else None
+        return sealing.read(self._vault, rate_alerts.name, dict(row), _alert) if row else None
 
     async def save_alert(self, alert: RateAlert) -> None:
         """Insert or replace."""
@@ -120,8 +128,16 @@ class SqlSubscriptions:
     async def awake_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
         """All that neither rest nor have expired."""
         found = await self._connection.execute(AWAKE, {"now": now})
-        return tuple(RateAlert(**row) for row in found.mappings())
+        return sealing.readable(self._vault, rate_alerts.name, found.mappings(), _alert)
 
     async def forget_alerts(self, expired_before: datetime) -> int:
         """Delete those that expired before; how many they were."""
         return (await self._connection.execute(FORGET_ALERTS, {"now": expired_before})).rowcount
+
+
+def _subscription(known: dict[str, Any]) -> Subscription:
+    return Subscription(**known)
+
+
+def _alert(known: dict[str, Any]) -> RateAlert:
+    return RateAlert(**known)

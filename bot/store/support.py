@@ -16,7 +16,7 @@ from bot.store.tables import IS_REVEALED, audit, person_acts, reveals, saved_ans
 from bot.store.vault import Vault
 
 LIMIT = bindparam("limit", type_=Integer())
-ACT = select(*(person_acts.c[name] for name in ("person_id", "reference", "at", "what")))
+ACT = select(*(person_acts.c[name] for name in ("id", "person_id", "reference", "at", "what")))
 ACT_AT = person_acts.c.at.type
 OF_ORDER = (
     ACT.where(
@@ -54,8 +54,9 @@ DELETE_ANSWER = delete(saved_answers).where(saved_answers.c.name == bindparam("c
 class SqlActs:
     """`Acts`, in the table `person_acts`."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def add(self, act: PersonAct) -> None:
         """Write it down."""
@@ -74,7 +75,8 @@ class SqlActs:
         return (await self._connection.execute(FORGET_ACTS, {"before": before})).rowcount
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[PersonAct, ...]:
-        return tuple(PersonAct(**row) for row in (await self._connection.execute(statement, parameters)).mappings())
+        found = (await self._connection.execute(statement, parameters)).mappings()
+        return sealing.readable(self._vault, person_acts.name, found, _act)
 
 
 class SqlAudit:
@@ -107,11 +109,15 @@ class SqlAudit:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[AuditEntry, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return tuple(self._entry(row) for row in found)
+        return sealing.readable(self._vault, audit.name, found, _entry)
 
-    def _entry(self, row: Mapping[Any, Any]) -> AuditEntry:
-        known = sealing.open_row(self._vault, audit.name, dict(row))
-        return AuditEntry(**{**known, "action": AuditAction(known["action"])})
+
+def _act(known: dict[str, Any]) -> PersonAct:
+    return PersonAct(**{name: value for name, value in known.items() if name != "id"})
+
+
+def _entry(known: dict[str, Any]) -> AuditEntry:
+    return AuditEntry(**{**known, "action": AuditAction(known["action"])})
 
 
 def _audit_id(at: datetime) -> str:
@@ -127,8 +133,9 @@ def _moment(at: datetime) -> str:
 class SqlReveals:
     """`Reveals`, in the table of that name."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def add(self, reveal: Reveal) -> None:
         """Keep a new one."""
@@ -147,18 +154,25 @@ class SqlReveals:
         return await self._all(UNMASKED, {})
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Reveal, ...]:
-        return tuple(Reveal(**row) for row in (await self._connection.execute(statement, parameters)).mappings())
+        found = (await self._connection.execute(statement, parameters)).mappings()
+        return sealing.readable(self._vault, reveals.name, found, _reveal)
+
+
+def _reveal(known: dict[str, Any]) -> Reveal:
+    return Reveal(**known)
 
 
 class SqlSavedAnswers:
     """`SavedAnswers`, in the table of that name."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def all(self) -> tuple[SavedAnswer, ...]:
         """By name."""
-        return tuple(SavedAnswer(**row) for row in (await self._connection.execute(ANSWERS)).mappings())
+        found = (await self._connection.execute(ANSWERS)).mappings()
+        return sealing.readable(self._vault, saved_answers.name, found, _saved_answer)
 
     async def get(self, name: str) -> SavedAnswer | None:
         """The one of this name."""
@@ -171,3 +185,7 @@ class SqlSavedAnswers:
     async def delete(self, name: str) -> bool:
         """Delete one; whether there was one."""
         return (await self._connection.execute(DELETE_ANSWER, {"called": name})).rowcount == 1
+
+
+def _saved_answer(known: dict[str, Any]) -> SavedAnswer:
+    return SavedAnswer(**known)

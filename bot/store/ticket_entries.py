@@ -43,7 +43,7 @@ class SqlTicketEntries:
 
     async def get(self, ticket: str, number: int) -> TicketEntry | None:
         """One entry."""
-        return next(iter(await self._all(ONE, {"key": f"{ticket}.{number}"})), None)
+        return await self._one(ONE, {"key": f"{ticket}.{number}"})
 
     async def of_ticket(self, ticket: str) -> tuple[TicketEntry, ...]:
         """Oldest first."""
@@ -51,7 +51,7 @@ class SqlTicketEntries:
 
     async def of_source(self, chat_id: int, message_id: int) -> TicketEntry | None:
         """What was made of this message."""
-        return next(iter(await self._all(OF_SOURCE, {"chat": chat_id, "message": message_id})), None)
+        return await self._one(OF_SOURCE, {"chat": chat_id, "message": message_id})
 
     async def save(self, entry: TicketEntry) -> None:
         """Keep what has changed of it: its text, its delivery, its times."""
@@ -61,13 +61,17 @@ class SqlTicketEntries:
     def _row(self, entry: TicketEntry) -> dict[str, Any]:
         return sealing.seal_row(self._vault, ticket_entries.name, {"id": entry.id, **asdict(entry)})
 
+    async def _one(self, statement: Select[Any], parameters: Mapping[str, object]) -> TicketEntry | None:
+        row = (await self._connection.execute(statement, parameters)).mappings().first()
+        return sealing.read(self._vault, ticket_entries.name, dict(row), _entry) if row else None
+
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketEntry, ...]:
         found = await self._connection.execute(statement, parameters)
-        return tuple(self._entry(row) for row in found.mappings())
+        return sealing.readable(self._vault, ticket_entries.name, found.mappings(), _entry)
 
-    def _entry(self, row: Mapping[Any, Any]) -> TicketEntry:
-        known = sealing.open_row(self._vault, ticket_entries.name, dict(row))
-        del known["id"]
-        known["kind"] = EntryKind(known["kind"])
-        known["media"] = MediaKind(known["media"]) if known["media"] else None
-        return TicketEntry(**known)
+
+def _entry(known: dict[str, Any]) -> TicketEntry:
+    named = {name: value for name, value in known.items() if name != "id"}
+    named["kind"] = EntryKind(known["kind"])
+    named["media"] = MediaKind(known["media"]) if known["media"] else None
+    return TicketEntry(**named)

@@ -8,8 +8,9 @@ from sqlalchemy import BigInteger, Select, bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import PostRole, TicketPost
-from bot.store import writing
+from bot.store import sealing, writing
 from bot.store.tables import moved_chats, outbox, ticket_posts, tickets, to_tell
+from bot.store.vault import Vault
 
 CHAT = bindparam("chat", type_=BigInteger())
 ONE = select(ticket_posts).where(
@@ -61,8 +62,9 @@ LEAVE_BEHIND = delete(ticket_posts).where(ticket_posts.c.chat_id == CHAT)
 class SqlTicketPosts:
     """`TicketPosts`, in the tables `ticket_posts` and `moved_chats`."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def add(self, post: TicketPost) -> None:
         """Insert or replace."""
@@ -119,4 +121,8 @@ class SqlTicketPosts:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketPost, ...]:
         found = await self._connection.execute(statement, parameters)
-        return tuple(TicketPost(**{**row, "role": PostRole(row["role"])}) for row in found.mappings())
+        return sealing.readable(self._vault, ticket_posts.name, found.mappings(), _post)
+
+
+def _post(known: dict[str, Any]) -> TicketPost:
+    return TicketPost(**{**known, "role": PostRole(known["role"])})

@@ -11,8 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.actions.ports import TicketFilter
 from bot.domain.ticket_times import TicketTimes
 from bot.domain.tickets import Cause, CloseReason, Rating, Ticket, TicketStatus
-from bot.store import writing
+from bot.store import sealing, writing
 from bot.store.tables import IS_OPEN_TICKET, IS_WAITING_TICKET, tickets
+from bot.store.vault import Vault
 
 ONE = select(tickets).where(tickets.c.reference == bindparam("reference"))
 SAVE = update(tickets).where(
@@ -59,7 +60,9 @@ WAITING = (
     .where(tickets.c.waits_since <= bindparam("since", type_=tickets.c.waits_since.type))
     .order_by(tickets.c.waits_since, tickets.c.reference)
 )
-TIMES = select(tickets.c.created_at, tickets.c.first_answer_at, tickets.c.closed_at, tickets.c.rating).where(
+TIMES = select(
+    tickets.c.reference, tickets.c.created_at, tickets.c.first_answer_at, tickets.c.closed_at, tickets.c.rating
+).where(
     tickets.c.created_at >= bindparam("since", type_=tickets.c.created_at.type),
     tickets.c.created_at < bindparam("until", type_=tickets.c.created_at.type),
 )
@@ -68,8 +71,9 @@ TIMES = select(tickets.c.created_at, tickets.c.first_answer_at, tickets.c.closed
 class SqlTickets:
     """`Tickets`, in the table of that name."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
+        self._vault = vault
 
     async def add(self, ticket: Ticket) -> bool:
         """Keep a new one; False where the like is open already, or the reference is taken."""
@@ -87,8 +91,8 @@ class SqlTickets:
         return saved if written.rowcount == 1 else None
 
     async def open_of(self, person_id: int, order_reference: str = "") -> Ticket | None:
-        """The open one about this order, or about none."""
-        return await self._one(OPEN_OF, {"person": person_id, "about": order_reference})
+        """The open one about this order, or about none; None where it can't be read."""
+        return next(iter(await self._all(OPEN_OF, {"person": person_id, "about": order_reference})), None)
 
     async def of_person(self, person_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Ticket, ...]:
         """Open ones first, then the newest."""
@@ -113,14 +117,22 @@ class SqlTickets:
     async def times(self, since: datetime, until: datetime) -> tuple[TicketTimes, ...]:
         """Of those opened within a time."""
         found = await self._connection.execute(TIMES, {"since": since, "until": until})
-        return tuple(TicketTimes(*row[:3], Rating(row[3]) if row[3] else None) for row in found)
+        return sealing.readable(self._vault, tickets.name, found.mappings(), _times)
 
     async def _one(self, statement: Select[Any], parameters: Mapping[str, object]) -> Ticket | None:
         row = (await self._connection.execute(statement, parameters)).mappings().first()
-        return _ticket(row) if row else None
+        return sealing.read(self._vault, tickets.name, dict(row), _ticket) if row else None
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Ticket, ...]:
-        return tuple(map(_ticket, (await self._connection.execute(statement, parameters)).mappings()))
+        found = (await self._connection.execute(statement, parameters)).mappings()
+        return sealing.readable(self._vault, tickets.name, found, _ticket)
+
+
+def _times(known: dict[str, Any]) -> TicketTimes:
+    rating = known["rating"]
+    return TicketTimes(
+        known["created_at"], known["first_answer_at"], known["closed_at"], Rating(rating) if rating else None
+    )
 
 
 def _mine(which: TicketFilter, staff_id: int) -> dict[str, object]:

@@ -43,7 +43,7 @@ class Vault:
         self._ciphers = {_name(key): AESGCM(key) for key in keys}
         self._first = next(iter(self._ciphers), "")
         self.unreadable: set[str] = set()
-        """Rows ("table key") that didn't open. Kept until the process ends."""
+        """Rows ("table key") that can't be read. Kept until the process ends."""
 
     def of_a_store(self) -> "Vault":
         """Return a vault with the same keys, and an empty note of unreadable rows."""
@@ -75,7 +75,7 @@ class Vault:
         if not text:
             return text
         if not self._first:
-            raise NoKeys("recipients can't be written without ENCRYPTION_KEYS")
+            raise NoKeys("recipients can't be saved without ENCRYPTION_KEYS")
         nonce = secrets.token_bytes(NONCE_BYTES)
         # Half a surrogate pair has no UTF-8, and must not keep an update from being written.
         data = self._ciphers[self._first].encrypt(nonce, text.encode(errors="surrogatepass"), place.encode())
@@ -91,12 +91,12 @@ class Vault:
             return sealed
         cipher = self._ciphers.get(name_in(sealed))
         if cipher is None:
-            raise BrokenSeal("a row is sealed with a key that is not among ENCRYPTION_KEYS")
+            raise BrokenSeal("a row is encrypted with a key that isn't in ENCRYPTION_KEYS")
         try:
             raw = _decoded(sealed.rpartition(".")[2])
             return cipher.decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode(errors="surrogatepass")
         except (InvalidTag, binascii.Error, ValueError):
-            raise BrokenSeal("a sealed row was changed or moved") from None
+            raise BrokenSeal("an encrypted row was changed or moved") from None
 
 
 def new_key() -> str:

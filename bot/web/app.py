@@ -9,12 +9,18 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bot.actions.ports import Clock, Store
+from bot.domain.provider import UNNAMED, Provider
 from bot.domain.wallet_page import PATH
 from bot.i18n import Translations
 from bot.web.files import Files
 from bot.web.guard import Guard
 from bot.web.health import Health
-from bot.web.pages import FAILURES, NoSuchPage, Pages
+from bot.web.html import Site
+from bot.web.pages import FAILURES, NoSuchPage, Pages, Times
+
+
+async def _none() -> None:
+    return None
 
 
 def create_app(
@@ -26,6 +32,8 @@ def create_app(
     public_url: str,
     works: Callable[[], bool],
     on_viewed: Callable[[str], None] = lambda _: None,
+    provider: Provider = UNNAMED,
+    times: Times = _none,
 ) -> ASGIApp:
     """Build it. Nothing is offered but `/healthz` where `public_url` is empty.
 
@@ -37,6 +45,8 @@ def create_app(
         public_url: where people reach this server; addresses in answers are relative, so no `Host` is trusted.
         works: whether the bot's workers live.
         on_viewed: is called with the reference of an order whenever its page asks for something.
+        provider: who runs the bot, for the foot of each page.
+        times: tells how long transfers take, where that is known.
     """
     health = Route("/healthz", Health(store, works).answer, methods=["GET"])
     if not public_url:
@@ -49,7 +59,8 @@ def create_app(
         clock=clock,
         translations=translations,
         default_locale=default_locale,
-        files=files,
+        site=Site(files, provider),
+        times=times,
         on_viewed=on_viewed,
     )
     app = Starlette(

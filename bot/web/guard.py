@@ -57,4 +57,4 @@ class Guard:
         try:
             await self._app(scope, receive, guarded)
         except Exception as error:  # noqa: BLE001  Starlette has answered 500 before it raised this
-            log.error("page_failed", why=type(error).__name__, where=frames(error, FRAMES_LOGGED))  # noqa: TRY400
+            log.error("request_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))  # noqa: TRY400

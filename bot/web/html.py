@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.actions.payable import Payable, Transfer
+from bot.actions.payout_times import in_words
 from bot.domain.order import Order
+from bot.domain.payout_times import PayoutTimes
+from bot.domain.provider import Provider
 from bot.i18n import Html, Translator, other_locale
 from bot.web.elements import element as el
 from bot.web.elements import together
@@ -20,6 +23,14 @@ REFRESH_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """What all pages have in common: the files they load, and who runs the bot."""
+
+    files: Files
+    provider: Provider
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """A payment to be shown: `payable` is there only while it may be paid."""
 
@@ -27,6 +38,7 @@ class Shown:
     told: Telling
     payable: Payable | None
     now: datetime
+    times: PayoutTimes | None = None
 
     @property
     def seconds_left(self) -> float | None:
@@ -34,7 +46,7 @@ class Shown:
         return (self.order.expires_at - self.now).total_seconds() if self.order.expires_at else None
 
 
-def payment(t: Translator, shown: Shown, files: Files) -> str:
+def payment(t: Translator, shown: Shown, site: Site) -> str:
     """The page of one payment."""
     token = shown.order.page_token or ""
     main = el(
@@ -50,13 +62,13 @@ def payment(t: Translator, shown: Shown, files: Files) -> str:
         data_expires=_milliseconds(shown.order.expires_at) if shown.payable else None,
         **_expired_words(t) if shown.payable else {},
     )
-    return _document(t, files, main, refresh=_refresh(shown), script=shown.told.again is not None)
+    return _document(t, site, main, refresh=_refresh(shown), script=shown.told.again is not None)
 
 
-def notice(t: Translator, files: Files, heading: str, text: str) -> str:
+def notice(t: Translator, site: Site, heading: str, text: str) -> str:
     """A page that only says something."""
     main = el("main", el("header", el("h1", heading), el("p", text), class_="state"), data_state="notice")
-    return _document(t, files, main, refresh=None, script=False)
+    return _document(t, site, main, refresh=None, script=False)
 
 
 def _state(t: Translator, told: Telling) -> Html:
@@ -94,6 +106,8 @@ def _pay(t: Translator, shown: Shown, token: str) -> Html:
         _transfer(t, payable.transfer) if payable.transfer else _invoice(t, payable.text),
         el("img", src=f"{token}/qr.png", alt=t.plain("page.qr"), class_="qr", width=700, height=700),
         el("p", t.plain("page.safe"), class_="hint"),
+        el("p", t.plain("page.for_payer"), class_="hint"),
+        el("p", in_words(t, shown.times), class_="hint") if shown.times else None,
         id="pay",
     )
 
@@ -170,7 +184,7 @@ def _expired_words(t: Translator) -> dict[str, str]:
     return {"data_expired": told.heading, "data_expired_text": told.text}
 
 
-def _document(t: Translator, files: Files, main: Html, *, refresh: int | None, script: bool) -> str:
+def _document(t: Translator, site: Site, main: Html, *, refresh: int | None, script: bool) -> str:
     head = el(
         "head",
         el("meta", charset="utf-8"),
@@ -178,23 +192,31 @@ def _document(t: Translator, files: Files, main: Html, *, refresh: int | None, s
         el("meta", name="color-scheme", content="light dark"),
         el("meta", name="robots", content="noindex, nofollow"),
         el("title", t.plain("page.title")),
-        el("link", rel="icon", type="image/svg+xml", href=files.link("icon.svg")),
-        el("link", rel="stylesheet", href=files.link("page.css")),
+        el("link", rel="icon", type="image/svg+xml", href=site.files.link("icon.svg")),
+        el("link", rel="stylesheet", href=site.files.link("page.css")),
         el("noscript", el("meta", http_equiv="refresh", content=refresh)) if refresh else None,
-        el("script", type="module", src=files.link("page.js")) if script else None,
+        el("script", type="module", src=site.files.link("page.js")) if script else None,
     )
-    body = el("body", _top(t, files), main)
+    body = el("body", _top(t, site), main, _foot(t, site.provider))
     return f"<!doctype html>\n{el('html', head, body, lang=t.locale)}\n"
 
 
-def _top(t: Translator, files: Files) -> Html:
+def _top(t: Translator, site: Site) -> Html:
     other = other_locale(t.locale)
     return el(
         "header",
-        el("span", el("img", src=files.link("icon.svg"), alt="", width=28, height=28), "Kirim", class_="brand"),
+        el("span", el("img", src=site.files.link("icon.svg"), alt="", width=28, height=28), "Kirim", class_="brand"),
         el("a", t.plain("page.other_language"), href=f"?{PARAMETER}={other}", lang=other, hreflang=other),
         class_="top",
     )
+
+
+def _foot(t: Translator, provider: Provider) -> Html | None:
+    """Who runs the bot; nothing at all where that isn't set. The links tell no other site a page's address."""
+    name = (el("span", t.plain("provider.name", name=provider.name)),) if provider.name else ()
+    links = (el("a", t.plain(key), href=url, rel="noopener noreferrer") for key, url in provider.links)
+    parts = (*name, *links)
+    return el("footer", *parts) if parts else None
 
 
 def _refresh(shown: Shown) -> int | None:

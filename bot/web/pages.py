@@ -12,11 +12,11 @@ from starlette.responses import HTMLResponse, Response
 from bot.actions.payable import Payable, payable
 from bot.actions.ports import Clock, Store, StoreDown
 from bot.domain.order import Order
+from bot.domain.payout_times import PayoutTimes
 from bot.domain.wallet_page import TOKEN
 from bot.i18n import Translations
 from bot.invoices.errors import DepositCheckError, UnrenderableQr
 from bot.web import html
-from bot.web.files import Files
 from bot.web.language import language_of
 from bot.web.lookup import Lookup, TooMany
 from bot.web.pictures import Pictures
@@ -25,6 +25,7 @@ from bot.web.states import State, Telling, state_of, telling
 log = structlog.get_logger(__name__)
 
 Find = Callable[[str], Awaitable[Order | None]]
+Times = Callable[[], Awaitable[PayoutTimes | None]]
 
 NOW_HEADER = "x-now"
 """The time by our clock in milliseconds: a phone's own may be minutes off."""
@@ -48,7 +49,8 @@ class Pages:
         clock: Clock,
         translations: Translations,
         default_locale: str,
-        files: Files,
+        site: html.Site,
+        times: Times,
         on_viewed: Callable[[str], None],
     ) -> None:
         self._lookup = Lookup(store)
@@ -56,7 +58,8 @@ class Pages:
         self._clock = clock
         self._translations = translations
         self._default_locale = default_locale
-        self._files = files
+        self._site = site
+        self._times = times
         self._on_viewed = on_viewed
         self._silent_until = 0.0
         # There are as many as states in each language, and no order is in them.
@@ -67,8 +70,9 @@ class Pages:
         order = await self._order(request, self._lookup.find)
         locale, now = language_of(request, self._default_locale), self._clock.now()
         state, offered = _stands(order, now)
-        shown = html.Shown(order, self._telling(locale, state), offered, now)
-        return HTMLResponse(html.payment(self._translations.get(locale), shown, self._files))
+        times = await self._times() if offered is not None else None
+        shown = html.Shown(order, self._telling(locale, state), offered, now, times)
+        return HTMLResponse(html.payment(self._translations.get(locale), shown, self._site))
 
     async def state(self, request: Request) -> Response:
         """The state's words as JSON, or 304 where the page has them already."""
@@ -95,7 +99,7 @@ class Pages:
     async def troubled(self, request: Request, error: Exception) -> Response:
         """503: the database is away, or too many ask at once."""
         if time.monotonic() >= self._silent_until:
-            log.warning("pages_not_shown", why=type(error).__name__)
+            log.warning("wallet_pages_unavailable", error=type(error).__name__)
             self._silent_until = time.monotonic() + SILENT_SECONDS
         answer = self._notice(request, "trouble", 503)
         answer.headers["retry-after"] = RETRY_SECONDS
@@ -112,7 +116,7 @@ class Pages:
     def _notice(self, request: Request, what: str, status: int) -> Response:
         t = self._translations.get(language_of(request, self._default_locale))
         heading, text = t.plain(f"page.{what}"), t.plain(f"page.{what}_text")
-        return HTMLResponse(html.notice(t, self._files, heading, text), status_code=status)
+        return HTMLResponse(html.notice(t, self._site, heading, text), status_code=status)
 
     def _tell(self, locale: str, state: State) -> Telling:
         return telling(self._translations.get(locale), state)
@@ -127,7 +131,7 @@ def _stands(order: Order, now: datetime) -> tuple[State, Payable | None]:
         return state, payable(order)
     except (ValueError, DepositCheckError) as error:
         # It was judged before it was opened; a row that was changed since isn't shown.
-        log.error("page_without_payment", order=order.reference, why=type(error).__name__)  # noqa: TRY400
+        log.error("wallet_page_invalid_order", order=order.reference, error=type(error).__name__)  # noqa: TRY400
         return State.CLOSED, None
 
 

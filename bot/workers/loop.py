@@ -48,13 +48,13 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], nudge: Nu
             # A stray one, of something within `once`: it must not end the worker unnoticed.
             failures += 1
             pause = min(2.0**failures / 2, LONGEST_PAUSE)
-            log.error("worker_failed", worker=name, why="CancelledError", again_in=pause)  # noqa: TRY400
+            log.error("worker_failed", worker=name, error="CancelledError", retry_in=pause)  # noqa: TRY400
             await asyncio.sleep(pause)
             continue
         except Exception as error:
             failures += 1
             pause = min(2.0**failures / 2, LONGEST_PAUSE)
-            log.exception("worker_failed", worker=name, why=type(error).__name__, again_in=pause)
+            log.exception("worker_failed", worker=name, error=type(error).__name__, retry_in=pause)
             await asyncio.sleep(pause)
             continue
         await nudge.wait(pause)

@@ -169,7 +169,7 @@ class Poller:
         except (KeyRefused, SlowDown):
             raise
         except (SettlementFailure, TimeoutError) as failure:
-            log.info("list_brought_nothing", why=type(failure).__name__)
+            log.info("list_poll_failed", error=type(failure).__name__)
             return asked_at, {}
         return asked_at, {report.service_id: report for report in newest.reports}
 
@@ -218,7 +218,7 @@ class Poller:
         except (KeyRefused, SlowDown):
             raise
         except (SettlementFailure, TimeoutError) as failure:
-            log.info("look_brought_nothing", order=order.reference, why=type(failure).__name__)
+            log.info("order_poll_failed", order=order.reference, error=type(failure).__name__)
             is_known = not isinstance(failure, OrderNotFound)
             await self._observer.put_off(order.reference, is_known=is_known)
             return not is_known

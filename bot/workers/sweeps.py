@@ -1,6 +1,7 @@
 """What the clock brings about by itself: expiries, drafts put away, rows forgotten, requests found half done."""
 
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 
 from bot.actions.drafts import Drafts
 from bot.actions.observe import Observer
@@ -11,6 +12,8 @@ from bot.actions.reconcile import Reconciler
 
 EVERY_SECOND = 1.0
 EVERY_MINUTE = 60.0
+FAR_AHEAD = timedelta(days=1)
+"""Orders are looked at and messages tried again much sooner than that."""
 
 RunInLane = Callable[[int, Callable[[], Awaitable[None]]], object]
 
@@ -63,9 +66,22 @@ class Sweeps:
         async with self._store.transaction() as tx:
             await tx.inbox.forget_finished(now - KEEP_UPDATES)
             await tx.outbox.forget_told(now - KEEP_NEWS)
+        await self._read_what_is_never_due()
         if await self._delivery.recover():
             self._on_news()
         return EVERY_MINUTE
+
+    async def _read_what_is_never_due(self) -> None:
+        """Read the rows that seem to be due too far ahead.
+
+        SQLite compares times as text, so a malformed one can come after all others. Nobody would ever read its row,
+        and a chat's queue would wait behind it. Once read it is noted, and then treated as any unreadable row.
+        """
+        from_then = self._clock.now() + FAR_AHEAD
+        async with self._store.reading() as tx:
+            for is_paid in (True, False):
+                await tx.orders.due_after(from_then, is_paid=is_paid)
+            await tx.outbox.due_after(from_then)
 
     def _lapsing(self, draft_id: str) -> Callable[[], Awaitable[None]]:
         async def lapse() -> None:

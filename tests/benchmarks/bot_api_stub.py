@@ -29,12 +29,14 @@ class Stub:
 
     Attributes:
         answer_seconds: how long the way to Telegram and back takes.
+        acknowledged: how many updates a poll has acknowledged, which don't come again.
     """
 
     address: str = ""
     updates: Sequence[Json] = ()
     answer_seconds: float = 0.0
     first_poll: float | None = None
+    acknowledged: int = 0
     answers: list[float] = field(default_factory=list)
     polled: asyncio.Event = field(default_factory=asyncio.Event)
     done: asyncio.Event = field(default_factory=asyncio.Event)
@@ -53,7 +55,8 @@ class Stub:
         if self.first_poll is None:
             self.first_poll = time.perf_counter()
             self.polled.set()
-        batch = self.updates[max(offset - 1, 0) :][:BATCH]
+        self.acknowledged = max(offset - 1, self.acknowledged)
+        batch = self.updates[self.acknowledged :][:BATCH]
         return _ok(batch), self.answer_seconds if batch else IDLE_POLL_SECONDS
 
     def _sent(self, body: bytes) -> bytes:

@@ -189,7 +189,7 @@ def _rows(readers: Sequence[int], payments: int, found: Findings) -> list[Row]:
             part="h",
             measured=f"{what}: from the first message to the last ({meanwhile:,} messages with the payments' own)",
             ours=seconds(lasted),
-            versus=f"those {meanwhile:,} at {PER_SECOND}/s, Telegram's limit alone (reckoned)",
+            versus=f"those {meanwhile:,} at {PER_SECOND}/s, Telegram's limit alone (calculated)",
             theirs=seconds((meanwhile - 1) / PER_SECOND),
             ratio=f"x{lasted * PER_SECOND / (meanwhile - 1):.3f}",
         ),
@@ -197,19 +197,19 @@ def _rows(readers: Sequence[int], payments: int, found: Findings) -> list[Row]:
             part="h",
             measured=f"{what}: the same beside the broadcast's own messages alone",
             ours=seconds(lasted),
-            versus=f"{len(times):,} at {PER_SECOND}/s (reckoned)",
+            versus=f"{len(times):,} at {PER_SECOND}/s (calculated)",
             theirs=seconds(alone),
             ratio=f"x{lasted / alone:.3f}",
         ),
         Row(
             part="h",
-            measured=f"{what}: 429s / told once / twice / not at all / listed as unknown",
+            measured=f"{what}: 429s / received once / twice / never / listed as unknown",
             ours=f"{refused} / {sum(count == 1 for count in reached.values()):,}"
             f" / {sum(count > 1 for count in reached.values())} / {len(audience - reached.keys())}"
             f" / {found.report.get('unknown', 0)}",
         ),
         _delays(f"{what}: the service's change to its message in the chat", found.pushes),
-        _delays(f"{what}: a piece of news written down to Telegram's answer", found.told),
+        _delays(f"{what}: from saving a message to Telegram's answer", found.told),
     ]
 
 

@@ -26,7 +26,7 @@ async def run(*, quick: bool) -> list[Row]:
             count_torn += 1
     count = f"{len(times):,} lines"
     return [
-        Row(part="j", measured=f"{count} with a known truth: a wrong part taken without asking", ours=_wrong(tally)),
+        Row(part="j", measured=f"{count} with a known truth: a wrong part accepted without asking", ours=_wrong(tally)),
         Row(
             part="j",
             measured="of those that name destination, number and sum: straight to the review / asked back / refused",
@@ -36,7 +36,7 @@ async def run(*, quick: bool) -> list[Row]:
         ),
         Row(
             part="j",
-            measured=f"{count_torn:,} lines with a mark slipped among the figures: a wrong part taken without asking",
+            measured=f"{count_torn:,} lines with a mark slipped in among figures: a wrong part accepted without asking",
             ours=_wrong(torn),
         ),
         Row(part="j", measured="reading one line: processor time, median / p99", ours=str(Spread.of(times))),

@@ -160,7 +160,7 @@ async def _count(hall: Stage, found: Findings, within: float, but: Collection[st
 
 def _rows(orders: int, watching: float, found: Findings) -> list[Row]:
     whole_round = max(INTERVAL, orders / PER_SECOND)
-    versus = f"by id, in turn, at {PER_SECOND:.0f}/s (reckoned)"
+    versus = f"by id, in turn, at {PER_SECOND:.0f}/s (calculated)"
     rows = [
         _delay_row(f"{orders:,} active orders, {which}", delays, watching, versus, whole_round)
         for which, delays in (
@@ -177,7 +177,7 @@ def _rows(orders: int, watching: float, found: Findings) -> list[Row]:
             part="b",
             measured=f"{orders:,} active orders: requests a second, on average (busiest second)",
             ours=f"{found.requests:.1f} ({found.busiest})",
-            versus=f"each by id every {INTERVAL:.0f} s, without a budget (reckoned)",
+            versus=f"each by id every {INTERVAL:.0f} s, without a budget (calculated)",
             theirs=f"{orders / INTERVAL:,.1f}",
             ratio=times_as_much(found.requests, orders / INTERVAL),
         )
@@ -191,7 +191,7 @@ def _round_row(orders: int, found: Findings, versus: str, whole_round: float) ->
     ours = orders / found.unpaid_a_second if found.unpaid_a_second else math.inf
     return Row(
         part="b",
-        measured=f"{orders:,} active orders: until each unpaid one has been looked at once, the newest {LISTED} apart",
+        measured=f"{orders:,} active orders: until each unpaid one was requested once, except the newest {LISTED}",
         ours=f"{seconds(ours)} (extrapolated)",
         versus=versus,
         theirs=seconds(whole_round),

@@ -147,7 +147,7 @@ async def run(*, quick: bool) -> list[Row]:
         *rows,
         Row(
             part="a",
-            measured=f"of {people} who type on without waiting: conversations that ended wrong",
+            measured=f"of {people} who keep typing without waiting: conversations with a wrong result",
             ours=str(people - right),
             versus="plain concurrent",
             theirs=str(people - plain_right),

@@ -84,9 +84,9 @@ def _worst(orders: PolledOrders, numbers: Sequence[int], begin: float, end: floa
 def _row(what: str, gap: float, requests: float, bound: float) -> Row:
     return Row(
         part="i",
-        measured=f"{what}: longest without a look (requests a second)",
+        measured=f"{what}: longest time between two polls (requests a second)",
         ours=f"{seconds(gap)} ({requests:.1f})",
-        versus=f"in turn, at {PER_SECOND:.0f}/s (reckoned)",
+        versus=f"in turn, at {PER_SECOND:.0f}/s (calculated)",
         theirs=seconds(bound),
         ratio=times_as_much(gap, bound),
     )

@@ -48,7 +48,7 @@ async def run(*, quick: bool) -> list[Row]:
             part="d",
             measured="drawing a receipt with its QR code, 1080 pixels wide, median / p99",
             ours=str(ours),
-            versus="no more than saving the same picture in full colour",
+            versus="only saving the same picture in full colour",
             theirs=str(saving),
             ratio=ours.over(saving),
         ),

@@ -114,7 +114,7 @@ class Stage:
                 await asyncio.sleep(0.05)
 
     def _starts(self) -> int:
-        return self.log.read_text(encoding="utf-8").count('"event": "running"') if self.log.exists() else 0
+        return self.log.read_text(encoding="utf-8").count('"event": "bot_started"') if self.log.exists() else 0
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""(g) 500 people look at 500 wallet pages of a running bot: what they wait, and what somebody in the chat notices.
+"""(g) 500 people on 500 wallet pages of a running bot: what they wait, and what somebody in the chat notices.
 
 The viewers do what the page does: load it with its QR code, then ask for the state every two seconds with its ETag,
 each over a connection of their own. They share this process with the sandbox, so part of what is measured is theirs;
@@ -172,7 +172,7 @@ async def _listens(port: int) -> None:
 
 
 def _of_pages(count: int, one: Waits, many: Waits, bare: Waits) -> list[Row]:
-    what = f"{count} people look at {count} wallet pages, each every {EVERY:.0f} s: answer time, median / p99"
+    what = f"{count} people on {count} wallet pages, each every {EVERY:.0f} s: answer time, median / p99"
     states = Spread.of(many.states)
     return [
         _row(what, states, "one page alone", Spread.of(one.states)),
@@ -187,9 +187,9 @@ def _of_pages(count: int, one: Waits, many: Waits, bare: Waits) -> list[Row]:
 
 
 def _of_the_bot(alone: Borne, borne: Borne) -> list[Row]:
-    nobody = "without anybody at the pages"
+    nobody = "with no one at the pages"
     return [
-        _row("the same: the bot's answer to /help meanwhile, median / p99", borne.answers, nobody, alone.answers),
+        _row("the same: the bot's answer to /help during that, median / p99", borne.answers, nobody, alone.answers),
         Row(
             part="g",
             measured="the same: the bot's share of one core",

@@ -64,7 +64,7 @@ async def run(*, quick: bool) -> list[Row]:
             "one person alone, Kirim (p99: its caches were empty)",
             alone,
         ),
-        _row(f"{what}, all in one moment, within Telegram's limit", same_moment, "that limit alone (reckoned)", limit),
+        _row(f"{what}, all in one moment, within Telegram's limit", same_moment, "only that limit (calculated)", limit),
         Row(
             part="a",
             measured=f"{what} who never pause, no Telegram limit: answers a second",

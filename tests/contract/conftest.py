@@ -7,17 +7,19 @@ made for this run alone, emptied before each test.
 import asyncio
 import secrets
 import shutil
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import asyncpg  # type: ignore[import-untyped]  # it ships none
 import pytest
 from sqlalchemy import make_url
 
-from bot.store import SqlStore, migrate
+from bot.store import SqlStore, engine, migrate
 from bot.store.tables import metadata
 from tests.keys import VAULT
+from tests.sqlite_in_the_loop import connect
 from tests.support.postgresql import prefix
 
 BOTH = ("sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql))
@@ -25,6 +27,13 @@ on_sqlite = pytest.mark.parametrize("database", BOTH[:1], indirect=True)
 on_postgresql = pytest.mark.parametrize("database", BOTH[1:], indirect=True)
 # Where hardly anything is in them, deleting takes a fifth of the time that TRUNCATE does.
 EMPTY = "; ".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sorted_tables))  # noqa: S608  our own names
+
+
+@pytest.fixture(autouse=True)
+def sqlite_in_the_loop(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Execute SQLite's statements without a thread in a quick run. A whole run has the driver's threads here."""
+    if pytestconfig.option.quick:
+        monkeypatch.setattr(engine, "connect", connect)
 
 
 def run_on(url: str, *statements: str) -> None:
@@ -58,6 +67,8 @@ def new_database(server: str) -> Iterator[str]:
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store") / "template.db"
     asyncio.run(migrate.upgrade(str(path)))
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM saved_answers")  # a new installation begins with a few
     return path
 
 

@@ -34,8 +34,8 @@ WISHES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"idrAmount": 10**13}, ("idrAmount", "less than or equal")),
     ({"idrAmount": 19_999}, ("smallest order is Rp20,000", "idrAmount 20000 or more")),
     ({"idrAmount": None, "satAmount": 100}, ("smallest order is Rp20,000", "worth about")),
-    ({"idrAmount": 100_000_001}, ("Rp100,000,000 at the most", "idrAmount 100000000 or less")),
-    ({"idrAmount": None, "satAmount": 10**8}, ("Rp100,000,000 at the most", "worth about")),
+    ({"idrAmount": 100_000_001}, ("at most Rp100,000,000 per transfer", "idrAmount 100000000 or less")),
+    ({"idrAmount": None, "satAmount": 10**8}, ("at most Rp100,000,000 per transfer", "worth about")),
     ({"depositChannel": "onchain"}, ("depositChannel", "'lightning', 'cbbtc' or 'btcb'")),
     ({"payoutMethod": "cash"}, ("payoutMethod", "bank_transfer")),
     ({"partnerBankName": "BCA"}, ("list_payout_methods", "Did you mean", "BANK CENTRAL ASIA")),
@@ -55,7 +55,7 @@ WISHES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"bankAccountName": "12345"}, ("bankAccountName", "letters")),
     ({"bankAccountName": "B" * 61}, ("bankAccountName", "60 characters")),
     ({"depositchannel": "btcb"}, ("only these arguments", "depositChannel")),
-    ({"bankAccount": "Budi"}, ("only these arguments", "leave out all others")),
+    ({"bankAccount": "Budi"}, ("only these arguments", "Send no others")),
 ]
 
 
@@ -64,6 +64,8 @@ async def test_a_wish_that_cannot_be_is_refused_without_asking(world: AgentWorld
         said = await world.is_refused(**changes)
         for words in told:
             assert words in said, changes
+        assert "No order was created." in said, changes
+        assert "Input should" not in said, changes
         assert NUMBER[:5] not in said
     assert await world.posts() == 0
 
@@ -87,6 +89,8 @@ async def test_a_wish_at_the_limits_is_accepted(world: AgentWorld) -> None:
 async def test_an_unusual_number_is_pointed_out(world: AgentWorld) -> None:
     made = await world.orders(recipientDetails="12345678")
     assert "usually have 10 digits, and this one has 8" in made["warnings"][0]
+    made = await world.orders(recipientDetails="0812345678")
+    assert "looks like a mobile number" in made["warnings"][0]
 
 
 async def test_a_token_that_is_not_configured_is_refused_without_asking(world: AgentWorld) -> None:
@@ -103,15 +107,15 @@ async def test_a_destination_that_is_new_on_the_list_is_found(world: AgentWorld)
 
 
 CALLS: list[tuple[str, dict[str, Any], str]] = [
-    ("get_offramp_order", {}, "orderId: is required"),
-    ("get_offramp_order", {"orderId": 5}, "orderId: send a JSON string"),
-    ("get_offramp_order", {"orderId": ".."}, "isn't an order's id"),
-    ("wait_for_offramp_order", {"orderId": "."}, "isn't an order's id"),
-    ("wait_for_offramp_order", {"orderId": "x", "timeoutSeconds": 601}, "timeoutSeconds: Input should be less"),
-    ("list_offramp_orders", {"limit": 0}, "limit: Input should be greater"),
-    ("list_offramp_orders", {"limit": 101}, "limit: Input should be less"),
-    ("list_offramp_orders", {"limit": "many"}, "limit: send a whole JSON number"),
-    ("send_money", {}, "no such tool"),
+    ("get_offramp_order", {}, "orderId: required"),
+    ("get_offramp_order", {"orderId": 5}, "orderId: must be a JSON string"),
+    ("get_offramp_order", {"orderId": ".."}, "isn't a valid order id"),
+    ("wait_for_offramp_order", {"orderId": "."}, "isn't a valid order id"),
+    ("wait_for_offramp_order", {"orderId": "x", "timeoutSeconds": 601}, "timeoutSeconds: must be less"),
+    ("list_offramp_orders", {"limit": 0}, "limit: must be greater"),
+    ("list_offramp_orders", {"limit": 101}, "limit: must be less"),
+    ("list_offramp_orders", {"limit": "many"}, "limit: must be a whole JSON number"),
+    ("send_money", {}, "doesn't exist"),
 ]
 
 

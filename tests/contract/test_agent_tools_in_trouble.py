@@ -11,7 +11,7 @@ import pytest
 from mcp import MCPError
 
 from bot.settlement import SettlementClient
-from tests.contract.agent_world import BCA, ORDERS, AgentWorld, agent_world, text_of
+from tests.contract.agent_world import BCA, ORDERS, AgentWorld, agent_world, restarted, text_of
 from tests.ports import closed_port
 from tests.waiting import PATIENCE
 
@@ -34,8 +34,8 @@ LOOKS = ("get_btc_idr_quote", "list_payout_methods", "get_deposit_rails", "get_p
         ({"fault": "500", "error": "the cat sat on it"}, ("status 500", "“the cat sat on it”", "Nothing was changed")),
         ({"fault": "503", "error": "back soon"}, ("status 503", "“back soon”", "Call again in 5 seconds")),
         ({"fault": "429", "retryAfter": 17}, ("status 429", "Wait 17 seconds")),
-        ({"fault": "html", "status": 200}, ("can't be understood", "Nothing was changed")),
-        ({"fault": "truncated"}, ("can't be understood", "Nothing was changed")),
+        ({"fault": "html", "status": 200}, ("status 200", "Nothing was changed")),
+        ({"fault": "truncated"}, ("status 200", "Nothing was changed")),
         ({"fault": "drop_before"}, ("no answer in time", "Nothing was changed")),
     ],
 )
@@ -51,7 +51,7 @@ async def test_a_failed_look_says_why_and_that_nothing_changed(
             assert words in said, tool
     # Waiting outlives what may pass.
     said = await world.fails("wait_for_offramp_order", orderId=order_id, timeoutSeconds=5)
-    assert "Nothing was changed; call again" in said
+    assert "Nothing was changed. Call again" in said
 
 
 async def test_an_unknown_order_is_named_so(world: AgentWorld) -> None:
@@ -59,7 +59,7 @@ async def test_an_unknown_order_is_named_so(world: AgentWorld) -> None:
         said = await world.fails(tool, orderId="made-up")
         assert "status 404" in said
         assert "list_offramp_orders" in said
-    with pytest.raises(MCPError, match="no such order") as missing:
+    with pytest.raises(MCPError, match="no order with this id") as missing:
         await world.agent.read_resource("kirim://orders/made-up")
     assert missing.value.error.code == -32602
 
@@ -79,7 +79,7 @@ async def test_a_service_out_of_reach_made_no_order(world: AgentWorld) -> None:
     async with SettlementClient(f"http://127.0.0.1:{closed_port()}", "pk_live_a.b") as nobody:
         world.tools._client = nobody
         said = await world.is_refused()
-    assert "can't be reached. No order was made." in said
+    assert "can't be reached. No order was created." in said
 
 
 @pytest.mark.parametrize("fault", ["500_after", "502_after", "503_after", "drop_after", "html", "truncated"])
@@ -117,7 +117,7 @@ async def test_after_an_unknown_outcome_the_same_wish_is_not_sent_before_somebod
     await world.service.fault("500_after")
     await world.is_refused()
     again = await world.is_refused()
-    assert "was sent before" in again
+    assert "requested before" in again
     assert "OUTCOME IS UNKNOWN" in again
     assert await world.posts() == 1
     assert (await world.orders(idrAmount=160_000))["idrAmount"] == 160_000
@@ -130,7 +130,7 @@ async def test_a_created_order_is_not_created_again_before_somebody_looked(world
     made = await world.orders()
     said = await world.is_refused(bankAccountName="BUDI SANTOSO")
     assert made["orderId"] in said
-    assert "No other one was created" in said
+    assert "no other one" in said
     assert await world.posts() == 1
     await world.does("list_offramp_orders")
     assert (await world.orders())["orderId"] != made["orderId"]
@@ -147,7 +147,7 @@ async def test_without_any_rate_no_order_is_created_and_with_an_old_one_its_pric
     await world.service.clock.sleep(60)
     await world.service.fault("500_before", method="GET", path="/v1/quote/btc-idr", times=None)
     await world.switches(lockedPricePercent=900)
-    assert "worse than the quote" in await world.is_refused()
+    assert "% worse" in await world.is_refused()
 
 
 async def test_a_call_that_was_cancelled_half_way_is_in_doubt_like_any_other(world: AgentWorld) -> None:
@@ -167,7 +167,7 @@ async def test_a_refusal_by_the_service_comes_with_its_words_and_made_no_order(w
     await world.service.fault(f"{status}_before", error="the moon is full")
     said = await world.is_refused()
     assert f"status {status}: “the moon is full”" in said
-    assert "No order was made." in said
+    assert "No order was created." in said
     assert (await world.orders())["idrAmount"] == 150_000
 
 
@@ -176,7 +176,7 @@ async def test_the_services_own_validation_is_passed_on(world: AgentWorld) -> No
     said = await world.is_refused()
     assert "status 400" in said
     assert "daily cap" in said
-    assert "No order was made. Correct what it says" in said
+    assert "No order was created. Correct this" in said
 
 
 @pytest.mark.parametrize(
@@ -189,6 +189,8 @@ async def test_the_services_own_validation_is_passed_on(world: AgentWorld) -> No
         ({"wrongDeposit": "chain"}, {"depositChannel": "btcb"}),
         ({"wrongDeposit": "decimals"}, {"depositChannel": "btcb"}),
         ({"lockedPricePercent": 25}, {}),
+        ({"lockedPricePercent": -25}, {}),
+        ({"lockedPricePercent": -90}, {"depositChannel": "btcb"}),
     ],
 )
 async def test_what_was_not_agreed_is_never_handed_out(
@@ -228,11 +230,58 @@ async def test_what_has_become_too_little_while_the_price_was_locked_is_not_hand
     assert "Don't pay" in said
 
 
+@pytest.mark.parametrize("channel", ["cbbtc", "btcb"])
+async def test_a_second_deposit_of_the_same_amount_is_not_handed_out_until_the_first_is_done(
+    world: AgentWorld, channel: str
+) -> None:
+    same = {"idrAmount": None, "satAmount": 25_000, "depositChannel": channel}
+    first = await world.orders(**same)
+    said = await world.is_refused(**same, recipientDetails="9876543210")
+    assert f"order {first['orderId']} waits for a deposit of the same amount" in said
+    second = (await world.service.control("GET", "/orders"))["orders"][0]["id"]
+    assert second != first["orderId"]
+    async with restarted(world) as after:
+        for process in (world, after):
+            shown = await process.does("get_offramp_order", orderId=second, includeQr=True)
+            assert first["orderId"] in shown["paymentWithheld"]
+            assert shown["depositToAddress"] is None
+            assert (await process.does("get_offramp_order", orderId=first["orderId"]))["depositToAddress"]
+            await world.service.clock.sleep(2)
+    assert (await world.orders(**{**same, "satAmount": 25_001}))["deposit"]
+    await world.pays(first)
+    await world.service.control("POST", "/advance", orderId=first["orderId"], state="COMPLETED")
+    await world.service.clock.sleep(60)
+    async with restarted(world) as after:
+        shown = await after.does("get_offramp_order", orderId=second)
+        assert shown["depositToAddress"], shown["paymentWithheld"]
+
+
+async def test_a_deposit_is_handed_out_only_once_the_list_of_orders_was_read(world: AgentWorld) -> None:
+    await world.service.fault("500_before", method="GET", path=ORDERS, times=None)
+    said = await world.is_refused(depositChannel="btcb")
+    (made,) = (await world.service.control("GET", "/orders"))["orders"]
+    assert f"Order {made['id']} was created" in said
+    assert made["depositToAddress"] not in said
+    await world.service.control("DELETE", "/faults")
+    await world.service.clock.sleep(60)
+    assert (await world.does("get_offramp_order", orderId=made["id"]))["depositToAddress"] == made["depositToAddress"]
+
+
+async def test_an_invoice_that_another_order_has_is_not_handed_out(world: AgentWorld) -> None:
+    invoices = world.tools._invoices
+    first = await world.orders()
+    (payment_hash,) = invoices
+    assert invoices[payment_hash] == first["orderId"]
+    world.tools.claim_invoice = lambda *_: first["orderId"]  # type: ignore[method-assign]  # as if it came again
+    said = await world.is_refused(recipientDetails="9876543210")
+    assert f"its invoice is that of order {first['orderId']}" in said
+
+
 async def test_a_somewhat_worse_price_is_pointed_out(world: AgentWorld) -> None:
     await world.does("get_btc_idr_quote")
     await world.switches(lockedPricePercent=3)
     made = await world.orders()
-    assert "% worse than the quote" in made["warnings"][0]
+    assert "% worse" in made["warnings"][0]
     assert made["bolt11"]
 
 
@@ -251,5 +300,5 @@ async def test_a_mistake_of_ours_after_the_post_does_not_hide_the_order(
 
     monkeypatch.setattr("bot.agent_tools.ordering.payment_of_new", breaks)
     said = await world.is_refused()
-    assert "An order may have been made" in said
+    assert "An order may exist" in said
     assert BCA["recipientDetails"] not in said

@@ -67,13 +67,13 @@ async def test_who_stands_by_leaves_the_tables_alone_and_migrates_when_it_leads(
     other = SqlStore(bare_database)
     async with other.lead():
         async with running(bare_database) as standby:
-            await standby.says("standing_by")
+            await standby.says("standby_started")
             assert await migrate.current(bare_database) == tables
             standby.stop.set()
             assert await standby.ends() == 0
         assert await migrate.current(bare_database) == tables
         async with running(bare_database) as standby:
-            await standby.says("standing_by")
+            await standby.says("standby_started")
             await lose_the_lead(bare_database)
             await standby.says("telegram_unreachable")
             assert await migrate.current(bare_database) == migrate.head()
@@ -145,7 +145,7 @@ async def test_a_loss_while_recovering_or_running_ends_the_process_before_it_act
         await lose_the_lead(database)
         assert await bot.ends() == app.LEAD_LOST
         assert len(bot.said("leadership_lost")) == 1
-        assert bool(bot.said("running")) is (part is app)
+        assert bool(bot.said("bot_started")) is (part is app)
 
 
 async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(

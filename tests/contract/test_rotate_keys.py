@@ -40,14 +40,14 @@ async def test_it_seals_everything_anew_and_says_how_far_it_is(database: str) ->
     said: list[str] = []
     assert await rotating.run(settings_of(database, KEY, OLDER_KEY), said.append) == 0
     assert said == [
-        "230 of 230 rows wait for the first key.",
+        "230 of 230 encrypted rows use an older key.",
         "  orders: 200 of 230",
         "  orders: 230 of 230",
-        "Everything is sealed with the first key. Older keys may be taken out of ENCRYPTION_KEYS.",
+        "All rows use the first key. You can remove the older keys from ENCRYPTION_KEYS.",
     ]
     said.clear()
     assert await rotating.run(settings_of(database, KEY), said.append) == 0
-    assert said[0] == "0 of 230 rows wait for the first key."
+    assert said[0] == "0 of 230 encrypted rows use an older key."
 
 
 async def test_beside_a_bot_that_does_not_know_the_key_it_does_nothing(database: str) -> None:
@@ -56,7 +56,7 @@ async def test_beside_a_bot_that_does_not_know_the_key_it_does_nothing(database:
     async with bot.lead():
         assert await rotating.run(settings_of(database, KEY, OLDER_KEY), said.append) == 1
         await bot.check_keys()
-    assert "doesn't know the first key yet" in said[0]
+    assert "Restart it" in said[0]
     async with bot.reading() as tx:
         assert await tx.orders.get("R7") is not None
     await bot.close()
@@ -86,8 +86,8 @@ async def test_while_a_row_does_not_open_the_older_key_is_not_given_up(database:
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("UPDATE orders SET number = holder WHERE reference = 'R7'")
     assert await rotating.run(settings_of(database, KEY, OLDER_KEY), said.append) == 1
-    assert said[-1].startswith("Rows that don't open, because they were changed or moved: 1.")
-    assert "may be taken out" not in said[-1]
+    assert said[-1].startswith("1 row can't be decrypted")
+    assert "You can remove" not in said[-1]
     with pytest.raises(StoreFailure):
         async with store.reading() as tx:
             await tx.orders.get("R7")
@@ -97,9 +97,11 @@ async def test_while_a_row_does_not_open_the_older_key_is_not_given_up(database:
 async def test_the_check_says_which_share_waits_and_changes_nothing(database: str) -> None:
     await left_by_the_bot(database)
     both, alone = settings_of(database, KEY, OLDER_KEY), settings_of(database, KEY)
-    assert await checks._keys(both) == "230 of 230 sealed rows (100%) wait for python -m bot rotate-keys"
-    with pytest.raises(checks.CheckFailed, match="ENCRYPTION_KEYS don't fit") as caught:
+    assert (
+        await checks._keys(both) == "230 of 230 encrypted rows (100%) use an older key. Run: python -m bot rotate-keys"
+    )
+    with pytest.raises(checks.CheckFailed, match="ENCRYPTION_KEYS don't match") as caught:
         await checks._keys(alone)
     assert caught.value.code == 2
     await rotating.run(both, print)
-    assert await checks._keys(alone) == "the first opens all 230 sealed rows"
+    assert await checks._keys(alone) == "all 230 encrypted rows use the first key"

@@ -36,7 +36,7 @@ async def test_a_lightning_order_comes_with_a_signed_invoice_for_exactly_its_sat
         assert made["invoiceExpiresAt"] == "2026-11-21T04:00:00.000Z"
         assert "deposit" not in made
         memo = invoice.description or ""
-        assert "Rp150.000" in memo
+        assert "Rp150,000" in memo
         assert made["orderId"] in memo
         assert "1234567890" not in memo
 

@@ -239,6 +239,36 @@ async def test_tokens_and_methods_that_do_not_exist_are_refused() -> None:
     assert body.json()["description"] == "Bad Request: can't parse request JSON object"
 
 
+@pytest.mark.parametrize(
+    ("field", "longest", "complaint"),
+    [
+        ("description", 512, "BOT_DESCRIPTION_INVALID"),
+        ("short_description", 120, "BOT_SHORT_DESCRIPTION_INVALID"),
+    ],
+)
+async def test_descriptions_are_kept_for_each_language_up_to_their_length(
+    field: str, longest: int, complaint: str
+) -> None:
+    name = "".join(part.title() for part in field.split("_"))
+
+    async def read(server: Running, code: str) -> str:
+        answer = await server.calls(f"getMy{name}", language_code=code)
+        return str(answer.json()["result"][field])
+
+    async with running() as server:
+        long = await refusal(server, f"setMy{name}", **{field: "x" * (longest + 1)})
+        code = await refusal(server, f"setMy{name}", **{field: "x"}, language_code="indonesian")
+        none_yet = await read(server, "id")
+        await server.calls(f"setMy{name}", **{field: "x" * longest})
+        await server.calls(f"setMy{name}", **{field: "halo"}, language_code="id")
+        each = [await read(server, language) for language in ("id", "en", "")]
+        await server.calls(f"setMy{name}", language_code="id")
+        removed = await read(server, "id")
+    assert long == (400, f"Bad Request: {complaint}")
+    assert code == (400, "Bad Request: LANG_CODE_INVALID")
+    assert (none_yet, each, removed) == ("", ["halo", "x" * longest, "x" * longest], "x" * longest)
+
+
 async def test_commands_that_telegram_would_not_take_are_refused() -> None:
     good = {"command": "send", "description": "Send rupiah"}
     async with running() as server:

@@ -36,6 +36,37 @@ async def test_a_connection_whose_caller_is_cancelled_while_it_opens_is_closed(t
         opened[0].execute("SELECT 1")
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_connection_that_opens_after_the_event_loop_was_closed_is_closed_quietly(
+    tmp_path: Path, *, fails: bool
+) -> None:
+    opening, may_open = threading.Event(), threading.Event()
+    opened, connections = [], []
+
+    def open_slowly() -> sqlite3.Connection:
+        opening.set()
+        may_open.wait(HANG_SECONDS)
+        if fails:
+            raise sqlite3.OperationalError
+        opened.append(sqlite3.connect(tmp_path / "kirim.db", check_same_thread=False))
+        return opened[0]
+
+    async def end_while_it_opens() -> None:
+        connections.append(OneTripConnection(open_slowly))
+        task = asyncio.ensure_future(connections[0])
+        await asyncio.to_thread(opening.wait, HANG_SECONDS)
+        task.cancel()
+
+    asyncio.run(end_while_it_opens())
+    may_open.set()
+    # An exception that ends the thread fails the test: pytest reports it as a warning, and warnings are errors.
+    connections[0]._thread.join(HANG_SECONDS)
+    assert not connections[0]._thread.is_alive()
+    for raw in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            raw.execute("SELECT 1")
+
+
 async def test_a_connection_that_was_closed_stays_closed(tmp_path: Path) -> None:
     opened = []
 

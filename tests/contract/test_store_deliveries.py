@@ -7,6 +7,7 @@ from typing import Any
 from bot.actions.ports import Audience, Broadcast, BroadcastStatus, Delivery, DeliveryStatus, Person, Subscription
 from bot.store import SqlStore
 from tests.contract.store_builders import NOW, SECOND
+from tests.examples import examples
 
 DAY = timedelta(days=1)
 LONG_AGO = NOW - 90 * DAY
@@ -142,17 +143,17 @@ async def test_what_a_crash_leaves_in_hand_is_unknown_until_an_operator_says_aga
 
 
 async def test_thousands_are_written_and_taken_at_once(store: SqlStore) -> None:
-    now, many = NOW, range(1, 3_001)
+    now, size = NOW, examples(3_000)
     async with store.transaction() as tx:
-        for number in many:
+        for number in range(1, size + 1):
             await tx.people.save(Person(id=number, created_at=now))
             await tx.subscriptions.save(Subscription(person_id=number, since=now))
-    assert await snapshot(store) == 3_000
+    assert await snapshot(store) == size
     async with store.transaction() as tx:
-        claimed = await tx.deliveries.claim("b1", 3_000, NOW)
+        claimed = await tx.deliveries.claim("b1", size, NOW)
         await tx.deliveries.record([replace(each, status=DELIVERED) for each in claimed])
     async with store.reading() as tx:
-        assert await tx.deliveries.counts("b1") == {DELIVERED: 3_000}
+        assert await tx.deliveries.counts("b1") == {DELIVERED: size}
 
 
 async def test_a_ledger_has_one_row_for_each_person(store: SqlStore) -> None:

@@ -13,6 +13,7 @@ import pytest
 from bot.actions.ports import OrderLine, Person, RateAlert, Subscription
 from bot.domain.figures import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally, outcome_of
 from bot.domain.order import Order, Phase
+from bot.domain.payout_times import PayoutTimes
 from bot.domain.timeline import Step
 from bot.store import SqlStore
 from tests.contract.store_builders import BCA, NOW, OVO, SECOND, an_order
@@ -132,6 +133,32 @@ async def test_the_median_is_exact_to_the_microsecond(store: SqlStore) -> None:
         await keep(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
         async with store.reading() as tx:
             assert (await tx.figures.orders((NOW, NOW + SECOND))).median == middle
+
+
+async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: SqlStore) -> None:
+    sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": Step.SENT, "paid_at": NOW}
+    others = [
+        an_order("EARLIER", **sent, created_at=NOW - SECOND, ended_at=NOW + HOUR),
+        an_order("LATER", **sent, created_at=NOW + SECOND, ended_at=NOW + HOUR),
+        an_order("FAILED", **{**sent, "state": "FAILED"}, ended_at=NOW + HOUR),
+        an_order("AT-ONCE", **sent, ended_at=NOW),
+    ]
+    await keep(store, others)
+    async with store.reading() as tx:
+        assert await tx.figures.payout_times(NOW, NOW + SECOND) is None
+    lengths = [SECOND * number for number in range(1, 22)]
+    random.Random(3).shuffle(lengths)
+    found = []
+    for number, length in enumerate(lengths):
+        await keep(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
+        async with store.reading() as tx:
+            found.append(await tx.figures.payout_times(NOW, NOW + SECOND))
+    for count, times in enumerate(found, 1):
+        known = sorted(lengths[:count])
+        # So many that at least nine in ten of them are no longer.
+        slow = next(each for each in known if 10 * sum(other <= each for other in known) >= 9 * count)
+        half = timedelta(seconds=median(each.total_seconds() for each in known))
+        assert times == PayoutTimes(orders=count, median=half, slow=slow)
 
 
 async def test_people_are_counted_as_one_by_one(store: SqlStore) -> None:

@@ -22,6 +22,7 @@ from tests.contract.leaving import DAY, EMMA, GROUP, RINA, SARI, a_person, live,
 from tests.contract.on_disk import found_in
 from tests.contract.store_builders import NOW, a_draft, an_order, an_update, some_news
 from tests.contract.test_store_sealing import every_text
+from tests.examples import examples
 from tests.unit.fake_settlement import MovedClock
 
 
@@ -63,7 +64,7 @@ async def test_nothing_leads_to_a_forgotten_person_and_everybody_else_keeps_thei
 
 @on_sqlite  # PostgreSQL's files belong to its operator
 async def test_among_thousands_of_rows_no_file_keeps_a_trace(store: SqlStore, privacy: Privacy, database: str) -> None:
-    for n in range(60):
+    for n in range(examples(60)):
         await live(store, EMMA, n)
         await live(store, SARI, n)
     every = {each for each in await every_text(database) if each.startswith("s1.")}

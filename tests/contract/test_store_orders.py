@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import OrderEvent
+from bot.actions.ports import OrderEvent, RuleBroken
 from bot.domain.limits import DAY
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import Step
@@ -54,6 +54,17 @@ async def test_saving_moves_on_to_the_next_version_and_a_stale_order_saves_nothi
         assert await tx.orders.save(an_order(phase=Phase.UNKNOWN)) is None
         assert await tx.orders.save(an_order("unknown")) is None
         assert await tx.orders.get("R2345AB") == opened
+
+
+async def test_a_second_order_with_one_payment_hash_breaks_a_rule_for_good(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await tx.orders.add(an_order("R1", draft_id="d1", payment_hash="00"))
+        await tx.orders.add(an_order("R2", draft_id="d2"))
+    with pytest.raises(RuleBroken) as caught:
+        async with store.transaction() as tx:
+            await tx.orders.save(an_order("R2", draft_id="d2", payment_hash="00"))
+    assert isinstance(caught.value, StoreFailure)
+    assert "00" not in str(caught.value), "the driver's text quotes the row"
 
 
 async def test_of_two_savers_of_one_version_one_wins(store: SqlStore, other_store: SqlStore) -> None:

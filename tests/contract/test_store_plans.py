@@ -32,6 +32,7 @@ A_DELIVERY = Delivery(broadcast_id="b1", person_id=1001, locale="en", at=NOW)
 ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "due": (lambda tx: tx.orders.due(NOW, is_paid=False), "ix_orders_due (is_paid=? AND next_look_at"),
     "count_due": (lambda tx: tx.orders.count_due(NOW, is_paid=True), "COVERING INDEX ix_orders_due (is_paid=?"),
+    "due_after": (lambda tx: tx.orders.due_after(NOW, is_paid=False), "ix_orders_due (is_paid=? AND next_look_at"),
     "viewed pages": (lambda tx: tx.orders.due_if_viewed(["R1", "R2"], [], NOW, NOW, 9), "pk_orders"),
     "users' orders": (lambda tx: tx.orders.due_if_viewed([], [7, 8], NOW, NOW, 9), "ix_orders_person_id_created_at"),
     "expiring": (lambda tx: tx.orders.expiring(NOW), "ix_orders_expiring"),
@@ -57,6 +58,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "heads of the rate": (lambda tx: tx.outbox.heads(NOW, queue=Queue.RATE), "ix_outbox_waiting"),
     "news due": (lambda tx: tx.outbox.count_due("rate:", NOW), "ix_outbox_"),
     "next_due": (lambda tx: tx.outbox.next_due(), "ix_outbox_waiting"),
+    "news due_after": (lambda tx: tx.outbox.due_after(NOW), "ix_outbox_waiting (due_at>?"),
     "left_sending": (lambda tx: tx.outbox.left_sending(), "ix_outbox_to_tell"),
     "forget_told": (lambda tx: tx.outbox.forget_told(NOW), "ix_outbox_told_at"),
     "forget_given_up": (lambda tx: tx.outbox.forget_told(NOW), "ix_outbox_given_up"),

@@ -200,7 +200,7 @@ async def test_nothing_is_migrated_without_the_keys_of_this_database(bare_databa
     store = SqlStore(bare_database, VAULT)
     await store.adopt_keys()
     await store.close()
-    with pytest.raises(UnfitKeys):
+    with pytest.raises(UnfitKeys, match="at the end of ENCRYPTION_KEYS"):
         await migrate.upgrade(bare_database, Vault([OLDER_KEY]))
     assert await migrate.current(bare_database) == "0011"
 

@@ -57,7 +57,7 @@ async def tool_server(
     given = {"SERVICE_MCP_PORT": str(port), **settings}
     async with running(folder, "mcp", environment=given, cold=cold) as program:
         if settings.get("SERVICE_MCP_LOG_LEVEL") not in {"warn", "error"}:
-            await program.says('"event": "serving"')
+            await program.says('"event": "server_started"')
         address = f"http://{host}:{port}"
         async with httpx.AsyncClient(base_url=address) as browser:
             yield ToolServer(program, address, browser)

@@ -12,6 +12,7 @@ from tests.e2e.people import calm
 from tests.e2e.world import World, world
 
 TOWN = pytest.StashKey[World]()
+KILLED = pytest.StashKey[bool]()
 
 
 @pytest.fixture
@@ -37,8 +38,12 @@ async def long_lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def town(long_lived: World) -> AsyncIterator[World]:
+async def town(request: pytest.FixtureRequest, long_lived: World) -> AsyncIterator[World]:
     """The long-lived world, calm again after each story. Its tests are marked for the session's loop."""
+    if request.session.stash.get(KILLED, False):
+        # In another order of files more stories follow, and its end may not have been noticed yet.
+        request.session.stash[KILLED] = False
+        await long_lived.kill_bot()
     if long_lived.bot is None or long_lived.bot.returncode is not None:
         await long_lived.start_bot()
     yield long_lived
@@ -63,10 +68,11 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """After the last story the town's bot ends: a bot that waits costs the other tests a share of their processor."""
+    """After stories in a row the town's bot ends: a bot that waits costs the other tests a share of their processor."""
     long_lived = item.session.stash.get(TOWN, None)
     if long_lived is not None and long_lived.bot is not None and not _is_story(nextitem):
         long_lived.bot.kill()
+        item.session.stash[KILLED] = True
 
 
 def _is_story(item: pytest.Item | None) -> bool:

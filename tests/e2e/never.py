@@ -30,6 +30,8 @@ from bot.chat import (
     saved,
     tickets,
 )
+from bot.chat.data import for_help
+from bot.chat.screens.help_topics import TOPICS
 from bot.chat.staff import answering, data, saved_answers
 from bot.chat.staff import entrance as staff
 from bot.chat.staff.lookups import PAGES
@@ -225,6 +227,7 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from (f"st:{action}:week" for action in figures.ACTIONS)
     yield f"pv:yes:{matters.person_id}:1"
     yield from ("r:list", "bc:new", "bc:list:0", "pv:see", f"d:{'0' * 8}:1:confirm", "t:new", "t:leave")
+    yield from (for_help(page) for page in ("show", *TOPICS, "aside"))
     yield from ("new", "over", "q:day", "s:open", "ph:show", "sub:open")
 
 

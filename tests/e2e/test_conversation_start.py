@@ -4,10 +4,11 @@ import re
 
 import pytest
 
-from tests.e2e.people import bot_knows, completes, could_not_be_told, newcomer, taps_to_invoice
+from tests.e2e.people import bot_knows, completes, could_not_be_told, newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.trouble import is_at_rest
 from tests.e2e.world import Chatter, World
 from tests.texts import label, like, text
+from tests.waiting import found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -128,6 +129,38 @@ async def test_the_command_list_speaks_both_languages(town: World) -> None:
         "help",
         "start",
     }
+
+
+async def test_an_empty_chat_says_what_the_bot_does_in_both_languages(town: World) -> None:
+    async def described() -> dict[str, str]:
+        state: dict[str, dict[str, str]] = (await town.telegram.get("/sandbox/state")).json()
+        return state["descriptions"]
+
+    told = await found(described, lambda each: len(each) == 3, what="the descriptions")
+    assert told == {code: text("about.description", code or "id") for code in ("en", "id", "")}
+
+
+async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(town: World) -> None:
+    emma = await newcomer(town)
+    await emma.says("/help")
+    await emma.sees(like("help.text"))
+    pages = {"cost": like("help.cost"), "time": text("help.time"), "lightning": text("help.lightning")}
+    for topic, begins in {**pages, "trouble": text("help.trouble_support")}.items():
+        await emma.taps(label(f"button.help_{topic}"))
+        await emma.sees(begins if topic == "cost" else re.escape(begins))
+        await emma.taps(label("button.back"))
+        await emma.sees(like("help.text"))
+    before = len(await emma.messages())
+    await taps_to_review(emma)
+    review = await emma.sees(like("review.title"))
+    await emma.taps(label("button.help_lightning"))
+    await emma.sees(re.escape(text("help.lightning")))
+    assert len(await emma.messages()) > before
+    await emma.taps(label("review.confirm"), message=review)
+    await emma.sees(like("card.may_not_pay"))
+    await emma.says("/send 500k bca 1234567890 Budi")
+    await emma.sees(like("review.title"))
+    assert label("button.help_lightning") not in await emma.buttons()
 
 
 async def test_in_a_group_the_bot_offers_the_private_chat_and_is_quiet_otherwise(town: World) -> None:

@@ -16,7 +16,7 @@ async def test_it_shows_the_chats_with_their_buttons_the_log_and_the_journals(ki
     assert f"[{label('button.refresh')} → o:" in chat
     assert "1234567890" in chat
     assert order["invoiceBolt11"] not in chat, "what nobody reads is cut"
-    assert " running " in shown["Bot's log"]
+    assert " bot_started " in shown["Bot's log"]
     assert "POST /v1/offramp/orders → 201" in shown["Settlement service's journal"]
     assert order["id"] in shown["Settlement service's journal"]
     assert "sendPhoto 1" in shown["Telegram's journal"]

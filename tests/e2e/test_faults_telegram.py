@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 
 import pytest
 import pytest_asyncio
 
 from tests.e2e.crowd import Sender, crowd_at_review
+from tests.e2e.looking_up import books
 from tests.e2e.trouble import good_weather, invoices_in
 from tests.e2e.world import Json, World, world
 from tests.texts import label, like, says
@@ -28,7 +30,7 @@ async def telegram(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Wo
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def ready(telegram: World) -> list[Sender]:
-    return await crowd_at_review(telegram, len(FAILURES) + 11)
+    return await crowd_at_review(telegram, len(FAILURES) + 12)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
@@ -94,6 +96,21 @@ async def test_one_who_has_blocked_the_bot_disturbs_nobody_else_and_may_come_bac
     await sender.chat.sees(f"{like('status.paid')}|{like('status.converting')}|{like('card.paid')}")
 
 
+async def test_who_missed_a_message_about_an_order_sees_the_order_at_their_next_visit_once(sender: Sender) -> None:
+    await sender.chat.taps(label("review.confirm"))
+    await sender.chat.sees(SHOWN, anywhere=True)
+    async with books(sender.world) as tx:
+        person = await tx.people.get(sender.chat.id)
+        (order,) = await tx.orders.of_person(sender.chat.id)
+        assert person is not None
+        await tx.people.save(replace(person, missed=order.reference))
+    for _ in range(2):
+        await sender.chat.says("/help")
+        await sender.chat.sees(like("help.text"))
+    await sender.chat.sees(like("talk.missed"), anywhere=True)
+    assert await sender.chat.count(like("talk.missed")) == 1
+
+
 async def test_a_card_that_was_deleted_is_replaced_by_a_new_one_that_lives_on(sender: Sender) -> None:
     await sender.chat.taps(label("review.confirm"))
     card = await sender.chat.sees(SHOWN, anywhere=True)
@@ -117,7 +134,7 @@ async def second_poller_is_noticed(made: World) -> bool:
     """Poll beside the bot. Of two polls the later ends the earlier, which can be either; updates end none."""
     token = made.environment["TELEGRAM_BOT_TOKEN"]
     await made.telegram.get(f"/bot{token}/getUpdates", params={"timeout": 1})
-    return "second_poller" in made.log.read_text()
+    return "second_poller_detected" in made.log.read_text()
 
 
 async def test_an_invoice_that_may_have_arrived_is_repeated_and_says_so_and_no_other(

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
+from bot.store import migrate
 from tests.e2e.programs import run, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -54,7 +55,7 @@ async def test_a_token_that_telegram_refuses_ends_the_bot_with_code_2(
 ) -> None:
     ended = await run(tmp_path, "run", environment=environment | {"TELEGRAM_BOT_TOKEN": UNKNOWN_TOKEN})
     assert ended.code == 2
-    assert "bot_token_refused" in ended.err
+    assert "bot_token_rejected" in ended.err
     assert UNKNOWN_TOKEN.partition(":")[2] not in ended.err
 
 
@@ -66,11 +67,14 @@ async def test_a_database_that_is_away_is_told_in_one_line_without_its_password(
         run(tmp_path, "run", environment=away), run(tmp_path, "check", environment=away)
     )
     assert (started.code, checked.code) == (1, 1)
-    assert "Kirim can't use the database" in started.err
+    assert "DATABASE_URL" in started.err
+    assert "connection refused" in started.err
     assert "FAILS database" in checked.out
+    assert "connection refused" in checked.out
+    assert "skip  keys" in checked.out
     assert "ok    service" in checked.out
     said = f"{started.err}{checked.out}{checked.err}"
-    assert not any(secret in said for secret in ("hunter2", "Traceback"))
+    assert not any(word in said for word in ("hunter2", "Traceback", "Error"))
 
 
 async def test_migrating_twice_is_the_same_as_once_and_everything_is_found_to_work(
@@ -80,19 +84,22 @@ async def test_migrating_twice_is_the_same_as_once_and_everything_is_found_to_wo
     first = await run(tmp_path, "migrate", environment={})
     again = await run(tmp_path, "migrate", environment={})
     assert (first.code, again.code) == (0, 0)
-    assert "is at revision" in first.out
+    assert migrate.head() in first.out
     assert first.out == again.out
-    ended = await run(tmp_path, "check", environment={}, cold=True)
-    assert ended.code == 0
+    brief, whole = await asyncio.gather(
+        run(tmp_path, "check", environment={}, cold=True), run(tmp_path, "check", "--verbose", environment={})
+    )
+    assert (brief.code, whole.code) == (0, 0)
+    results, settings, last = whole.out.splitlines()[:4], whole.out.splitlines()[4:-1], whole.out.splitlines()[-1]
+    assert brief.out.splitlines() == [*results, last]
+    works = ("database: ", "keys: ", "Telegram: ", "service: ")
+    assert all(line.startswith(f"  ok    {name}") for line, name in zip(results, works, strict=True))
+    assert migrate.head() in results[0]
+    assert "@kirim_sandbox_bot" in results[2]
     for name in environment:
-        assert f"{name} = " in ended.out
-    for works in (
-        "ok    database: at revision",
-        "ok    Telegram: this is @kirim_sandbox_bot",
-        "ok    service: takes the",
-    ):
-        assert works in ended.out
-    assert not any(secret in ended.out + ended.err for secret in SECRETS)
+        assert any(f" {name} = " in line for line in settings), name
+    said = brief.out + brief.err + whole.out + whole.err
+    assert not any(secret in said for secret in SECRETS)
 
 
 async def test_check_tells_what_is_wrong_each_by_itself_and_changes_nothing(
@@ -106,13 +113,27 @@ async def test_check_tells_what_is_wrong_each_by_itself_and_changes_nothing(
     assert (ended.code, away.code) == (1, 1)
     assert "FAILS database" in ended.out
     assert "python -m bot migrate" in ended.out
-    assert "FAILS Telegram: the token is refused" in ended.out
-    assert "FAILS service: the key pk_live_sandbox is refused" in ended.out
-    assert "FAILS Telegram: not reached" in away.out
-    assert "FAILS service: not reached" in away.out
+    assert "FAILS Telegram: the token is rejected" in ended.out
+    assert "FAILS service: the key pk_live_sandbox is rejected" in ended.out
+    assert f"FAILS Telegram: can't connect to {NOWHERE}: connection refused" in away.out
+    assert f"FAILS service: can't connect to {NOWHERE}: connection refused" in away.out
+    last = ended.out.splitlines()[-1]
+    assert last.startswith("3 problems.")
+    assert "database first" in last
+    assert "python -m bot migrate" in last
     assert not (tmp_path / "kirim.db").exists()
     said = f"{ended.out}{ended.err}{away.out}{away.err}"
     assert not any(secret in said for secret in (*SECRETS, "FakeFake", "ffffffff", "Traceback"))
+
+
+async def test_a_key_command_that_cannot_be_done_ends_with_code_1_and_one_line(tmp_path: Path) -> None:
+    state = ("--state", str(tmp_path))
+    for wrong in (("issue", "A B"), ("revoke", "pk_live_none"), ("rotate", "pk_live_none")):
+        ended = await run(tmp_path, "keys", *wrong, *state, environment={}, cold=True)
+        assert ended.code == 1
+        assert len(ended.err.splitlines()) == 1, wrong
+        assert "Nothing was changed" in ended.err
+        assert not ended.out
 
 
 async def test_a_bot_that_cannot_reach_telegram_keeps_trying_and_ends_when_it_is_told_to(

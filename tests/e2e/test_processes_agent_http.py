@@ -119,7 +119,7 @@ async def test_a_port_that_is_taken_ends_the_start_with_one_line(tmp_path: Path,
         ended = await run(tmp_path, "mcp", environment=environment(service, PORT=str(port)))
     assert ended.code == 2
     assert ended.err.splitlines()[-1] == (
-        "Kirim can't serve its tools (SERVICE_MCP_HOST, SERVICE_MCP_PORT, PORT): "
+        "Kirim can't open its port (SERVICE_MCP_HOST, SERVICE_MCP_PORT, PORT): "
         f"127.0.0.1 port {port}: Address already in use"
     )
     assert "Traceback" not in ended.err
@@ -144,7 +144,7 @@ async def test_it_ends_within_seconds_whoever_is_connected_or_waits(tmp_path: Pa
         with pytest.raises(MCPError):
             await waiting
         said = tools.program.log.read_text()
-        assert '"event": "stopped"' in said
+        assert '"event": "server_stopped"' in said
         assert "Traceback" not in said
 
 
@@ -198,7 +198,13 @@ async def test_no_log_names_a_recipient_whatever_went_wrong(tmp_path: Path, serv
     secrets = [TOKEN, settings["SERVICE_API_KEY"].partition(".")[2]]
     assert [found for found in personal + secrets if found.lower() in said.lower()] == []
     events = {json.loads(line)["event"] for line in said.splitlines()}
-    assert {"serving", "refused", "order_created", "settlement_failed", "stopped"} <= events
+    assert {
+        "server_started",
+        "request_rejected",
+        "order_created",
+        "settlement_request_failed",
+        "server_stopped",
+    } <= events
 
 
 async def _everything_goes_wrong(tools: ToolServer, client: Any, service: str, amount: int) -> None:

@@ -102,7 +102,7 @@ async def test_sigterm_while_telegram_does_not_answer_the_first_call(lasting: Wo
         # It can't say that it runs, so it is started here and not by the world.
         started = running(lasting.state, "run", environment=lasting.environment)
         bot = await started.__aenter__()
-        await bot.says('"starting"')
+        await bot.says('"process_started"')
     code = await bot.ends_on(signal.SIGTERM)
     await started.__aexit__(None, None, None)
     await good_weather(lasting)
@@ -114,20 +114,20 @@ async def test_a_second_bot_stands_by_answers_nobody_and_takes_over_when_the_fir
     lasting: World, sender: Sender, tmp_path: Path
 ) -> None:
     async with running(tmp_path, "run", environment=lasting.environment) as second:
-        await second.says('"standing_by"')
+        await second.says('"standby_started"')
         await sender.chat.taps(label("review.edit.amount"))
         await sender.chat.sees(like("amount.ask"))
         await lasting.kill_bot()
         await sender.chat.says("250rb")
-        said = await second.says('"running"')
-        assert said.count('"standing_by"') == 1
+        said = await second.says('"bot_started"')
+        assert said.count('"standby_started"') == 1
         await sender.chat.sees(like("review.figures", amount="Rp250,000"))
         await sender.chat.taps(label("review.confirm"))
         await is_shown_one_invoice(sender)
         assert await sender.chat.count(like("review.figures", amount="Rp250,000")) == 1
         # A third one that is to stand by is ended like any other.
         async with running(tmp_path, "run", environment=lasting.environment) as third:
-            await third.says('"standing_by"')
+            await third.says('"standby_started"')
             assert await third.ends_on(signal.SIGINT) == 0
         assert await second.ends_on(signal.SIGTERM) == 0
     await lasting.start_bot()

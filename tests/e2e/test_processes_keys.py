@@ -43,7 +43,7 @@ def with_keys(environment: dict[str, str], *keys: str) -> dict[str, str]:
 async def runs_once(folder: Path, environment: dict[str, str]) -> None:
     """The bot is started and ended."""
     async with running(folder, "run", environment=environment) as bot:
-        await bot.says('"running"')
+        await bot.says('"bot_started"')
         assert await bot.ends_on(signal.SIGTERM) == 0
 
 
@@ -72,7 +72,7 @@ async def test_keys_that_do_not_fit_end_every_command_with_code_2_and_one_clear_
     assert (started.code, checked.code, rotated.code) == (2, 2, 2)
     assert says_one_line_about_the_keys(started)
     assert says_one_line_about_the_keys(rotated)
-    assert "FAILS keys: ENCRYPTION_KEYS don't fit the database" in checked.out
+    assert "FAILS keys: ENCRYPTION_KEYS don't match the database" in checked.out
     assert not any(key in each.out + each.err for key in (OLD, NEW) for each in (started, checked, rotated))
 
 
@@ -81,27 +81,27 @@ async def test_keys_are_changed_beside_a_running_bot_and_the_older_one_is_droppe
 ) -> None:
     both = with_keys(environment, NEW, OLD)
     async with running(tmp_path, "run", environment=environment) as old_bot:
-        await old_bot.says('"running"')
+        await old_bot.says('"bot_started"')
         await writes_orders(environment, 250)
         early = await run(tmp_path, "rotate-keys", environment=both)
         assert early.code == 1
-        assert "doesn't know the first key yet" in early.out
-        assert "may be taken out" not in early.out
+        assert "Restart it" in early.out
+        assert "You can remove the older keys" not in early.out
         assert await old_bot.ends_on(signal.SIGTERM) == 0
     async with running(tmp_path, "run", environment=both) as bot:
-        await bot.says('"running"')
+        await bot.says('"bot_started"')
         waiting = await run(tmp_path, "check", environment=both)
         assert waiting.code == 0
-        assert "250 of 250 sealed rows (100%) wait for python -m bot rotate-keys" in waiting.out
+        assert "250 of 250 encrypted rows (100%) use an older key. Run: python -m bot rotate-keys" in waiting.out
         rotated = await run(tmp_path, "rotate-keys", environment=both)
         assert rotated.code == 0
         assert "orders: 200 of 250" in rotated.out
         assert "orders: 250 of 250" in rotated.out
-        assert "Older keys may be taken out of ENCRYPTION_KEYS" in rotated.out
+        assert "You can remove the older keys from ENCRYPTION_KEYS" in rotated.out
         assert await bot.ends_on(signal.SIGTERM) == 0
     alone = with_keys(environment, NEW)
     await runs_once(tmp_path, alone)
     checked = await run(tmp_path, "check", environment=alone)
-    assert "the first opens all 250 sealed rows" in checked.out
+    assert "all 250 encrypted rows use the first key" in checked.out
     assert (await run(tmp_path, "run", environment=environment)).code == 2
     assert found_in(tmp_path / "kirim.db", [NUMBER]) == {}

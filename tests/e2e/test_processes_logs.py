@@ -57,4 +57,4 @@ def assert_private(kirim: World, sender: Sender, invoice: str) -> None:
     personal = [sender.number, *HOLDER.split(), invoice, invoice.upper(), "123456", "123.456"]
     assert [found for found in secrets + personal if found.lower() in said.lower()] == []
     events = [json.loads(line) for line in said.splitlines()]
-    assert {"starting", "running", "stopped"} <= {event["event"] for event in events}
+    assert {"process_started", "bot_started", "bot_stopped"} <= {event["event"] for event in events}

@@ -45,10 +45,10 @@ async def test_rupiah_are_sent_on_postgresql_through_a_kill_and_a_change_of_proc
     card = await sender.chat.sees(like("card.pay_before"), anywhere=True)
     assert await invoices_in(sender.chat) == {order["invoiceBolt11"]}
     async with running(tmp_path, "run", environment=kirim.environment) as second:
-        await second.says('"standing_by"')
+        await second.says('"standby_started"')
         await kirim.service.pays(order)
         await kirim.kill_bot()
-        await second.says('"running"')
+        await second.says('"bot_started"')
         await sender.chat.sees(like("news.paid"), anywhere=True)
         await goes_through(kirim, order)
         await sender.chat.sees(like("news.sent_bank"), anywhere=True)

@@ -94,7 +94,7 @@ async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path)
         settings = await settings_told(program)
         assert children(program) == []
         async with running(tmp_path, "run", environment=settings | {"LOG_FORMAT": "json"}) as bot:
-            await bot.says('"running"')
+            await bot.says('"bot_started"')
             async with httpx.AsyncClient(base_url=settings["TELEGRAM_API_URL"], timeout=PATIENCE) as http:
                 emma = Chatter(http, 1001)
                 await emma.says("/start")

@@ -177,7 +177,7 @@ class World:
         return self._starts() > before
 
     def _starts(self) -> int:
-        return self.log.read_text().count('"event": "running"') if self.log.exists() else 0
+        return self.log.read_text().count('"event": "bot_started"') if self.log.exists() else 0
 
 
 @asynccontextmanager

@@ -2,14 +2,18 @@
 
 import asyncio
 import shutil
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from bot.store import engine, migrate
+from bot.store import SqlStore, engine, migrate
 from tests.integration.order_world import House
+from tests.keys import VAULT
 from tests.sqlite_in_the_loop import connect
+from tests.unit.every_screen import NOW
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 
 
@@ -24,6 +28,8 @@ def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database file with its tables, to be copied."""
     path = tmp_path_factory.mktemp("orders") / "empty.db"
     asyncio.run(migrate.upgrade(str(path)))
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM saved_answers")  # a new installation begins with a few
     return path
 
 
@@ -33,6 +39,22 @@ def file(empty_file: Path, tmp_path: Path) -> str:
     path = tmp_path / "kirim.db"
     shutil.copy(empty_file, path)
     return f"sqlite:///{path}"
+
+
+@pytest.fixture
+async def store(file: str) -> AsyncIterator[SqlStore]:
+    """A store of its own, without a house."""
+    store = SqlStore(file, VAULT)
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+def clock() -> MovedClock:
+    """A clock that stands at the moment that the screens of the tests are made at."""
+    clock = MovedClock()
+    clock.at = NOW
+    return clock
 
 
 @pytest.fixture

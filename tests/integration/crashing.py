@@ -58,6 +58,9 @@ class FusedStore:
         self._fuse.burn()
         return await self._store.erase()
 
+    def unreadable_rows(self) -> frozenset[str]:
+        return self._store.unreadable_rows()
+
 
 class FusedService:
     """The service behind a line that may die with the process before the POST goes out."""

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import pytest
+
+from bot.actions import delivery_round, patience
 from bot.actions.deliveries import Delivering
 from bot.actions.ports import (
     Broadcast,
@@ -28,6 +31,15 @@ from tests.unit.fake_settlement import MovedClock
 from tests.waiting import PATIENCE
 
 OPERATOR = 2001
+
+
+def rest_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten the rests after failures: how long Telegram or the database is left alone decides nothing here."""
+    monkeypatch.setattr(delivery_round, "SHORTEST_REST", 0.01)
+    monkeypatch.setattr(delivery_round, "LONGEST_REST", 0.05)
+    monkeypatch.setattr(patience, "FIRST_WAIT", 0.01)
+
+
 Outcome = Told | TellLater | Untellable
 BLOCKED = Untellable("bot was blocked by the user", whole_chat=True)
 

@@ -30,6 +30,7 @@ from bot.actions.ports import (
 )
 from bot.actions.receipts import Receipts
 from bot.actions.refused_messages import hooks
+from bot.agent_tools.arguments import MOST_LISTED
 from bot.agent_tools.service import Rules as AgentRules
 from bot.agent_tools.service import Service as AgentService
 from bot.chat import notices, receipts
@@ -273,6 +274,12 @@ class Wire:
     async def edit_text(self, chat_id: int, message_id: int, html: str, _: Any = (), **__: Any) -> Outcome:
         return await self._edits(chat_id, message_id, html, None)
 
+    async def edit_caption(self, chat_id: int, message_id: int, html: str, _: Any = (), **__: Any) -> Outcome:
+        message = self._message(chat_id, message_id)
+        if message is None or message.picture is None:
+            return Gone()
+        return await self._edits(chat_id, message_id, html, message.picture)
+
     async def edit_photo(
         self, chat_id: int, message_id: int, photo: bytes, html: str, _: Any = (), **__: Any
     ) -> Outcome:
@@ -413,7 +420,7 @@ class AgentLine:
 
         begun = self._count
         listed = await self._reads("list", listing)
-        if listed.orders:
+        if listed.orders and limit < MOST_LISTED:  # the server's own check of deposits tells its caller nothing
             self._sent = {wish: each for wish, each in self._sent.items() if each[0] > begun}
         return listed
 

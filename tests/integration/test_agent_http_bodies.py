@@ -42,7 +42,7 @@ async def test_a_body_is_taken_up_to_the_limit_and_no_further(size: int, status:
         assert answer.status_code == status
         assert "ratelimit" in answer.headers
         if status == 413:
-            assert answer.json() == {"error": f"Request body too large: at most {body.MOST_BYTES} bytes"}
+            assert str(body.MOST_BYTES) in answer.json()["error"]
         assert (await house.calls()).status_code == 200, "the next call is none the worse for it"
 
 

@@ -79,6 +79,7 @@ async def test_the_alarm_of_an_order_that_failed_is_the_operators_and_support_ha
 ) -> None:
     reference = await fails_after_payment(house)
     assert reference in chats.texts[OSCAR][0]
+    assert says(readable(chats.texts[OSCAR][0]), "alarm.todo.order_failed", id="svc-1")
     assert (chats.labels(OSCAR), chats.labels(OLGA)) == ([label("alarm.seen_to")], [label("alarm.seen_to", "id")])
     assert chats.texts.get(RINA) is None
     async with house.store.reading() as tx:

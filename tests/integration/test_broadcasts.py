@@ -6,6 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from sqlalchemy import text
 
 from bot.actions.broadcast_drafts import BroadcastDrafts, Preview
 from bot.actions.broadcasts import WAITS, BroadcastRules, Broadcasts
@@ -309,6 +310,19 @@ async def test_a_daily_one_begets_one_a_day_until_it_is_ended(office: Office) ->
     assert await office.broadcasts.call_off(await office.as_it_is(daily), OSCAR) is not None
     office.clock.passes(hours=2)
     assert await office.broadcasts.due() == ()
+
+
+async def test_a_daily_one_begins_though_its_operator_cannot_be_read(office: Office) -> None:
+    async with office.store.transaction() as tx:
+        await tx.people.save(Person(id=OSCAR, created_at=office.clock.now(), phrase="winter stair harp"))
+    daily = await office.confirmed(daily_minute=17 * 60)
+    async with office.store._writer.begin() as connection:
+        await connection.execute(text("UPDATE people SET phrase = 's1.no.key' WHERE id = :key"), {"key": OSCAR})
+    office.clock.passes(hours=1)
+    (due,) = await office.broadcasts.due()
+    assert due.series == daily.id
+    assert (await office.as_it_is(daily)).starts_at == office.clock.now() + timedelta(days=1)
+    assert office.store.unreadable_rows() == {f"people {OSCAR}"}
 
 
 async def test_a_day_on_which_the_bot_was_away_is_left_out(office: Office) -> None:

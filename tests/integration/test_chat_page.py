@@ -197,7 +197,7 @@ async def test_the_proxy_takes_only_the_methods_that_control_endpoints_have(page
 async def test_a_service_that_is_not_there_is_said_to_be_so() -> None:
     async with page_of(None) as page:
         answer = await page.get("/service/orders")
-    assert (answer.status_code, answer.json()) == (502, {"error": "the settlement sandbox does not answer"})
+    assert (answer.status_code, answer.json()) == (502, {"error": "the settlement sandbox isn't answering"})
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])

@@ -19,7 +19,7 @@ from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 from bot.invoices.bolt11 import decode
 from bot.invoices.qr import invoice_qr_payload, render_png
 from bot.sandbox import page, telegram
-from tests.contract.telegram_sandbox import EMMA, OSCAR
+from tests.contract.telegram_sandbox import EMMA, OSCAR, SARI
 from tests.integration.chat_desk import Desk, running_desk
 from tests.ports import free_port
 from tests.serving import serving
@@ -51,6 +51,17 @@ async def test_a_newcomer_says_hello_with_one_press(desk: Desk) -> None:
     )
 
 
+async def test_an_empty_chat_shows_the_bots_description_in_the_readers_language(desk: Desk) -> None:
+    before = await desk.emma.get_by_test_id("description").text_content()
+    await desk.bot.set_my_description("Kirim rupiah")
+    await expect(desk.emma.get_by_test_id("description")).to_have_text("Kirim rupiah")
+    await desk.bot.set_my_description("Send rupiah\n<b>paid</b>", language_code="en")
+    await expect(desk.emma.get_by_test_id("description")).to_have_text("Send rupiah\n<b>paid</b>")
+    await desk.bot.set_my_description(language_code="en")
+    await desk.bot.set_my_description()
+    await expect(desk.emma.get_by_test_id("description")).to_have_text(before or "-")
+
+
 async def test_the_wallet_reads_the_code_in_the_chat_pays_it_and_the_service_knows(desk: Desk) -> None:
     order = await desk.orders()
     await desk.emma_says_hello()
@@ -65,8 +76,29 @@ async def test_the_wallet_reads_the_code_in_the_chat_pays_it_and_the_service_kno
     await expect(desk.emma.get_by_test_id("wallet-balance")).to_contain_text(f"{1_000_000 - order['satAmount']:,}")
     assert (await desk.state_of(order))["state"] == "LN_INVOICE_PAID"
     row = desk.page.get_by_test_id("order-row").first
+    await expect(row.locator("strong")).to_have_text("Rp500,000")
     await row.get_by_test_id("next-state").click()
     await expect(desk.page.get_by_test_id("order-state").first).to_have_text("LN_SWAP_PENDING")
+
+
+async def test_the_wallet_speaks_its_owners_language_and_writes_amounts_in_it(desk: Desk) -> None:
+    order = await desk.orders()
+    sari = desk.page.get_by_test_id(f"pane-{SARI}")
+    await expect(sari.get_by_test_id("wallet-balance")).to_have_text("1.000.000 sats")
+    await sari.get_by_test_id("wallet-invoice").fill(order["bolt11"])
+    await expect(sari.get_by_test_id("wallet-amount")).to_have_text(f"{order['satAmount']:,} sats".replace(",", "."))
+    await expect(sari.get_by_test_id("wallet-memo")).to_contain_text("Rp500,000 ")  # the service's own words
+    words = await desk.page.evaluate(WORDS_OF, "id")
+    await expect(sari.get_by_test_id("wallet-pay")).to_have_text(words["wallet"]["pay"])
+    await sari.get_by_test_id("wallet-invoice").fill("lnbcrt1broken")
+    await expect(sari.get_by_test_id("wallet-status")).to_have_text(words["wallet"]["badLetter"])
+
+
+async def test_chat_and_wallet_have_every_word_in_both_languages(desk: Desk) -> None:
+    english, indonesian = [await desk.page.evaluate(WORDS_OF, language) for language in ("en", "id")]
+    assert english.keys() == indonesian.keys()
+    assert english["wallet"].keys() == indonesian["wallet"].keys()
+    assert english["empty"] != indonesian["empty"]
 
 
 async def test_an_invoice_that_was_let_expire_is_paid_late_only_on_purpose(desk: Desk) -> None:
@@ -183,6 +215,10 @@ def shrunk(png: bytes) -> bytes:
     return file.getvalue()
 
 
+# A word that takes a name or an amount is a function: its own text stands for it.
+WORDS_OF = """async (language) => JSON.parse(JSON.stringify(
+  (await import('/static/words.js')).wordsFor({ language_code: language }),
+  (_, word) => (typeof word === 'function' ? String(word) : word)))"""
 READ_INVOICE = "async (text) => (await import('/static/bolt11.js')).decodeInvoice(text)"
 READ_QR = """async (base64) => {
   const { readQr } = await import('/static/qr.js');

@@ -12,6 +12,7 @@ from bot.actions.orders import DraftMoved
 from bot.domain.draft import OrderDraft
 from bot.domain.order import Notice, Phase
 from bot.store.store import SqlStore
+from tests.examples import kill_every
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedService, FusedStore
 from tests.integration.order_world import EMMA, Heard, House
 from tests.keys import VAULT
@@ -136,7 +137,7 @@ async def test_a_payment_ends_well_wherever_the_bot_was_killed(
         await run(Payment(sql, service, draft), fuse)
         if fuse.left:
             break
-        at += PARTS
+        at += PARTS * kill_every()
     assert at > 20
 
 

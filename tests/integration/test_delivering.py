@@ -6,18 +6,20 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import text
 
 from bot.actions.delivery_round import Progress
 from bot.actions.ports import AuditAction, BroadcastStatus, DeliveryStatus, Subscription, TellLater, Untellable
 from bot.workers.broadcasting import LiveShow
-from tests.integration.delivering import BLOCKED, Desk
+from tests.integration.delivering import BLOCKED, Desk, rest_briefly
 from tests.integration.order_world import OSCAR
 
 DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN
 
 
 @pytest.fixture
-async def desk(file: str) -> AsyncIterator[Desk]:
+async def desk(file: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+    rest_briefly(monkeypatch)
     desk = Desk(file)
     yield desk
     await desk.leaves()
@@ -102,6 +104,16 @@ async def test_those_who_blocked_the_bot_are_unsubscribed(desk: Desk) -> None:
     assert await desk.delivering.begin(await desk.confirmed("b2")) is not None
     await desk.delivering.settle()
     assert (await desk.broadcast("b2")).report == {"delivered": 95}
+
+
+async def test_a_user_who_cannot_be_read_holds_up_nobody(desk: Desk) -> None:
+    await desk.subscribers(10)
+    async with desk.store._writer.begin() as connection:
+        await connection.execute(text("UPDATE people SET phrase = 's1.no.key' WHERE id = 3"))
+    desk.courier.says([3], BLOCKED)
+    await desk.begins()
+    await desk.delivering.settle()
+    assert (await desk.broadcast()).report == {"delivered": 9, "blocked": 1}
 
 
 async def test_what_telegram_refuses_is_listed_as_failed_and_holds_up_nobody(desk: Desk) -> None:

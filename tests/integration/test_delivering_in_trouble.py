@@ -8,13 +8,14 @@ import pytest
 
 from bot.actions.delivery_round import FAILURES_BORNE
 from bot.actions.ports import BroadcastStatus, DeliveryStatus, TellLater, Untellable
-from tests.integration.delivering import Courier, Desk
+from tests.integration.delivering import Courier, Desk, rest_briefly
 
 DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN
 
 
 @pytest.fixture
-async def desk(file: str) -> AsyncIterator[Desk]:
+async def desk(file: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+    rest_briefly(monkeypatch)
     desk = Desk(file)
     yield desk
     await desk.leaves()

@@ -5,18 +5,24 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, cast
 
+import httpx
 import pytest
 from telegram import Chat, Message, Update, User
 
+from bot import app
 from bot.actions.ports import SlowDown
 from bot.chat.entrance import processor
 from bot.chat.flood import FloodGate
 from bot.config import load
 from bot.house import House, build
 from bot.settlement.errors import RateLimited
+from bot.web import server
+from bot.workers.group import WorkerGroup
 from tests.keys import ENCRYPTION_KEYS
+from tests.unit.every_screen import an_order
 
 EMMA = 1001
+TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
 
 
 @pytest.fixture
@@ -28,6 +34,8 @@ async def house(file: str) -> AsyncIterator[House]:
         service_base_url="http://127.0.0.1:9",
         database_url=file,
         encryption_keys=ENCRYPTION_KEYS,
+        http_port=8080,  # not listened on
+        public_url="https://pay.example",
     )
     house = build(settings)
     yield house
@@ -47,6 +55,18 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(house: House) ->
     await processor(application, house.desk, FloodGate(0, house.clock))(update)
     assert handled == [update]
     assert house.poller._viewed.users() == (EMMA,)
+
+
+async def test_an_order_whose_page_is_open_is_polled_first(house: House) -> None:
+    order = an_order(page_token=TOKEN)
+    async with house.store.transaction() as tx:
+        assert await tx.orders.add(order)
+    listener = await server.bind("127.0.0.1", 0)
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    async with app._web(house, listener, WorkerGroup()), httpx.AsyncClient(base_url=address) as browser:
+        assert house.poller._viewed.references() == ()
+        (await browser.get(f"/p/{TOKEN}")).raise_for_status()
+        assert house.poller._viewed.references() == (order.reference,)
 
 
 async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(

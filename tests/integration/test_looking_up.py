@@ -1,6 +1,5 @@
 """Support looks up: nothing is shown that wasn't written down, and nothing is written down that wasn't shown."""
 
-from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,19 +19,11 @@ from bot.i18n import Translations
 from bot.store import SqlStore
 from tests.contract.store_builders import an_order
 from tests.integration.order_world import EMMA, SARI
-from tests.keys import VAULT
 from tests.unit.fake_settlement import BCA, FakeSettlement
 
 RINA = 3001
 JAKARTA = zone_of("Asia/Jakarta")
 GONE = PayoutMethod("777", "BANK TEMPO DULU", "bank", None)
-
-
-@pytest.fixture
-async def store(file: str) -> AsyncIterator[SqlStore]:
-    store = SqlStore(file, VAULT)
-    yield store
-    await store.close()
 
 
 @pytest.fixture

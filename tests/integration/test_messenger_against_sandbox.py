@@ -239,7 +239,7 @@ async def test_a_refused_token_is_said_without_the_token(server: Running) -> Non
             outcome = await stranger.send_text(EMMA, "Hello", lane="money")
     assert isinstance(outcome, TryLater)
     assert not outcome.maybe_told
-    assert [line["event"] for line in logs] == ["bot_token_refused"]
+    assert [line["event"] for line in logs] == ["bot_token_rejected"]
     assert "zzz" not in str(logs)
 
 
@@ -247,7 +247,7 @@ async def test_markup_of_our_own_making_that_is_wrong_is_an_error_in_the_log(tel
     with capture_logs() as logs:
         outcome = await telegram.send_text(EMMA, "<b>never closed", lane="talk")
     assert isinstance(outcome, Invalid)
-    assert [(line["event"], line["log_level"]) for line in logs] == [("message_refused", "error")]
+    assert [(line["event"], line["log_level"]) for line in logs] == [("message_rejected", "error")]
 
 
 async def test_a_text_that_is_too_long_is_cut_rather_than_refused(server: Running, telegram: Messenger) -> None:
@@ -257,7 +257,7 @@ async def test_a_text_that_is_too_long_is_cut_rather_than_refused(server: Runnin
     assert isinstance(photo, Delivered)
     *_, text, caption = await server.sees(EMMA)
     assert (len(text["text"]), len(caption["caption"])) == (4096, 1024)
-    assert [line["event"] for line in logs] == ["text_cut", "text_cut"]
+    assert [line["event"] for line in logs] == ["message_truncated", "message_truncated"]
 
 
 async def test_a_press_is_answered_and_one_too_old_is_fine(server: Running, telegram: Messenger) -> None:

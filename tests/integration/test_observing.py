@@ -201,7 +201,7 @@ async def test_an_unpaid_order_is_no_longer_followed_a_day_after_its_expiry(
 ) -> None:
     order = await placed(house)
     looks = 0
-    for after in [60] * 120 + [240] * 690:  # a minute at a time while it matters; two days in all
+    for after in [60] * 120 + [600] * 276:  # a minute at a time while it matters; two days in all
         before = service.times("look_up")
         await house.polls(after=after)
         looks += service.times("look_up") - before

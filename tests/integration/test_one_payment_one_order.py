@@ -50,6 +50,37 @@ async def test_an_invoice_that_another_order_has_is_not_shown_and_staff_are_alar
     assert house.ears.kinds(OSCAR) == [Notice.STAFF_BAD_INVOICE]
 
 
+@pytest.mark.parametrize("is_expired", [False, True])
+async def test_an_invoice_that_a_withheld_order_had_is_not_shown_with_another_one(
+    house: House,
+    service: FakeSettlement,
+    is_expired: bool,  # noqa: FBT001
+) -> None:
+    invoice = service.invoice(25_000)
+    unpayable = {"expires_at": house.clock.now()} if is_expired else {"idr": 19_999}
+    service.answers.append({**unpayable, "bolt11": invoice})
+    first = await house.place(SARI, amount=SAT)
+    assert (first.phase, first.bolt11) == (Phase.UNSHOWN, None)
+    for answer in ({}, unpayable):
+        service.answers.append({**answer, "bolt11": invoice})
+        assert (await house.place(amount=SAT)).phase is Phase.UNSHOWN
+    await house.tells()
+    assert house.ears.shown() == []
+    assert house.ears.kinds(EMMA)[0] == Notice.NOT_SHOWN
+
+
+async def test_the_invoice_of_an_order_that_was_ordered_again_is_not_shown_with_another_one(
+    house: House, service: FakeSettlement
+) -> None:
+    first, second = await lost_then_ordered_again(house, service)
+    for _ in range(5):
+        await house.reconciles(after=60)
+    assert (await house.order(first.reference)).phase is Phase.UNSHOWN
+    service.answers.append({"bolt11": service.records["svc-1"].bolt11})
+    assert (await house.place(SARI)).phase is Phase.UNSHOWN
+    assert house.ears.shown() == [second.bolt11]
+
+
 async def test_a_second_deposit_of_the_same_sum_to_the_same_address_waits_for_the_first(
     house: House, service: FakeSettlement
 ) -> None:
@@ -86,6 +117,26 @@ async def test_an_order_that_its_sender_has_typed_again_is_never_shown_when_it_i
         await house.reconciles(after=60)
     first = await house.order(first.reference)
     assert (first.phase, first.service_id, first.bolt11) == (Phase.UNSHOWN, "svc-1", None)
+    assert house.ears.shown() == [second.bolt11]
+    assert house.ears.kinds()[-1] == Notice.SUPERSEDED
+    async with house.store.reading() as tx:
+        assert (await tx.orders.events(first.reference))[-1].note == EventNote.SUPERSEDED
+
+
+async def test_a_question_about_an_order_that_its_sender_has_created_again_is_over(
+    house: House, service: FakeSettlement
+) -> None:
+    draft = await house.draft()
+    service.rate *= 2
+    first = await house.orders.place(draft)
+    await house.orders.posting.settled()
+    house.clock.passes(seconds=50)
+    second = await house.place()
+    assert ((await house.order(first.reference)).phase, second.phase) == (Phase.HELD, Phase.OPEN)
+    accepted = await house.orders.accept_price(first.reference)
+    assert accepted is not None
+    assert (accepted.phase, accepted.bolt11) == (Phase.UNSHOWN, None)
+    await house.tells()
     assert house.ears.shown() == [second.bolt11]
     assert house.ears.kinds()[-1] == Notice.SUPERSEDED
     async with house.store.reading() as tx:

@@ -145,6 +145,7 @@ class Life(RuleBasedStateMachine):
         self.dropped: set[str] = set()
         self.shown: dict[str, str] = {}
         self.checked: set[tuple[int, int]] = set()
+        self.paying: dict[int, str] = {}
         self.agent_shown: set[str] = set()
         self.rates: list[Decimal] = [self.service.rate]
         self.known: list[Order] = []
@@ -426,6 +427,8 @@ class Life(RuleBasedStateMachine):
     @rule(number=bots, plan=plans | st.fixed_dictionaries({6: st.sampled_from(Fate), 7: st.sampled_from(Fate)}))
     def tells(self, number: int, plan: dict[int, Fate]) -> None:
         """The outbox's worker, until nothing more is due; then no message about money may stand behind another kind."""
+        self.loop.idle()  # what waited for the time that has passed may queue messages, too
+        self.revive()
         bot, before = self.bots[number], self.hanging[:]
         task = self.starts(bot, "outbox", bot.delivery.start_due(), plan)
         while self.result(task):
@@ -601,8 +604,11 @@ class Life(RuleBasedStateMachine):
         fresh = [each for each in self.chats.messages if (each.id, each.versions) not in self.checked]
         for message in fresh:
             self.checked.add((message.id, message.versions))
-            if (paying := message.pays()) and not message.is_gone:
+            paying = None if message.is_gone else message.pays()
+            # Too old to be deleted, a message loses its text first and its picture later: that shows nothing new.
+            if paying and self.paying.get(message.id) != paying:
                 self.check_payable(message, paying)
+                self.paying[message.id] = paying
             if message.notice == Notice.EXPIRED:
                 self.check_expired(message)
             if message.notice == Notice.FAILED:

@@ -1,13 +1,16 @@
 """News reach their chats in order, each until it is told, and no chat or mistake holds up the others."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from bot.actions.outbox import MISTAKES_FORGIVEN, OutboxDelivery
-from bot.actions.ports import News, NewsStatus, StoreDown, TellLater, Told, Untellable
+from bot.actions.ports import News, NewsStatus, Person, RowUnreadable, StoreDown, TellLater, Told, Untellable
+from bot.domain.order import Notice
 from bot.store.store import SqlStore
 from tests.integration.order_world import EMMA, SARI, Ears, House
 from tests.keys import VAULT
@@ -220,6 +223,36 @@ async def test_news_that_can_never_be_told_does_not_silence_its_chat_for_good(ho
     assert await left(house) == {NewsStatus.UNDELIVERABLE: 1, NewsStatus.TOLD: 1}
 
 
+@pytest.mark.parametrize(
+    "then",
+    [[], [KeyError("a name")] * (MISTAKES_FORGIVEN - 1), [TellLater(0)], [Untellable("too long")], [RowUnreadable()]],
+    ids=["told", "forgiven", "postponed", "refused", "unreadable"],
+)
+async def test_no_mistake_is_remembered_of_a_message_that_is_done_with(house: House, then: list[Any]) -> None:
+    for each in then:
+        if isinstance(each, RowUnreadable):
+            each.table = "orders"
+    await queue(house, "paid")
+    house.ears.outcomes[EMMA].extend([KeyError("a name"), *then])
+    await house.tells()
+    assert len(house.delivery._mistakes) == 1
+    for _ in then or [None]:
+        house.clock.passes(minutes=5)
+        await house.tells()
+    assert not house.delivery._mistakes
+
+
+async def test_no_mistake_is_remembered_of_a_chat_that_cannot_be_reached(house: House) -> None:
+    await queue(house, Notice.RECEIPT)
+    house.ears.outcomes[EMMA].append(KeyError("a name"))
+    await house.tells()
+    await queue(house, "paid")
+    house.ears.outcomes[EMMA].append(Untellable("blocked", whole_chat=True))
+    await house.tells()
+    assert await left(house) == {NewsStatus.UNDELIVERABLE: 2}
+    assert not house.delivery._mistakes
+
+
 async def left(house: House) -> dict[str, int]:
     async with house.sql.reading() as tx:
         rows: Any = await tx.outbox._connection.exec_driver_sql("select status, count(*) from outbox group by status")
@@ -235,18 +268,91 @@ async def test_a_database_that_is_away_while_telling_is_no_reason_to_give_up(hou
     assert house.ears.kinds() == ["paid"]
 
 
-async def test_a_telling_that_could_not_be_kept_is_recovered(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def away(*_: object) -> None:
-        raise StoreDown
+async def test_a_result_that_a_mistake_of_ours_keeps_from_being_saved_is_recovered(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def mistaken(*_: object) -> None:
+        raise KeyError
 
     await queue(house, "paid", "sent")
     with monkeypatch.context() as patched:
-        patched.setattr(house.delivery, "_keep", away)
+        patched.setattr(house.delivery, "_keep", mistaken)
         await house.delivery.start_due()
         await house.delivery.settle()
     assert await house.delivery.recover() == 1
     await house.tells()
     assert heard(house) == [(EMMA, "paid", False), (EMMA, "paid", True), (EMMA, "sent", False)]
+
+
+class Failing:
+    """A store whose transactions fail while `outages` is above 0: at the commit, or (`after`) once it is done."""
+
+    def __init__(self, store: SqlStore, *, after: bool) -> None:
+        self._store, self._after, self.outages = store, after, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Any]:
+        async with self._store.transaction() as tx:
+            yield tx
+            self._fail(when=not self._after)
+        self._fail(when=self._after)
+
+    def _fail(self, *, when: bool) -> None:
+        if when and self.outages:
+            self.outages -= 1
+            raise StoreDown
+
+
+@pytest.mark.parametrize("after", [False, True])
+async def test_a_delivery_is_saved_however_often_the_database_fails(house: House, *, after: bool) -> None:
+    store = Failing(house.sql, after=after)
+    pauses: list[float] = []
+
+    class Outage(Ears):
+        async def tell(self, news: News) -> Told | TellLater | Untellable:
+            store.outages = 9 if news.kind == "invoice" else 0
+            return await super().tell(news)
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    ears, followed = Outage(house.clock), list[str]()
+    ears.outcomes[EMMA].extend([Told(41), Told(42)])
+
+    async def follows(*_: object) -> None:
+        followed.append("invoice")
+
+    delivery = OutboxDelivery(store, ears, house.clock, after={"invoice": follows}, sleep=sleep)
+    await queue(house, "invoice", "card")
+    while await delivery.start_due():
+        await delivery.settle()
+    async with house.store.reading() as tx:
+        saved = [await tx.outbox.message_of("order:R2345AB", kind, EMMA) for kind in ("invoice", "card")]
+    assert saved == [41, 42]
+    assert [(each.kind, each.maybe_told) for each in ears.heard] == [("invoice", False), ("card", False)]
+    assert (len(pauses), max(pauses)) == (9, 5.0)
+    assert followed
+
+
+async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(house: House) -> None:
+    async def mistaken(tx: Any, *_: object) -> None:
+        await tx.people.save(Person(id=7, created_at=house.clock.now()))
+        raise KeyError
+
+    delivery = OutboxDelivery(house.store, house.ears, house.clock, after={"paid": mistaken})
+    await queue(house, "paid", "sent")
+    for _ in range(2):
+        while await delivery.start_due():
+            await delivery.settle()
+        house.clock.passes(seconds=60)
+        await delivery.recover()
+    assert heard(house) == [(EMMA, "paid", False), (EMMA, "sent", False)]
+    assert await left(house) == {NewsStatus.TOLD: 2}
+    async with house.store.reading() as tx:
+        assert await tx.people.get(7) is None, "half of what follows was kept"
 
 
 async def test_whoever_waits_for_room_is_told_of_each_end(house: House) -> None:

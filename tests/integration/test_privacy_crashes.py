@@ -10,6 +10,7 @@ from bot.actions.ports import Person
 from bot.actions.privacy import Privacy
 from bot.domain.order import Notice
 from tests.contract.on_disk import found_in
+from tests.examples import kill_every
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.integration.order_world import EMMA, NUMBER, Heard, House
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
@@ -89,7 +90,7 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
         assert found_in(path, [NUMBER]) == {}
         if fuse.left:
             break
-        at += 1
+        at += kill_every()
     assert at > 8
 
 

@@ -4,20 +4,20 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
+from sqlalchemy import text
 
 from bot.actions.help import Help
 from bot.actions.news import EXTRA_TRIES, news_of, queue_of
 from bot.actions.outbox import OutboxDelivery
-from bot.actions.ports import AlarmKind, News, NewsStatus, Person, Queue, TellLater, Told, Untellable
+from bot.actions.ports import AlarmKind, ChatMoved, News, NewsStatus, Person, Queue, TellLater, Told, Untellable
 from bot.actions.refused_messages import hooks
 from bot.actions.support_room import SupportRoom
 from bot.actions.ticket_news import ToPerson, ToRoom
-from bot.chat.messenger import Delivered, Gone, Messenger, Outcome
+from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.chat.notices import ChatTeller
-from bot.domain.order import Notice
+from bot.domain.order import Notice, Order
 from tests.integration.order_world import EMMA, OSCAR, House
 from tests.unit.every_screen import TRANSLATIONS
-from tests.unit.fake_settlement import FakeSettlement
 
 
 def telling(house: House) -> OutboxDelivery:
@@ -37,9 +37,10 @@ async def queue(house: House, *kinds: str) -> None:
 
 
 def test_each_kind_of_message_has_one_queue() -> None:
-    assert queue_of("order:ABC2345", Notice.RECEIPT) is Queue.EXTRA
+    extra = {Notice.RECEIPT, Notice.TAKE_DOWN_PICTURE}
+    assert {queue_of("order:ABC2345", notice) for notice in extra} == {Queue.EXTRA}
     assert queue_of("rate:1", "daily") is Queue.RATE
-    money = {notice for notice in Notice if notice is not Notice.RECEIPT}
+    money = set(Notice) - extra
     assert {queue_of("order:ABC2345", notice) for notice in money} == {Queue.MONEY}
     talk = [*ToRoom, *(kind for kind in ToPerson if kind is not ToPerson.OPENED)]
     assert {queue_of("ticket:T-22222", f"{kind}:1") for kind in talk} == {Queue.EXTRA}
@@ -126,50 +127,8 @@ async def test_an_invoice_without_its_picture_is_an_alarm(house: House) -> None:
         assert [alarm.kind for alarm in await tx.alarms.open()] == [AlarmKind.PICTURE_REFUSED]
 
 
-class OldMessages:
-    """A Telegram where nothing can be deleted any more. `photos` are the messages that have a picture."""
-
-    username = "kirim"
-
-    def __init__(self, photos: set[int], *, are_old: bool = True) -> None:
-        self.photos, self.are_old = photos, are_old
-        self.edited: dict[int, str] = {}
-
-    async def delete(self, *_: Any, **__: Any) -> Outcome:
-        return Gone(is_too_old=self.are_old)
-
-    async def edit_photo(self, *given: Any, **_: Any) -> Outcome:
-        if given[1] not in self.photos:
-            return Gone()
-        self.edited[given[1]] = given[3]
-        return Delivered(given[1])
-
-    async def edit_text(self, *given: Any, **_: Any) -> Outcome:
-        self.edited[given[1]] = given[2]
-        return Delivered(given[1])
-
-
-@pytest.mark.parametrize(("paid", "are_old"), [(False, True), (True, True), (True, False)])
-async def test_an_invoice_that_cannot_be_deleted_any_more_is_edited_with_its_text(
-    file: str,
-    service: FakeSettlement,
-    paid: bool,  # noqa: FBT001
-    are_old: bool,  # noqa: FBT001
-) -> None:
-    house = House(file, service)
-    order = await house.place()
-    async with house.sql.transaction() as tx:
-        kept = await tx.orders.save(replace(order, paid_at=house.clock.now() if paid else None))
-        assert kept is not None
-        now = house.clock.now()
-        rows = [
-            replace(each, message_id=40 + place)
-            for place, each in enumerate(news_of(kept, (Notice.INVOICE_TEXT,), now))
-        ]
-        await tx.outbox.add(rows)
-        await tx.outbox.replace_message(f"order:{order.reference}", Notice.INVOICE, EMMA, 41)
-    telegram = OldMessages({41}, are_old=are_old)
-    teller = ChatTeller(
+def teller(house: House, telegram: object) -> ChatTeller:
+    return ChatTeller(
         store=house.store,
         messenger=cast("Messenger", telegram),
         translations=TRANSLATIONS,
@@ -178,11 +137,131 @@ async def test_an_invoice_that_cannot_be_deleted_any_more_is_edited_with_its_tex
         receipts=cast("Any", None),
         default_locale="en",
     )
-    (news,) = news_of(kept, (Notice.TAKE_DOWN,), now)
-    assert await teller.tell(news) == Told()
+
+
+class Sending:
+    """A Telegram that keeps what it is sent."""
+
+    username = "kirim"
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    async def send_text(self, *given: Any, **_: Any) -> Outcome:
+        self.texts.append(given[1])
+        return Delivered(len(self.texts))
+
+
+async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(house: House) -> None:
+    async with house.sql.transaction() as tx:
+        await tx.people.save(Person(id=EMMA, created_at=house.clock.now(), phrase="winter stair harp"))
+    async with house.sql._writer.begin() as connection:
+        await connection.execute(text("UPDATE people SET phrase = 's1.no.key'"))
+    order, telegram = await house.place(), Sending()
+    (news,) = news_of(order, (Notice.PAID,), house.clock.now())
+    assert await teller(house, telegram).tell(news) == Told(1)
+    assert order.reference in telegram.texts[0]
+    house.delivery = telling(house)
+    house.ears.outcomes[EMMA].append(Untellable("Bad Request: message is too long"))
+    await tells(house)
+    async with house.store.reading() as tx:
+        assert [alarm.kind for alarm in await tx.alarms.open()] == [AlarmKind.MESSAGE_REFUSED]
+
+
+class OldMessages:
+    """A Telegram where nothing can be deleted any more. `photos` are the messages that have a picture.
+
+    `new_pictures` is what becomes of a picture that is to replace one.
+    """
+
+    username = "kirim"
+
+    def __init__(self, photos: set[int], *, are_old: bool = True, new_pictures: Outcome | None = None) -> None:
+        self.photos, self.are_old, self.new_pictures = photos, are_old, new_pictures or Delivered()
+        self.edited: dict[int, str] = {}
+        self.replaced: set[int] = set()
+
+    async def delete(self, *_: Any, **__: Any) -> Outcome:
+        return Gone(is_too_old=self.are_old)
+
+    async def edit_photo(self, *given: Any, **_: Any) -> Outcome:
+        assert given[1] in self.photos
+        if isinstance(self.new_pictures, Delivered):
+            self.replaced.add(given[1])
+        return self.new_pictures
+
+    async def edit_caption(self, *given: Any, **_: Any) -> Outcome:
+        if given[1] not in self.photos:
+            return Gone()
+        self.edited[given[1]] = given[2]
+        return Delivered(given[1])
+
+    async def edit_text(self, *given: Any, **_: Any) -> Outcome:
+        if given[1] in self.photos:
+            return Gone()
+        self.edited[given[1]] = given[2]
+        return Delivered(given[1])
+
+
+async def old_invoice(house: House, *, paid: bool = False) -> Order:
+    """An order whose invoice is message 41, with its text in message 40."""
+    order = await house.place()
+    async with house.sql.transaction() as tx:
+        kept = await tx.orders.save(replace(order, paid_at=house.clock.now() if paid else None))
+        assert kept is not None
+        await tx.outbox.add(
+            [replace(each, message_id=40) for each in news_of(kept, (Notice.INVOICE_TEXT,), house.clock.now())]
+        )
+        await tx.outbox.replace_message(f"order:{order.reference}", Notice.INVOICE, EMMA, 41)
+    return kept
+
+
+async def takes_down(
+    house: House, order: Order, telegram: OldMessages, notice: Notice = Notice.TAKE_DOWN
+) -> Told | TellLater | Untellable | ChatMoved:
+    (news,) = news_of(order, (notice,), house.clock.now())
+    return await teller(house, telegram).tell(news)
+
+
+async def pictures_queued(house: House, order: Order) -> list[Queue]:
+    async with house.store.reading() as tx:
+        queued = await tx.outbox.of_subject(f"order:{order.reference}")
+    return [queue_of(news.subject, news.kind) for news in queued if news.kind == Notice.TAKE_DOWN_PICTURE]
+
+
+@pytest.mark.parametrize(("paid", "are_old"), [(False, True), (True, True), (True, False)])
+async def test_an_invoice_that_cannot_be_deleted_any_more_is_edited_with_its_text(
+    house: House,
+    paid: bool,  # noqa: FBT001
+    are_old: bool,  # noqa: FBT001
+) -> None:
+    order = await old_invoice(house, paid=paid)
+    telegram = OldMessages({41}, are_old=are_old)
+    assert await takes_down(house, order, telegram) == Told()
     assert set(telegram.edited) == ({40, 41} if are_old else set()), "what is gone needs no edit"
     assert all(order.reference in text and "lnbcrt" not in text for text in telegram.edited.values())
-    await house.leave()
+    assert await pictures_queued(house, order) == ([Queue.EXTRA] if are_old else [])
+
+
+async def test_the_qr_code_of_an_invoice_that_cannot_be_deleted_any_more_is_replaced(house: House) -> None:
+    order = await old_invoice(house)
+    telegram = OldMessages({41})
+    assert await takes_down(house, order, telegram, Notice.TAKE_DOWN_PICTURE) == Told()
+    assert telegram.replaced == {41}
+
+
+async def test_an_old_invoice_whose_new_picture_keeps_failing_holds_up_nothing(house: House) -> None:
+    order = await old_invoice(house, paid=True)
+    telegram = OldMessages({41}, new_pictures=TryLater(3))
+    assert await takes_down(house, order, telegram) == Told(), "that the payment has arrived comes right behind it"
+    assert isinstance(await takes_down(house, order, telegram, Notice.TAKE_DOWN_PICTURE), TellLater)
+
+
+async def test_an_old_invoice_whose_new_picture_is_refused_loses_its_text_and_buttons(house: House) -> None:
+    order = await old_invoice(house)
+    telegram = OldMessages({41}, new_pictures=Invalid("IMAGE_PROCESS_FAILED"))
+    assert await takes_down(house, order, telegram) == Told()
+    assert set(telegram.edited) == {40, 41}
 
 
 async def test_a_receipt_comes_after_the_message_that_the_rupiah_were_sent(house: House) -> None:

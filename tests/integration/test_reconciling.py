@@ -10,7 +10,7 @@ from bot.actions.ports import Wish
 from bot.domain.money import Amount
 from bot.domain.order import Notice, Order, Phase
 from tests.integration.order_world import EMMA, NUMBER, SARI, House, unresolved
-from tests.unit.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
+from tests.unit.fake_settlement import BCA, BEGINNING, BRI, GOPAY, FakeSettlement
 
 
 def last_digits(number: str) -> str:
@@ -143,6 +143,7 @@ async def test_a_list_that_comes_late_still_shows_when_an_order_was_made(
         {"recipient": None},
         {"created_at": None},
         {"state": "LN_INVOICE_PAID"},
+        {"paid_at": BEGINNING},
         {"state": "COMPLETED"},
     ],
 )

@@ -4,7 +4,17 @@ import asyncio
 
 import pytest
 
-from bot.actions.ports import KeyRefused, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown, StoreDown
+from bot.actions.ports import (
+    KeyRefused,
+    OutcomeUnknown,
+    Placed,
+    Refused,
+    RowUnreadable,
+    RuleBroken,
+    ServiceDown,
+    SlowDown,
+    StoreDown,
+)
 from bot.domain.order import Phase
 from tests.integration.order_world import EMMA, SARI, House, unresolved
 from tests.unit.fake_settlement import BRI, FakeSettlement
@@ -43,9 +53,9 @@ async def test_an_old_question_does_not_make_the_list_be_read_without_end(
 ) -> None:
     await unresolved(house, service)
     before = service.times("newest")
-    for _ in range(1800):
+    for _ in range(600):
         await house.reconciler.run_once()
-        house.clock.passes(seconds=2)
+        house.clock.passes(seconds=6)
     assert service.times("newest") - before < 100
 
 
@@ -76,6 +86,24 @@ async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_be
     monkeypatch.undo()
     await house.reconciles()
     assert (await house.order(emma.reference)).phase is Phase.OPEN
+
+
+@pytest.mark.parametrize("failure", [RowUnreadable(), RuleBroken()])
+async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_reconciler(
+    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure: StoreDown
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(house.orders.settling, "settle", refuse)
+    order = await house.orders.place(await house.draft())
+    async with asyncio.timeout(PATIENCE):
+        await house.orders.posting.settled()
+    monkeypatch.undo()
+    assert (await house.order(order.reference)).phase is Phase.INTENDED
+    await house.reconciles()
+    assert (await house.order(order.reference)).phase is Phase.OPEN
+    assert service.times("place") == 1
 
 
 @pytest.mark.parametrize("answer", ["answer", OutcomeUnknown(), Refused("no")])

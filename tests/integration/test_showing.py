@@ -116,7 +116,8 @@ async def test_the_complaint_names_figures_and_nobody(house: House, service: Fak
     async with house.store.reading() as tx:
         news = next(each for each in await tx.outbox.heads(house.clock.now()) if each.chat_id == OSCAR)
     said = str(news.payload)
-    assert "WrongAmount" in said
+    assert f"{SATS + 1:,} sats, expected {SATS:,} sats" in said
+    assert "WrongAmount" not in said
     assert order.number not in said
     assert "SARI" not in said
 

@@ -5,9 +5,10 @@ from functools import partial
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from bot.actions.alarms import OVER
-from bot.actions.ports import EventNote, KeyRefused
+from bot.actions.ports import AlarmKind, EventNote, KeyRefused
 from bot.actions.ticket_news import ToPerson, ToRoom
 from bot.domain.order import Notice, Order, OrderReport, Phase
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
@@ -78,6 +79,19 @@ async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
     assert house.ears.kinds(OSCAR) == staff
     ended = await house.order(order.reference)
     assert (ended.phase, ended.is_stuck) == (Phase.DONE, False)
+
+
+@pytest.mark.parametrize("end", ["alarm_cleared", "alarm_closed"])
+async def test_the_log_has_the_alarm_with_its_order_and_its_end(house: House, end: str) -> None:
+    order = await paid(house)
+    with capture_logs() as logs:
+        await waits(house, 31)
+        if end == "alarm_closed":
+            await house.watching.settle(AlarmKind.ORDER_STUCK, order.reference, OSCAR)
+        house.service.becomes("svc-1", "COMPLETED")
+        await waits(house, 1)
+    alarms = [(each["event"], each["alarm"], each["order"]) for each in logs if each["event"].startswith("alarm_")]
+    assert alarms == [(event, AlarmKind.ORDER_STUCK, order.reference) for event in ("alarm_raised", end)]
 
 
 async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_once(house: House) -> None:

@@ -48,7 +48,11 @@ async def removes(chats: Chats, chat_id: int = GROUP, **payload: object) -> obje
         created_at=NOW,
     )
     tellers = TicketNews(
-        cast("Any", None), cast("Messenger", chats), cast("Any", None), reopen_within=timedelta(days=7)
+        cast("Any", None),
+        cast("Messenger", chats),
+        cast("Any", None),
+        reopen_within=timedelta(days=7),
+        reply_time=cast("Any", None),
     ).tellers()
     return await tellers[ToRoom.FORGOTTEN](news, None, TRANSLATIONS.get("en"))
 

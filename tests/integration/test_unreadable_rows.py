@@ -1,4 +1,4 @@
-"""A sealed row that doesn't open keeps nobody else waiting, and operators are told."""
+"""A row that can't be read keeps nobody else waiting, and operators are told."""
 
 from datetime import timedelta
 
@@ -6,8 +6,10 @@ import pytest
 from sqlalchemy import text
 
 from bot.actions.alarms import of_order
-from bot.actions.ports import Alarm, AlarmKind, InboxItem, Person
+from bot.actions.news import subject_of
+from bot.actions.ports import Alarm, AlarmKind, InboxItem, Person, Subscription
 from bot.actions.privacy import Privacy
+from bot.actions.rate_news import RateNews
 from bot.chat.alarm_news import orders_of
 from bot.domain.order import Notice, Phase
 from bot.workers.sweeps import Sweeps
@@ -26,6 +28,9 @@ MALFORMED = {
     "method": "UPDATE orders SET method = '{' WHERE reference = :key",
     "given": "UPDATE orders SET given = '{' WHERE reference = :key",
     "phase": "UPDATE orders SET phase = 'lost' WHERE reference = :key",
+    "created_at": "UPDATE orders SET created_at = 'today' WHERE reference = :key",
+    "expires_at": "UPDATE orders SET expires_at = '' WHERE reference = :key",
+    "btc_idr": "UPDATE orders SET btc_idr = 'much' WHERE reference = :key",
 }
 
 
@@ -92,6 +97,36 @@ async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_du
     async with house.store.reading() as tx:
         (alarm,) = [alarm for alarm in await tx.alarms.open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
+
+
+NEVER_DUE = ("today", "2999-99-99 00:00:00.000000")
+
+
+@pytest.mark.parametrize("never", NEVER_DUE)
+@pytest.mark.parametrize("is_paid", [True, False])
+async def test_an_order_whose_next_look_never_comes_is_set_aside_with_an_alarm(
+    house: House, service: FakeSettlement, never: str, *, is_paid: bool
+) -> None:
+    bad, good = await house.place(), await house.place(SARI)
+    if is_paid:
+        service.becomes(bad.service_id or "", "LN_INVOICE_PAID")
+        await house.polls()
+    await breaks(house, "UPDATE orders SET next_look_at = :at WHERE reference = :key", at=never, key=bad.reference)
+    await sweeps(house).housekeeping()
+    await sweeps(house).expiries()
+    assert await due(house) == {good.reference}
+    assert await rows_of_the_alarm(house) == f"orders {bad.reference}"
+
+
+@pytest.mark.parametrize("never", NEVER_DUE)
+async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(house: House, never: str) -> None:
+    await house.place()
+    await breaks(house, "UPDATE outbox SET due_at = :at WHERE kind = 'invoice'", at=never)
+    await sweeps(house).housekeeping()
+    await house.tells()  # gives it up
+    await house.tells()
+    assert house.ears.kinds() == [Notice.CARD]
+    assert (await rows_of_the_alarm(house)).startswith("outbox ")
 
 
 async def test_an_unreadable_order_on_the_services_list_does_not_stay_due(house: House) -> None:
@@ -185,6 +220,76 @@ async def test_an_update_that_does_not_open_keeps_no_place(house: House) -> None
     async with house.sql.reading() as tx:
         assert [(item.update_id, item.body) for item in await tx.inbox.waiting(EMMA)] == [(1, ""), (2, "{}")]
     assert house.sql.unreadable_rows() == {"inbox 1"}
+
+
+async def rows_of_the_alarm(house: House) -> str:
+    """The rows that operators are told of."""
+    await house.watching.look()
+    async with house.store.reading() as tx:
+        (alarm,) = [alarm for alarm in await tx.alarms.open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
+    return str(alarm.facts["rows"])
+
+
+@pytest.mark.parametrize("column", ["payload = '{'", "created_at = 'today'", "due_at = ''"])
+async def test_a_message_that_cannot_be_read_keeps_none_behind_it_waiting(house: House, column: str) -> None:
+    bad, good = await house.place(), await house.place(SARI)
+    await breaks(house, f"UPDATE outbox SET {column} WHERE subject = :key AND kind = 'invoice'", key=subject_of(bad))  # noqa: S608
+    await house.tells()
+    assert house.ears.kinds() == [Notice.CARD]
+    assert house.ears.shown() == [good.bolt11]
+    assert (await rows_of_the_alarm(house)).startswith("outbox ")
+
+
+async def test_a_message_left_half_sent_that_cannot_be_read_is_given_up(house: House) -> None:
+    await house.place()
+    await breaks(house, "UPDATE outbox SET payload = '{', status = 'sending' WHERE kind = 'invoice'")
+    assert await house.delivery.recover() == 0
+    await house.tells()  # gives it up
+    await house.tells()
+    assert house.ears.kinds() == [Notice.CARD]
+
+
+async def a_damaged_user(house: House, user_id: int) -> None:
+    """A user whose phrase doesn't open."""
+    async with house.store.transaction() as tx:
+        await tx.people.save(Person(id=user_id, created_at=house.clock.now(), phrase="winter stair harp"))
+    await breaks(house, "UPDATE people SET phrase = 's1.no.key' WHERE id = :key", key=user_id)
+
+
+async def test_an_order_is_followed_though_its_users_phrase_does_not_open(
+    house: House, service: FakeSettlement
+) -> None:
+    await a_damaged_user(house, EMMA)
+    order = await house.place()
+    service.becomes(order.service_id or "", "LN_INVOICE_PAID")
+    await house.polls()
+    service.becomes(order.service_id or "", "LN_SWAP_PENDING")
+    await house.polls()
+    assert (await house.order(order.reference)).state == "LN_SWAP_PENDING"
+    assert Notice.PAID in house.ears.kinds()
+    assert await due(house) == {order.reference}
+    assert await rows_of_the_alarm(house) == f"people {EMMA}"
+
+
+async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(house: House) -> None:
+    news = RateNews(house.store, house.market, house.clock)
+    now = house.clock.now()
+    async with house.store.transaction() as tx:
+        for user_id in (EMMA, SARI, OSCAR):
+            await tx.people.save(Person(id=user_id, created_at=now))
+            await tx.subscriptions.save(
+                Subscription(person_id=user_id, since=now, daily_minute=480, next_daily_at=now - timedelta(minutes=1))
+            )
+    await a_damaged_user(house, EMMA)
+    await breaks(house, "UPDATE subscriptions SET since = 'today' WHERE person_id = :key", key=OSCAR)
+    assert await news.tell_due()
+    await house.tells()
+    assert house.ears.kinds(SARI) == ["daily_quote"]
+    assert not await news.tell_due()
+    async with house.sql._writer.connect() as connection:
+        found = await connection.execute(text("SELECT person_id FROM subscriptions WHERE next_daily_at IS NOT NULL"))
+        assert set(found.scalars()) == {SARI}
+    assert set((await rows_of_the_alarm(house)).split(", ")) == {f"people {EMMA}", f"subscriptions {OSCAR}"}
 
 
 async def test_while_all_rows_open_there_is_no_alarm(house: House) -> None:

@@ -1,10 +1,7 @@
 """The button to the wallet page as Telegram gets it: under every invoice, and never in its way."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, cast
-
-import pytest
 
 from bot.actions.help import Help
 from bot.actions.news import news_of
@@ -15,7 +12,6 @@ from bot.chat.notices import ChatTeller
 from bot.chat.screen import Keyboard
 from bot.domain.order import Notice, Order
 from bot.store.store import SqlStore
-from tests.keys import VAULT
 from tests.texts import label
 from tests.unit.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
 from tests.unit.fake_settlement import MovedClock
@@ -47,13 +43,6 @@ class Telegram:
         self.texts.append(given[1])
         self.keyboards.append(given[2])
         return Delivered(100)
-
-
-@pytest.fixture
-async def store(file: str) -> AsyncIterator[SqlStore]:
-    store = SqlStore(file, VAULT)
-    yield store
-    await store.close()
 
 
 async def told(

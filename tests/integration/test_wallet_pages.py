@@ -17,6 +17,7 @@ from structlog.testing import capture_logs
 from bot.actions.ports import StoreDown
 from bot.actions.viewed_orders import ViewedOrders
 from bot.domain.order import Order, Phase
+from bot.domain.payout_times import PayoutTimes
 from bot.domain.timeline import Step
 from bot.store.store import SqlStore, SqlTransaction
 from bot.web.app import create_app
@@ -85,13 +86,6 @@ async def store(file: str) -> AsyncIterator[CountingStore]:
     await store.inner.close()
 
 
-@pytest.fixture
-def clock() -> MovedClock:
-    clock = MovedClock()
-    clock.at = NOW
-    return clock
-
-
 def client(store: CountingStore, clock: MovedClock, public_url: str = "https://pay.example", **changes: Any) -> Any:
     known: dict[str, Any] = {
         "store": store,
@@ -149,6 +143,21 @@ async def test_a_page_shows_its_payment_in_the_language_asked_for(browser: httpx
     assert heading(by_browser) == label("page.waiting", "id")
     nonsense = await browser.get(f"{PAGE}?l=<b>", headers={b"accept-language": ";q=x,,\u00e9;q=2".encode()})
     assert heading(nonsense) == label("page.waiting")
+
+
+async def test_only_a_page_that_can_be_paid_says_how_long_transfers_took(
+    store: CountingStore, clock: MovedClock, becomes: Change
+) -> None:
+    async def times() -> PayoutTimes:
+        return PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
+
+    said = html.escape(label("help.measured", days=30, median="3 minutes", slow="11 minutes"), quote=False)
+    async with client(store, clock, times=times) as browser:
+        assert said in (await browser.get(PAGE)).text
+        await becomes(paid_at=NOW)
+        clock.at += timedelta(minutes=1)
+    async with client(store, clock, times=times) as browser:
+        assert said not in (await browser.get(PAGE)).text
 
 
 @pytest.mark.usefixtures("becomes")
@@ -345,7 +354,7 @@ async def test_a_failure_of_our_own_is_told_without_the_address(
     assert answer.status_code == 500
     assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
     said = str(logs)
-    assert "page_failed" in said
+    assert "request_failed" in said
     assert TOKEN not in said + answer.text
 
 

@@ -58,13 +58,14 @@ def a_glance(*raised: Alarm, known: bool = True) -> Glance:
 def of_alarms(t: Translator, order: Order, now: datetime, zone: tzinfo, typed: str) -> Iterator[tuple[str, Screen]]:
     """Each alarm raised and over, reminders and the status, with the order there and gone."""
     raised = every_alarm(order, now, typed)
+    longest = [alarm for alarm in raised if alarm.kind is AlarmKind.INVOICE_MISMATCH]
     for orders in ({order.reference: order}, {}):
         for alarm in raised:
             yield f"alarm: {alarm.kind}", alarms.raised(t, alarm, orders, now, zone)
             ended = replace(alarm, cleared_at=now)
             for by_hand in (False, True):
                 yield f"over: {alarm.kind}", alarms.over(t, ended, orders, by_hand=by_hand)
-        for some in (raised[:1], raised, raised * 30):
+        for some in (raised[:1], raised, raised * 30, longest * 30):
             yield "reminder", alarms.reminder(t, some, orders, now, zone)
             yield "operator's status", operator_status.screen(t, a_glance(*some), orders, now, zone)
     yield "nothing left", alarms.none_left(t)

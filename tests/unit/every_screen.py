@@ -92,10 +92,11 @@ STAFF = (
     Notice.STAFF_KEY_WORKS,
 )
 PICTURES = (Notice.INVOICE, Notice.INVOICE_TEXT, Notice.RECEIPT)
+TAKING_DOWN = (Notice.TAKE_DOWN, Notice.TAKE_DOWN_PICTURE)
 TOLD = tuple(
     notice
     for notice in Notice
-    if notice not in {*STAFF, *PICTURES, Notice.CARD, Notice.CARD_EDIT, Notice.TAKE_DOWN, Notice.DRAFT_LAPSED}
+    if notice not in {*STAFF, *PICTURES, *TAKING_DOWN, Notice.CARD, Notice.CARD_EDIT, Notice.DRAFT_LAPSED}
 )
 
 

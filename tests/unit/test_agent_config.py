@@ -120,7 +120,7 @@ def test_a_file_that_lies_about_is_nobodys_business(given: Any, tmp_path: Path) 
         ({"MIN_ORDER_IDR": "hunter2"}, "MIN_ORDER_IDR"),
         ({"MIN_ORDER_IDR": "0"}, "MIN_ORDER_IDR"),
         ({"INVOICE_NETWORK": "HUNTER2"}, "INVOICE_NETWORK"),
-        ({"SERVICE_MCP_TRANSPORT": "http"}, "SERVICE_MCP_HTTP_TOKEN: is required"),
+        ({"SERVICE_MCP_TRANSPORT": "http"}, "SERVICE_MCP_HTTP_TOKEN: required"),
         (HTTP | {"SERVICE_MCP_HTTP_TOKEN": "hunter2 hunter2"}, "SERVICE_MCP_HTTP_TOKEN"),
         (HTTP | {"SERVICE_MCP_HTTP_TOKEN": "hunter2+/"}, "SERVICE_MCP_HTTP_TOKEN"),
         (HTTP | {"PORT": "hunter2"}, "PORT: must be a port"),

@@ -18,14 +18,14 @@ from bot.settlement import (
 )
 
 WANTED = "Rp150,000 to BANK CENTRAL ASIA"
-MADE_NONE = "No order was made."
+MADE_NONE = "No order was created."
 UNKNOWN = "THE OUTCOME IS UNKNOWN"
 
 
 @pytest.mark.parametrize(
     ("error", "happened", "outcome", "next_step"),
     [
-        (ValidationRejected(400, error="digits only"), "status 400: “digits only”", MADE_NONE, "Correct what it says"),
+        (ValidationRejected(400, error="digits only"), "status 400: “digits only”", MADE_NONE, "Correct this"),
         (KeyRefused(401, error="Invalid"), "status 401: “Invalid”", MADE_NONE, "SERVICE_API_KEY"),
         (RateLimited(429, retry_after=30), "status 429.", MADE_NONE, "Wait 30 seconds"),
         (RateLimited(429), "status 429.", MADE_NONE, "Wait 5 seconds"),
@@ -36,7 +36,7 @@ UNKNOWN = "THE OUTCOME IS UNKNOWN"
         (UnexpectedStatus(502), "status 502.", UNKNOWN, "list_offramp_orders"),
         (UnexpectedStatus(409), "status 409.", UNKNOWN, "list_offramp_orders"),
         (NoAnswer("silence"), "no answer in time", UNKNOWN, "list_offramp_orders"),
-        (NotUnderstood("html", status=200), "can't be understood", UNKNOWN, "list_offramp_orders"),
+        (NotUnderstood("html", status=200), "status 200", UNKNOWN, "list_offramp_orders"),
     ],
 )
 def test_a_failed_creation_says_whether_there_is_an_order(
@@ -59,8 +59,8 @@ def test_a_failed_creation_says_whether_there_is_an_order(
     [
         (ServerError(500, error="oops"), "status 500: “oops”. Nothing was changed. Call again in 5 seconds"),
         (RateLimited(429, retry_after=9.6), "Wait 10 seconds"),
-        (KeyRefused(401), "calling again changes nothing"),
-        (NotFound(404, error="order not found"), "“order not found”. No order of this server has this id"),
+        (KeyRefused(401), "Calling again won't help"),
+        (NotFound(404, error="order not found"), "“order not found”. This server has no order with this id"),
         (NoAnswer("silence"), "no answer in time. Nothing was changed"),
     ],
 )

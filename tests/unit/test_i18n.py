@@ -93,7 +93,7 @@ def test_an_unknown_key_is_logged_and_read_in_english_by_people() -> None:
     with capture_logs() as logs:
         assert LENIENT.get("id")("only.english") == "Only here"
         assert LENIENT.get("id")("nowhere.at_all") == "nowhere.at_all"
-    assert [entry["event"] for entry in logs] == ["translation_fault"] * 2
+    assert [entry["event"] for entry in logs] == ["translation_failed"] * 2
 
 
 def test_an_english_plural_read_by_an_indonesian_keeps_english_rules() -> None:
@@ -109,7 +109,7 @@ def test_a_missing_argument_is_an_error_in_tests_and_a_gap_for_people() -> None:
         STRICT.get("en")("greeting")
     with capture_logs() as logs:
         assert LENIENT.get("en")("greeting") == "Hello, <b>…</b>!"
-    assert logs == [{"event": "translation_fault", "fault": "greeting needs name", "log_level": "error"}]
+    assert logs == [{"event": "translation_failed", "fault": "greeting needs name", "log_level": "error"}]
 
 
 def test_a_rejection_and_a_remark_are_told_alike() -> None:

@@ -170,7 +170,7 @@ async def test_an_update_that_ends_the_process_each_time_is_set_aside_at_last() 
         await survivor.lanes.replay()
         await survivor.settled()
     assert survivor.served == [2]
-    assert [line["event"] for line in logs] == ["update_set_aside"]
+    assert [line["event"] for line in logs] == ["update_dropped"]
 
 
 @in_virtual_time
@@ -193,7 +193,7 @@ async def test_an_update_that_always_fails_is_set_aside_and_its_words_are_never_
         await chats.settled()
     assert chats.served == [2]
     assert len(chats.errors[1]) == 4, "five attempts"
-    assert [line["event"] for line in logs] == ["update_attempt_failed"] * 5 + ["update_set_aside"]
+    assert [line["event"] for line in logs] == ["update_attempt_failed"] * 5 + ["update_dropped"]
     assert "secret" not in str(logs)
 
 
@@ -229,7 +229,7 @@ async def test_a_lane_that_something_else_cancels_goes_on_with_its_chat_and_says
     assert chats.served == [1, 2]
     assert chats.store.inbox.rows[1].attempts == 1
     assert await errand
-    assert [entry["why"] for entry in logs if entry["event"] == "lane_ended"] == ["CancelledError"]
+    assert [entry["error"] for entry in logs if entry["event"] == "chat_queue_restarted"] == ["CancelledError"]
 
 
 @in_virtual_time

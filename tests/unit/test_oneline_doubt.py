@@ -296,6 +296,12 @@ def test_a_number_that_was_once_wrong_is_asked(text: str) -> None:
         "bca 1234567890 Budi 500 rb an",
         "bca 1234567890 500 rb an, Budi",
         "hsbc rekening 707.280.467.5!\n49.684",
+        "sejumlah: 37000 k mengirim penerima Putri Ayu\u00a0DANAMON",
+        "bca 1234567890 37000 k mengirim",
+        "sejumlah 37000 k bca 1234567890",
+        "nominal 37000 j bca 1234567890",
+        "689545442638 : ke Bank Jago, - pembayaran; sebesar 31,700,000\u00a0tgl : 3 bulan",
+        "bca 1234567890 500rb tgl 3 bulan",
     ],
 )
 def test_a_sum_that_was_once_wrong_is_asked(text: str) -> None:

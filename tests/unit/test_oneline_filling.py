@@ -141,9 +141,19 @@ def test_what_a_phone_is_said_to_have_but_no_mobile_has_is_not_taken(text: str) 
     assert text.split()[2] in line.leftover
 
 
-def test_a_number_that_is_called_an_accounts_goes_on_to_a_bank_though_a_mobile_begins_like_it() -> None:
-    assert take_destination(filled("500rb rek 081234567890 Budi"), HSBC).number == "081234567890"
-    assert take_destination(filled("500rb 081234567890 Budi"), HSBC).number == "081234567890"
+@pytest.mark.parametrize(
+    "text", ["500rb 081234567890 Budi", "500rb 0812-3456-7890 Budi", "500rb rek 6281234567890 Budi"]
+)
+def test_a_number_that_a_phone_may_have_goes_to_a_bank_only_after_a_yes(text: str) -> None:
+    draft = take_destination(filled(text), HSBC)
+    waiting = waiting_number(draft)
+    assert (draft.number, draft.ask) == (None, Ask.NUMBER)
+    assert waiting is not None
+    assert waiting.remark is not None
+    assert waiting.remark.key == "number.like_mobile"
+    assert confirm_number(draft, waiting.number).number == waiting.number
+    assert waiting_number(filled(text.replace("500rb", "500rb hsbc"))) == waiting
+    assert take_destination(filled("500rb 81234567890 Budi"), HSBC).number == "81234567890"
 
 
 def test_another_destination_asks_number_and_holder_anew() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from bot.domain.money import Amount
 from bot.domain.oneline import looks_like_order, read_line
+from tests.examples import examples
 from tests.order_lines import METHODS, Case, Tally, cases, read_all, slipped, wrong_parts
 
 SEED = 20261121
@@ -20,14 +21,14 @@ def lines_of(tally: Tally) -> str:
 
 
 def test_nothing_wrong_is_taken_from_lines_with_a_known_truth() -> None:
-    tally = read_all(cases(SEED, LINES))
+    tally = read_all(cases(SEED, examples(LINES)))
     assert not tally.wrong, lines_of(tally)
     assert tally.lines["whole understood"] > 1.4 * tally.lines["whole asked"]
     assert tally.lines["ordinary understood"] > 9 * tally.lines["ordinary asked"]
 
 
 def test_nothing_wrong_is_taken_from_lines_in_which_a_mark_has_slipped_among_the_figures() -> None:
-    tally = read_all(slipped(SEED, SLIPPED))
+    tally = read_all(slipped(SEED, examples(SLIPPED)))
     assert not tally.wrong, lines_of(tally)
 
 

@@ -50,6 +50,14 @@ def test_where_no_length_is_known_only_what_the_service_calls_untypical_is_a_que
     assert clean_number(HSBC, "123456789").remark == question
 
 
+@pytest.mark.parametrize("typed", ["081234567890", "0812-3456-7890", "6281234567890"])
+def test_an_account_number_that_a_mobile_may_have_is_a_question(typed: str) -> None:
+    number = typed.replace("-", "")
+    assert clean_number(HSBC, typed) == CleanNumber(number, Remark("number.like_mobile", {"method": "HSBC"}))
+    assert clean_number(HSBC, "81234567890").remark is None
+    assert clean_number(HSBC, "0211234567").remark is None
+
+
 def test_what_no_bank_would_number_its_accounts_with_is_refused() -> None:
     assert reason(BCA, "1234") == ("number.too_short", {"shortest": 5, "actual": 4})
     assert reason(BCA, "1" * 21) == ("number.too_long", {"longest": 20, "actual": 21})

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,6 +10,7 @@ import zxingcpp
 from PIL import Image
 
 from bot.invoices import bolt11, erc681, qr
+from tests.waiting import PATIENCE
 
 _SAFE = "0x52908400098527886E0F7030069857D2E4169EE7"
 _URI = erc681.transfer_uri(erc681.KNOWN_TOKENS["btcb"], _SAFE, 29_412)
@@ -143,14 +145,13 @@ async def test_codes_drawn_at_once_off_the_loop_are_each_their_own() -> None:
     assert [_read(_picture(png)) for png in pictures] == _PAYLOADS
 
 
-async def test_the_loop_runs_on_while_a_code_is_drawn() -> None:
+async def test_the_loop_runs_on_while_a_code_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop_ran = threading.Event()
+    monkeypatch.setattr(qr, "render_png", lambda _: b"drawn" if loop_ran.wait(PATIENCE) else b"the loop stood still")
     drawing = asyncio.ensure_future(qr.render_png_off_loop(_PAYLOADS[3]))
-    turns = 0
-    while not drawing.done():
-        await asyncio.sleep(0)
-        turns += 1
-    assert turns > 5
-    assert drawing.result() == qr.render_png(_PAYLOADS[3])
+    await asyncio.sleep(0)
+    loop_ran.set()
+    assert await drawing == b"drawn"
 
 
 async def test_a_refusal_crosses_from_the_thread() -> None:

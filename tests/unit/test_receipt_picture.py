@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import threading
 from dataclasses import replace
 from importlib.resources import files
 from typing import Any
@@ -12,8 +13,9 @@ from PIL import Image, ImageChops, ImageDraw
 
 from bot.invoices.errors import UnrenderableQr
 from bot.pictures import palette
-from bot.pictures.receipt import ReceiptFacts, render_receipt, render_receipt_off_loop
+from bot.pictures.receipt import ReceiptFacts, render, render_receipt, render_receipt_off_loop
 from bot.pictures.receipt.layout import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT
+from tests.waiting import PATIENCE
 
 LINK = "https://t.me/KirimRupiahBot?start=v_K7QM2XPA9RTW"
 FACTS = ReceiptFacts(
@@ -185,13 +187,13 @@ async def test_receipts_drawn_at_once_off_the_loop_are_each_their_own() -> None:
     assert await asyncio.gather(*map(render_receipt_off_loop, wanted)) == [render_receipt(facts) for facts in wanted]
 
 
-async def test_the_loop_runs_on_while_a_receipt_is_drawn() -> None:
+async def test_the_loop_runs_on_while_a_receipt_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop_ran = threading.Event()
+    monkeypatch.setattr(render, "render_receipt", lambda _: b"drawn" if loop_ran.wait(PATIENCE) else b"it stood still")
     drawing = asyncio.ensure_future(render_receipt_off_loop(WHOLE))
-    turns = 0
-    while not drawing.done():
-        await asyncio.sleep(0)
-        turns += 1
-    assert turns > 5
+    await asyncio.sleep(0)
+    loop_ran.set()
+    assert await drawing == b"drawn"
 
 
 async def test_a_link_too_long_for_any_code_is_refused_and_the_next_receipt_is_drawn() -> None:

@@ -98,6 +98,17 @@ async def test_an_update_that_comes_twice_is_submitted_once() -> None:
 
 
 @in_virtual_time
+async def test_ids_that_begin_anew_below_the_last_one_while_the_bot_runs_are_received() -> None:
+    store, lanes, telegram = FakeStore(), Noted(), Telegram(message(900))
+    receiving = asyncio.create_task(receive(telegram, store, lanes, 100))
+    await asyncio.sleep(50)
+    telegram.updates.append(message(7))
+    await receiving
+    assert lanes.submitted == [900, 7]
+    assert [offset for _, offset in telegram.polls[:3]] == [None, 901, None]
+
+
+@in_virtual_time
 async def test_corrections_are_read_and_unknown_kinds_are_acknowledged_unread() -> None:
     edited = {"update_id": 5, "edited_message": message(5)["message"]}
     store, lanes, telegram = FakeStore(), Noted(), Telegram(edited, {"update_id": 6, "poll": {"id": "1"}})
@@ -126,7 +137,7 @@ async def test_a_second_poller_is_named_in_the_log_and_given_way() -> None:
     lanes = Noted()
     with capture_logs() as logs:
         await receive(telegram, FakeStore(), lanes, 60)
-    assert [line["event"] for line in logs] == ["second_poller"] * 2
+    assert [line["event"] for line in logs] == ["second_poller_detected"] * 2
     assert telegram.polls[1][0] - telegram.polls[0][0] > 10
     assert lanes.submitted == [7]
 

@@ -66,7 +66,7 @@ def test_a_text_that_fits_is_left_alone() -> None:
 def test_a_cut_text_closes_what_is_open() -> None:
     with capture_logs() as logs:
         assert fit("<b>one <i>two three</i></b>", 6) == "<b>one <i>t…</i></b>"
-    assert [line["event"] for line in logs] == ["text_cut"]
+    assert [line["event"] for line in logs] == ["message_truncated"]
 
 
 def test_a_cut_never_splits_a_pair_of_surrogates() -> None:

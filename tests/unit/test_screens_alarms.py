@@ -1,5 +1,6 @@
 """What operators read of alarms, and what they can do about them."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -8,8 +9,10 @@ import pytest
 from bot.actions.alarms import alarm_in, told_of
 from bot.actions.ports import Alarm, AlarmKind
 from bot.chat import data
-from bot.chat.screens import alarms, operator_status
-from tests.texts import label, says, text
+from bot.chat.screens import alarms, operator_status, staff_notes
+from bot.domain.order import Notice, Order
+from bot.i18n import LOCALES
+from tests.texts import label, like, says, text
 from tests.unit.alarm_screens import a_glance, every_alarm
 from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order
 
@@ -87,6 +90,45 @@ def test_only_what_does_not_end_by_itself_has_a_button(kind: AlarmKind) -> None:
     }
     alarm = next(each for each in every_alarm(ORDER, NOW, "no") if each.kind is kind)
     assert bool(alarms.keyboard(EN, alarm)) is (kind in ends_by_hand)
+
+
+def advice(alarm: Alarm) -> str:
+    named = "orders_refused" if alarm.facts.get("orders") else str(alarm.kind)
+    empty = alarm.kind is AlarmKind.METHODS_SHRUNK and alarm.facts["now"] == 0
+    return like(f"alarm.todo.{'methods_empty' if empty else named}")
+
+
+@pytest.mark.parametrize("alarm", every_alarm(ORDER, NOW, "no"), ids=lambda alarm: alarm.kind)
+def test_every_alarm_says_what_to_do(alarm: Alarm) -> None:
+    for shown in (
+        alarms.raised(EN, alarm, ORDERS, NOW, JAKARTA),
+        alarms.reminder(EN, [FAILED, alarm], ORDERS, NOW, JAKARTA),
+        operator_status.screen(EN, a_glance(alarm), ORDERS, NOW, JAKARTA),
+    ):
+        assert re.search(advice(alarm), Seen("", shown).text)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("notice", [Notice.STAFF_KEY_REFUSED, Notice.STAFF_KEY_WORKS])
+def test_a_rejected_key_says_what_to_do_until_it_works(notice: Notice, locale: str) -> None:
+    shown = Seen("", staff_notes.screen(notice, TRANSLATIONS.get(locale), None, {}, NOW)).text
+    assert says(shown, "alarm.todo.key_refused", locale) is (notice is Notice.STAFF_KEY_REFUSED)
+
+
+@pytest.mark.parametrize(("orders", "named"), [(ORDERS, "cm1"), ({}, "ABC2345")])
+def test_the_settlement_service_is_asked_by_the_id_it_knows(orders: dict[str, Order], named: str) -> None:
+    for kind in (AlarmKind.ORDER_STUCK, AlarmKind.ORDER_FAILED, AlarmKind.INVOICE_MISMATCH):
+        said = Seen("", alarms.raised(EN, replace(FAILED, kind=kind), orders, NOW, JAKARTA)).text
+        assert says(said, f"alarm.todo.{kind}", id=named)
+
+
+def test_what_to_do_about_several_orders_is_said_once_for_all_of_them() -> None:
+    others = [replace(FAILED, subject=f"ABC234{number}") for number in (6, 7)]
+    stuck = replace(FAILED, kind=AlarmKind.ORDER_STUCK)
+    said = Seen("", alarms.reminder(EN, [FAILED, stuck, *others], ORDERS, NOW, JAKARTA)).text
+    failed = re.findall(like("alarm.todo.order_failed"), said)
+    assert failed == [text("alarm.todo.order_failed", id="cm1, ABC2346, ABC2347")]
+    assert re.findall(like("alarm.todo.order_stuck"), said) == [text("alarm.todo.order_stuck", id="cm1")]
 
 
 def test_its_end_says_how_long_it_lasted_and_which_order_it_was() -> None:

@@ -7,6 +7,7 @@ import pytest
 from bot.chat.screens import card
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import Step
+from bot.i18n import LOCALES
 from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
 
@@ -97,7 +98,7 @@ def test_a_deposit_that_is_followed_no_longer_does_not_wait_for_a_payment(locale
 
 def test_an_order_that_can_be_paid_says_until_when_in_its_readers_zone() -> None:
     seen = the_card(MOMENTS["IDLE"])
-    assert seen.text.endswith(text("card.pay_before", at="11:05 WIB"))
+    assert seen.text.endswith(f"{text('card.pay_before', at='11:05 WIB')}\n{text('card.may_not_pay')}")
     assert '<tg-time unix="' in seen.screen.text
 
 
@@ -106,6 +107,9 @@ def test_a_lapsed_order_offers_a_new_quote_and_a_paid_one_never_does() -> None:
     paid_late = replace(MOMENTS["expired"], step=Step.PAID, paid_at=NOW)
     assert labels(paid_late) == [label("button.refresh"), label("button.help")]
     assert label("button.requote") not in labels(MOMENTS["failed paid"])
+    unknown = MOMENTS["failed unknown"]
+    for order in (unknown, replace(unknown, expiry_told=True)):
+        assert label("button.requote") not in labels(order), "it may have been paid"
 
 
 def test_a_failed_order_leads_to_a_person_where_there_is_one() -> None:
@@ -123,3 +127,11 @@ def test_an_e_wallet_is_not_called_a_bank() -> None:
     sent = replace(sent, phase=Phase.DONE, paid_at=NOW, ended_at=NOW)
     assert the_card(sent).text.split("\n\n")[-1] == text("card.sent_ewallet")
     assert labels(sent) == [label("button.resend"), label("button.receipt")]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_only_an_unpaid_order_says_that_it_need_not_be_paid(moment: str, locale: str) -> None:
+    order = MOMENTS[moment]
+    shown = Seen("", card.screen(TRANSLATIONS.get(locale), order, NOW, JAKARTA, help_offered=True)).text
+    assert says(shown, "card.may_not_pay", locale) is says(shown, "card.price_to_pay", locale)

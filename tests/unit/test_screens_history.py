@@ -149,8 +149,10 @@ def test_a_price_is_only_called_so_if_it_was_locked_and_shown(order: Order, kind
     ],
 )
 def test_a_page_says_what_the_state_means(moment: str, key: str) -> None:
-    until = {"at": "11:05 WIB"} if key == "card.pay_before" else {}
-    assert page_of(MOMENTS[moment]).text.endswith(f"\n\n{text(key, **until)}")
+    means = text(key) if key != "card.pay_before" else ""
+    if not means:
+        means = f"{text(key, at='11:05 WIB')}\n{text('card.may_not_pay')}"
+    assert page_of(MOMENTS[moment]).text.endswith(f"\n\n{means}")
 
 
 def test_a_page_says_what_was_unusual() -> None:

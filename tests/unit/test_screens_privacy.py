@@ -14,6 +14,7 @@ from bot.chat.privacy import PATTERN, YES_PATTERN
 from bot.chat.screens import privacy
 from bot.domain.order import Phase
 from bot.domain.payout import PayoutMethod
+from bot.domain.provider import UNNAMED, Provider
 from bot.domain.timeline import Step
 from bot.i18n import Translator
 from tests.texts import says, starts, text
@@ -125,6 +126,34 @@ def test_without_retention_nothing_is_said_of_days() -> None:
     shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, wished=False))
     kept = {"how_long": text("privacy.until_deleted"), "tickets": text("privacy.until_deleted")}
     assert shown.text == text("privacy.text", orders=text("privacy.orders_until_deleted"), **kept)
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+def test_the_page_says_who_keeps_the_data_and_links_the_policy(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    run_by = Provider(name="A & B", terms_url="https://kirim.example/t?a=1&b", privacy_url="https://kirim.example/p")
+    links = (
+        f'<a href="https://kirim.example/t?a=1&amp;b">{text("provider.terms", locale)}</a>',
+        f'<a href="https://kirim.example/p">{text("provider.privacy", locale)}</a>',
+    )
+    shown = privacy.screen(t, 0, run_by, wished=False)
+    assert shown.text.split("\n\n")[-1] == " · ".join((t("provider.name", name="A & B"), *links))
+    check(Seen("who runs it", shown))
+
+
+@pytest.mark.parametrize(
+    ("run_by", "last"),
+    [
+        (UNNAMED, None),
+        (Provider(name="Kirim"), text("provider.name", name="Kirim")),
+        (Provider(terms_url="https://kirim.example"), text("provider.terms")),
+        (Provider(privacy_url="https://kirim.example"), text("provider.privacy")),
+    ],
+)
+def test_what_is_not_set_of_who_runs_it_leaves_no_gap(run_by: Provider, last: str | None) -> None:
+    before = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, wished=False)).text
+    shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, run_by, wished=False)).text
+    assert shown == (before if last is None else f"{before}\n\n{last}")
 
 
 def test_the_file_holds_everything_in_full_and_is_json_whatever_was_typed() -> None:

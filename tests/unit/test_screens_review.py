@@ -6,8 +6,10 @@ from bot.chat.screens import review
 from bot.chat.words import grouped
 from bot.domain.quote import estimate
 from bot.i18n import LOCALES
-from tests.texts import label, says
+from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, QUOTE, TRANSLATIONS, Seen, a_draft
+
+EN = TRANSLATIONS.get("en")
 
 
 @pytest.mark.parametrize(
@@ -36,3 +38,28 @@ def test_the_review_shows_the_number_in_groups_and_copies_it_without_spaces(loca
     assert [(button.label, button.copy) for button in seen.buttons if button.copy] == [
         (label("review.copy_number", locale), "1234567890")
     ]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_review_warns_above_its_buttons_that_a_wrong_number_cannot_be_taken_back(locale: str) -> None:
+    t, draft = TRANSLATIONS.get(locale), a_draft()
+    assert draft.amount is not None
+    shown = Seen("", review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA, other_ways=True)).text
+    assert shown.split("\n\n")[-2:] == [text("review.irreversible", locale), text("review.locks", locale)]
+
+
+@pytest.mark.parametrize(
+    ("channel", "is_first", "explains"),
+    [("lightning", True, True), ("lightning", False, False), ("cbbtc", True, False)],
+)
+def test_who_pays_over_lightning_for_the_first_time_can_read_what_it_is(
+    channel: str,
+    is_first: bool,  # noqa: FBT001  pytest's
+    explains: bool,  # noqa: FBT001  pytest's
+) -> None:
+    draft = a_draft(channel=channel)
+    assert draft.amount is not None
+    worth = estimate(draft.amount, QUOTE)
+    shown = Seen("", review.screen(EN, draft, worth, JAKARTA, other_ways=True, is_first=is_first))
+    buttons = [button.label for button in shown.buttons if button.data == "help:aside"]
+    assert buttons == ([label("button.help_lightning")] if explains else [])

@@ -1,10 +1,13 @@
 """A person's own tickets: what they read of them, and what they can do, which is only what is possible."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
+from bot.chat.screen import Screen
 from bot.chat.screens import ticket_page, ticket_question
+from bot.domain.provider import Provider
 from bot.domain.tickets import Cause, CloseReason, Rating
 from tests.texts import says, text
 from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order
@@ -52,6 +55,18 @@ def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(caus
         text("ticket.by_itself"),
     ]
     assert data_of(seen) == ["t:T-4F7K2:say"]
+
+
+@pytest.mark.parametrize(("locale", "duration"), [("en", "5 minutes"), ("id", "5 menit")])
+@pytest.mark.parametrize("screen", [ticket_question.opened, ticket_question.by_itself])
+def test_a_new_ticket_says_at_its_end_how_soon_support_replies_where_that_is_known(
+    screen: Callable[..., Screen], locale: str, duration: str
+) -> None:
+    t, ticket = TRANSLATIONS.get(locale), a_ticket(NOW, cause=Cause.FAILED)
+    unknown = Seen("", screen(t, ticket, ORDER)).text
+    assert not says(unknown, "ticket.reply_time", locale)
+    known = Seen("", screen(t, ticket, ORDER, timedelta(minutes=4, microseconds=1))).text
+    assert known == f"{unknown}\n\n{text('ticket.reply_time', locale, duration=duration)}"
 
 
 @pytest.mark.parametrize("reason", list(CloseReason))
@@ -106,6 +121,13 @@ def test_help_leads_to_whoever_there_is() -> None:
     contact = text("help.contact_alone", contact="help@kirim.example")
     assert seen(NOBODY, "help@kirim.example").text == f"{text('help.text')}\n\n{contact}"
     assert seen(NOBODY, "").text == text("help.text")
+
+
+def test_help_ends_with_who_runs_the_bot_where_that_is_set() -> None:
+    named = Provider(name="A & B", terms_url="https://kirim.example/t", privacy_url="https://kirim.example/p")
+    line = " · ".join((text("provider.name", name="A & B"), text("provider.terms"), text("provider.privacy")))
+    without = Seen("", ticket_page.help_screen(EN, a_help_desk(STAFF, ""))).text
+    assert Seen("", ticket_page.help_screen(EN, a_help_desk(STAFF, ""), run_by=named)).text == f"{without}\n\n{line}"
 
 
 def test_help_lists_ones_open_tickets_by_what_they_are_about() -> None:

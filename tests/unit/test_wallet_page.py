@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from datetime import timedelta
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,8 +12,11 @@ import pytest
 
 import bot
 from bot.actions.payable import payable
+from bot.actions.payout_times import in_words
 from bot.chat.screens import wallet_page
 from bot.domain.order import Order, Phase, new_page_token
+from bot.domain.payout_times import PayoutTimes
+from bot.domain.provider import UNNAMED, Provider
 from bot.domain.wallet_page import TOKEN, page_url
 from bot.i18n import Html
 from bot.invoices.errors import DepositCheckError
@@ -20,6 +24,7 @@ from bot.web import html
 from bot.web.elements import element, together
 from bot.web.files import FOLDER, Files
 from bot.web.states import State, state_of, telling
+from tests.texts import label
 from tests.unit.every_screen import (
     BCA,
     HOSTILE_NAMES,
@@ -80,12 +85,12 @@ class Seen(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-def page_of(order: Order, locale: str = "en") -> str:
+def page_of(order: Order, locale: str = "en", run_by: Provider = UNNAMED, times: PayoutTimes | None = None) -> str:
     t = TRANSLATIONS.get(locale)
     order = replace(order, page_token=SECRET)
     state = state_of(order, NOW)
     offered = payable(order) if state is State.WAITING else None
-    return html.payment(t, html.Shown(order, telling(t, state), offered, NOW), FILES)
+    return html.payment(t, html.Shown(order, telling(t, state), offered, NOW, times), html.Site(FILES, run_by))
 
 
 @pytest.mark.parametrize(("moment", "state"), STATES.items())
@@ -269,3 +274,47 @@ def test_its_colours_are_the_chat_pages_whose_contrast_is_tested() -> None:
     assert {name: (here[0][name], here[1][name]) for name in here[0].keys() - own} == {
         name: there[name] for name in here[0].keys() - own
     }
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_foot_names_who_runs_the_bot_and_links_the_terms(locale: str) -> None:
+    run_by = Provider(
+        name="<b>Kirim</b> & Co", terms_url="https://kirim.example/terms?a=1&b", privacy_url="https://kirim.example/p"
+    )
+    foot = page_of(an_order(), locale, run_by).rpartition("<footer>")[2].partition("</footer>")[0]
+    named = f"<span>{escape(label('provider.name', locale, name=run_by.name), quote=False)}</span>"
+    terms = '<a href="https://kirim.example/terms?a=1&amp;b" rel="noopener noreferrer">'
+    privacy = '<a href="https://kirim.example/p" rel="noopener noreferrer">'
+    labels = (label("provider.terms", locale), label("provider.privacy", locale))
+    assert foot == f"{named}{terms}{labels[0]}</a>{privacy}{labels[1]}</a>"
+
+
+@pytest.mark.parametrize(
+    ("run_by", "tags"),
+    [
+        (UNNAMED, []),
+        (Provider(name="Kirim"), ["span"]),
+        (Provider(terms_url="https://kirim.example"), ["a"]),
+        (Provider(privacy_url="https://kirim.example"), ["a"]),
+    ],
+)
+def test_what_is_not_set_leaves_no_gap_at_the_foot(run_by: Provider, tags: list[str]) -> None:
+    shown = page_of(an_order(), run_by=run_by)
+    assert re.findall(r"<(\w+)", shown.partition("<footer>")[2]) == tags
+    assert ("<footer>" in shown) is bool(tags)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_page_that_can_be_paid_advises_who_pays_for_somebody_else(locale: str) -> None:
+    hints = [label(key, locale) for key in ("page.safe", "page.for_payer")]
+    shown = page_of(an_order(), locale)
+    assert re.findall(r'<p class="hint">(.*?)</p>', shown) == [escape(hint, quote=False) for hint in hints]
+    assert label("page.for_payer", locale) not in page_of(replace(an_order(), expires_at=NOW), locale)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_page_that_can_be_paid_says_how_long_transfers_took(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    times = PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
+    assert escape(in_words(t, times), quote=False) in page_of(an_order(), locale, times=times)
+    assert len(re.findall('class="hint"', page_of(an_order(), locale, times=times))) == 3

@@ -41,6 +41,9 @@ def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iter
         ticket = a_ticket(now, cause=cause)
         yield f"opened, {cause}", ticket_question.opened(t, ticket, about)
         yield f"opened by itself, {cause}", ticket_question.by_itself(t, ticket, about)
+        soon = timedelta(minutes=5)
+        yield f"opened, {cause}, with the reply time", ticket_question.opened(t, ticket, about, soon)
+        yield f"opened by itself, {cause}, with the reply time", ticket_question.by_itself(t, ticket, about, soon)
         for known in (ticket, replace(ticket, waits_since=None)):
             yield f"ticket, {cause}", ticket_page.screen(t, known, about, now, zone, may_reopen=False)
         for reason, rating, may_reopen in product(CloseReason, (None, *Rating), (True, False)):

@@ -52,6 +52,7 @@ from bot.actions.ports.settlement import (
     Wish,
 )
 from bot.actions.ports.store import (
+    LASTING,
     Drafts,
     Inbox,
     Outbox,
@@ -59,6 +60,7 @@ from bot.actions.ports.store import (
     Receipts,
     Recipients,
     RowUnreadable,
+    RuleBroken,
     Store,
     StoreDown,
     Transaction,
@@ -99,6 +101,7 @@ from bot.actions.ports.tickets import (
 )
 
 __all__ = [
+    "LASTING",
     "TAKEN_BY_DRAFT",
     "TAKEN_BY_QUESTION",
     "Acts",
@@ -163,6 +166,7 @@ __all__ = [
     "RevealScreen",
     "Reveals",
     "RowUnreadable",
+    "RuleBroken",
     "SavedAnswer",
     "SavedAnswers",
     "ServiceDown",

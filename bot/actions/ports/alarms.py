@@ -20,7 +20,7 @@ class AlarmKind(StrEnum):
     POLLER_SILENT = "poller_silent"
     MESSAGE_REFUSED = "message_refused"  # Telegram refuses a message about money for good
     PICTURE_REFUSED = "picture_refused"  # an invoice was sent without its picture
-    ROW_UNREADABLE = "row_unreadable"  # a sealed row doesn't open
+    ROW_UNREADABLE = "row_unreadable"  # a row can't be read
     ROOM_LOST = "room_lost"  # support's group can't be written to
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from bot.domain.figures import OrderFigures, Outcome, PeopleFigures, SubscriberFigures
 from bot.domain.payout import PayoutMethod
+from bot.domain.payout_times import PayoutTimes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,10 @@ class Figures(Protocol):
 
     async def orders(self, edges: Sequence[datetime]) -> OrderFigures:
         """Orders placed from the first of `edges` up to the last, part by part between two neighbours."""
+        ...
+
+    async def payout_times(self, since: datetime, until: datetime) -> PayoutTimes | None:
+        """Return how long the orders placed within this time took that were sent; None where none was."""
         ...
 
     async def count_orders(self, since: datetime, until: datetime) -> int:

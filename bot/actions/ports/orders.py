@@ -88,6 +88,10 @@ class Orders(Protocol):
         ...
 
     async def count_due(self, now: datetime, *, is_paid: bool) -> int: ...
+    async def due_after(self, moment: datetime, *, is_paid: bool, limit: int = 100) -> tuple[Order, ...]:
+        """Return paid or unpaid orders whose `next_look_at` is later than `moment`, as `due` does, the latest first."""
+        ...
+
     async def due_if_viewed(
         self, references: Collection[str], users: Collection[int], now: datetime, looked_at_before: datetime, limit: int
     ) -> tuple[Order, ...]:

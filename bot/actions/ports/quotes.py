@@ -88,6 +88,10 @@ class Subscriptions(Protocol):
         """The daily quote that was due at `due_at` is taken up; False where somebody has changed it since."""
         ...
 
+    async def set_aside(self, person_id: int) -> None:
+        """End a daily quote that can't be told, because a row can't be read."""
+        ...
+
     async def alerts_of(self, person_id: int) -> tuple[RateAlert, ...]:
         """Oldest first."""
         ...

@@ -25,7 +25,7 @@ class StoreDown(Exception):
 
 
 class RowUnreadable(StoreDown):
-    """A sealed row can't be opened, because it was changed, moved, or its key is gone. Trying again doesn't help."""
+    """A row can't be read: it was changed or moved, or its key is gone. Trying again doesn't help."""
 
     table: str = ""
     """Which table the row is in."""
@@ -41,10 +41,22 @@ class RowUnreadable(StoreDown):
         return self.table == "drafts"
 
 
+class RuleBroken(StoreDown):
+    """The database refused what would break a rule of its tables. Trying again doesn't help."""
+
+
+LASTING = (RowUnreadable, RuleBroken)
+"""Failures that stay the same however often the same is tried."""
+
+
 class People(Protocol):
     """The persons who have met the bot."""
 
     async def get(self, person_id: int) -> Person | None: ...
+    async def get_if_readable(self, person_id: int) -> Person | None:
+        """Return the person, or None where the row can't be read, which is noted."""
+        ...
+
     async def save(self, person: Person) -> None:
         """Insert or replace."""
         ...
@@ -120,6 +132,10 @@ class Outbox(Protocol):
 
     async def next_due(self) -> datetime | None:
         """When the next head falls due."""
+        ...
+
+    async def due_after(self, moment: datetime, limit: int = 100) -> tuple[News, ...]:
+        """Return waiting rows that fall due after `moment`, heads or not, the latest first."""
         ...
 
     async def count_due(self, subject_start: str, now: datetime) -> int:
@@ -259,7 +275,7 @@ class Store(Protocol):
         ...
 
     def unreadable_rows(self) -> frozenset[str]:
-        """Return the sealed rows that don't open, as "table key", since this process began."""
+        """Return the rows that can't be read, as "table key", since this process began."""
         ...
 
     async def erase(self) -> bool:

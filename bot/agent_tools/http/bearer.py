@@ -27,7 +27,7 @@ class Bearer:
         if self._is_known([value for name, value in scope["headers"] if name == b"authorization"]):
             await self._app(scope, receive, send)
         else:
-            log.debug("refused", status=401)
+            log.debug("request_rejected", status=401)
             refusal = problem(401, "Unauthorized", {"www-authenticate": "Bearer"})
             await answer(refusal, scope, receive, send)
 

@@ -40,11 +40,11 @@ class Body:
         except Gone:
             return
         except TooLarge as error:
-            log.info("refused", status=413)
-            refusal = problem(413, f"Request body too large: at most {MOST_BYTES} bytes")
+            log.info("request_rejected", status=413)
+            refusal = problem(413, f"Request body too large. The limit is {MOST_BYTES} bytes")
             await answer(refusal, scope, told_again(b"", receive) if error.is_whole else receive, send)
         except TimeoutError:
-            log.info("refused", status=408)
+            log.info("request_rejected", status=408)
             await problem(408, "Request body too slow", {"connection": "close"})(scope, receive, send)
         else:
             await self._app(scope, told_again(body, receive), send)

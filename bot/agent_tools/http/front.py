@@ -38,6 +38,6 @@ class Front:
             if not began:
                 await problem(503, "Shutting down", {"connection": "close"})(scope, receive, sending)
         except Exception as error:  # noqa: BLE001  the last place where it can be answered
-            log.error("request_failed", why=type(error).__name__, where=frames(error, FRAMES_LOGGED))  # noqa: TRY400
+            log.error("request_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))  # noqa: TRY400
             if not began:
                 await problem(500, "Internal server error")(scope, receive, sending)

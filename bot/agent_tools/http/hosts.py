@@ -31,10 +31,10 @@ class Hosts:
         headers = Headers(scope=scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if not self._are_allowed(hosts):
-            log.debug("refused", status=403, why="host")
+            log.debug("request_rejected", status=403, reason="host")
             await answer(problem(403, "Host not allowed"), scope, receive, send)
         elif not all(self._is_ours(origin, hosts) for origin in origins):
-            log.debug("refused", status=403, why="origin")
+            log.debug("request_rejected", status=403, reason="origin")
             await answer(problem(403, "Origin not allowed"), scope, receive, send)
         else:
             await self._app(scope, receive, send)

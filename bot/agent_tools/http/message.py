@@ -34,7 +34,7 @@ class OneMessage:
         if refusal is None:
             await self._app(scope, told_again(body, receive), send)
             return
-        log.info("refused", status=400)
+        log.info("request_rejected", status=400)
         await answer(refusal, scope, told_again(b"", receive), send)
 
 

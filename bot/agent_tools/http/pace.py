@@ -35,7 +35,7 @@ class Pace:
         if standing.granted:
             await self._app(scope, receive, telling)
             return
-        log.info("refused", status=429)
+        log.info("request_rejected", status=429)
         refusal = problem(429, "Too many requests", {"retry-after": str(standing.seconds)})
         await answer(refusal, scope, receive, telling)
 

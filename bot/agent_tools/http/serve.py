@@ -31,7 +31,7 @@ async def serve(server: MCPServer, settings: AgentSettings, stop: asyncio.Event)
     with closing(await web.bind(settings.service_mcp_host, settings.http_port)) as listener:
         host, port = listener.getsockname()[:2]
         async with server.session_manager.run(), web.serving(app, listener, ends_within=ENDS_WITHIN_SECONDS):
-            log.info("serving", host=host, port=port, name=server.name)
+            log.info("server_started", host=host, port=port, name=server.name)
             await stop.wait()
-    log.info("stopped")
+    log.info("server_stopped")
     return 0

@@ -11,7 +11,8 @@ from bot.chat.screens.status import state_key
 from bot.domain.order import Order
 from bot.i18n import Html, Translator
 
-FACT_SHOWN = 150
+FACT_SHOWN = 100
+ID_SHOWN = 40
 SHOWN = 8
 """Alarms in one message; how many more there are is said."""
 
@@ -20,8 +21,8 @@ Orders = Mapping[str, Order]
 
 
 def raised(t: Translator, alarm: Alarm, orders: Orders, now: datetime, zone: tzinfo) -> Screen:
-    """Something is wrong."""
-    return Screen(f"🚨 {line(t, alarm, orders, now, zone)}", keyboard(t, alarm))
+    """Something is wrong, and what to do about it."""
+    return Screen(f"🚨 {line(t, alarm, orders, now, zone)}\n{todo(t, [alarm], orders)}", keyboard(t, alarm))
 
 
 def over(t: Translator, alarm: Alarm, orders: Orders, *, by_hand: bool) -> Screen:
@@ -45,8 +46,14 @@ def none_left(t: Translator) -> Screen:
 
 
 def lines(t: Translator, alarms: Sequence[Alarm], orders: Orders, now: datetime, zone: tzinfo) -> Html:
-    """The first few alarms, and how many more there are."""
-    told = [f"🚨 {line(t, alarm, orders, now, zone)}" for alarm in alarms[:SHOWN]]
+    """The first few alarms with what to do about each, and how many more there are."""
+    shown, told = alarms[:SHOWN], []
+    for place, alarm in enumerate(shown):
+        # What to do about several that are alike stands once, below the last of them: a message holds no more.
+        alike = [each for each in shown if _sentence(each) == _sentence(alarm)]
+        is_last = all(_sentence(each) != _sentence(alarm) for each in shown[place + 1 :])
+        advice = f"\n{todo(t, alike, orders)}" if is_last else ""
+        told.append(f"🚨 {line(t, alarm, orders, now, zone)}{advice}")
     if len(alarms) > SHOWN:
         told.append(t("alarm.more", count=len(alarms) - SHOWN))
     return Html("\n\n".join(told))
@@ -57,8 +64,18 @@ def line(t: Translator, alarm: Alarm, orders: Orders, now: datetime, zone: tzinf
     facts = {fact: _shown(value) for fact, value in alarm.facts.items() if fact != "since"}
     since = words.when(t, _since(alarm), now, zone, up=False)
     known = {"before": "", "now": "", "count": "", "complaint": "", "message": "", "why": "", "rows": "", **facts}
-    key = "methods_empty" if _is_empty(alarm) else name(alarm)
-    return t(f"alarm.{key}", **known, since=since, line=_standing(t, alarm, orders, now))
+    return t(f"alarm.{_sentence(alarm)}", **known, since=since, line=_standing(t, alarm, orders, now))
+
+
+def todo(t: Translator, alarms: Sequence[Alarm], orders: Orders) -> Html:
+    """Return what an operator has to do about alarms that are alike."""
+    return t(f"alarm.todo.{_sentence(alarms[0])}", id=", ".join(_service_id(alarm, orders) for alarm in alarms))
+
+
+def _service_id(alarm: Alarm, orders: Orders) -> str:
+    """Return the id by which the settlement service knows an order, or our reference where it has given none."""
+    order = orders.get(alarm.subject)
+    return words.clipped(order.service_id or alarm.subject if order else alarm.subject, ID_SHOWN)
 
 
 def name(alarm: Alarm) -> str:
@@ -115,6 +132,11 @@ def _since(alarm: Alarm) -> datetime:
 
 def _shown(fact: object) -> int | str:
     return fact if isinstance(fact, int) else words.clipped(str(fact), FACT_SHOWN)
+
+
+def _sentence(alarm: Alarm) -> str:
+    """Return what the sentences that are only for its beginning are named after."""
+    return "methods_empty" if _is_empty(alarm) else name(alarm)
 
 
 def _is_empty(alarm: Alarm) -> bool:

@@ -110,6 +110,6 @@ def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
         return t("card.stuck" if order.is_stuck else "card.paid")
     if is_lapsed(order, now) or is_given_up(order):
         return t("order_page.given_up" if is_given_up(order) else "card.expired")
-    if order.expires_at is not None:
-        return t("card.pay_before", at=words.moment(t, order.expires_at, zone))
-    return t("card.waiting")
+    until = order.expires_at
+    waits = t("card.waiting") if until is None else t("card.pay_before", at=words.moment(t, until, zone))
+    return f"{waits}\n{t('card.may_not_pay')}"

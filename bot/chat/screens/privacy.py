@@ -7,8 +7,10 @@ from bot.actions.ports import Recipient
 from bot.actions.privacy import Held, Waits, failed_after_payment
 from bot.chat import words
 from bot.chat.screen import Button, Keyboard, Screen
+from bot.chat.screens import provider
 from bot.domain.draft import DraftStatus
 from bot.domain.order import LOOKED_FOR, Order, Phase
+from bot.domain.provider import UNNAMED, Provider
 from bot.i18n import Html, Translator
 from bot.i18n.html import as_html
 
@@ -28,9 +30,9 @@ def moment_of(stamped: str) -> datetime:
     return EPOCH + int(stamped) * TICK
 
 
-def screen(t: Translator, retention_days: int, *, wished: bool) -> Screen:
+def screen(t: Translator, retention_days: int, run_by: Provider = UNNAMED, *, wished: bool) -> Screen:
     """What is kept, why and how long, and what can't be deleted here."""
-    parts = [
+    parts: list[str] = [
         t(
             "privacy.text",
             how_long=_how_long(t, retention_days),
@@ -40,6 +42,7 @@ def screen(t: Translator, retention_days: int, *, wished: bool) -> Screen:
     ]
     if wished:
         parts.append(t("privacy.wished"))
+    parts += provider.line(t, run_by)
     see = (_button(t, "privacy.see", SEE), _button(t, "privacy.file", FILE))
     return Screen("\n\n".join(parts), (see, (_way_out(t, wished=wished),)))
 

@@ -10,6 +10,7 @@ from bot.actions.ports import ServiceDown
 from bot.chat import data, words
 from bot.chat.desk import Pressed, Said, Visit
 from bot.chat.screen import Button, Keyboard, Screen
+from bot.chat.screens import help_topics
 from bot.chat.screens.channel import on_offer
 from bot.domain.draft import Ask, OrderDraft, without_method
 from bot.domain.errors import Rejection
@@ -26,10 +27,13 @@ EDITS = {
 }
 
 
-def screen(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo, *, other_ways: bool) -> Screen:
-    """Every line that the order will have; each can be changed."""
-    text = f"{t('review.title')}\n\n{_figures(t, draft, worth, zone)}\n\n{t('review.locks')}"
-    return Screen(text, _keyboard(t, draft, other_ways=other_ways))
+def screen(
+    t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo, *, other_ways: bool, is_first: bool = False
+) -> Screen:
+    """Every line that the order will have; each can be changed. Who has no order yet can read what Lightning is."""
+    parts = (t("review.title"), _figures(t, draft, worth, zone), t("review.irreversible"), t("review.locks"))
+    explains = is_first and draft.channel == LIGHTNING
+    return Screen("\n\n".join(parts), _keyboard(t, draft, other_ways=other_ways, explains=explains))
 
 
 def confirmed(t: Translator, draft: OrderDraft, reference: str, zone: tzinfo, *, phrase: str | None = None) -> Screen:
@@ -55,7 +59,9 @@ async def show(visit: Visit, draft: OrderDraft) -> Screen:
         if saved is None:
             raise Rejection("stale.button")
         reviewed = saved
-    return screen(visit.t, reviewed, worth, visit.zone, other_ways=len(channels) > 1)
+    async with visit.desk.store.reading() as tx:
+        is_first = not await tx.orders.of_person(visit.person.id, limit=1)
+    return screen(visit.t, reviewed, worth, visit.zone, other_ways=len(channels) > 1, is_first=is_first)
 
 
 async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
@@ -111,7 +117,7 @@ def _figures(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) ->
     )
 
 
-def _keyboard(t: Translator, draft: OrderDraft, *, other_ways: bool) -> Keyboard:
+def _keyboard(t: Translator, draft: OrderDraft, *, other_ways: bool, explains: bool) -> Keyboard:
     def edit(field: str) -> Button:
         return Button(t.plain(f"review.edit.{field}"), data=data.for_draft(draft, "edit", field))
 
@@ -124,5 +130,6 @@ def _keyboard(t: Translator, draft: OrderDraft, *, other_ways: bool) -> Keyboard
         (edit("amount"), edit("method")),
         (edit("number"), edit("holder")),
         (*ways, *copy),
+        *((help_topics.lightning_row(t),) if explains else ()),
         (Button(t.plain("button.cancel"), data=data.for_draft(draft, "cancel")),),
     )

@@ -18,7 +18,10 @@ def screen(notice: Notice, t: Translator, order: Order | None, payload: Mapping[
     facts |= {"line": "", "state": "", "person": ""} if order is None else _facts(t, order, now)
     if notice is Notice.STAFF_FAILED and order is not None and order.failure is Failure.UNKNOWN:
         return Screen(t("news.staff_failed_unknown", **facts))
-    return Screen(t(f"news.{notice}", **facts))
+    said = t(f"news.{notice}", **facts)
+    if notice is Notice.STAFF_KEY_REFUSED:
+        said = Html(f"{said}\n{t('alarm.todo.key_refused')}")
+    return Screen(said)
 
 
 def _facts(t: Translator, order: Order, now: datetime) -> dict[str, object]:

@@ -65,6 +65,7 @@ TOLD = frozenset(
         Notice.CARD,
         Notice.CARD_EDIT,
         Notice.TAKE_DOWN,
+        Notice.TAKE_DOWN_PICTURE,
         Notice.PAID,
         Notice.PAID_LATE,
         Notice.CONVERTING,
@@ -79,7 +80,7 @@ TOLD = frozenset(
 )
 """The news that have a name here; another's is shown as it is filed."""
 
-ROUTINE_NEWS = frozenset({Notice.CARD_EDIT, Notice.TAKE_DOWN})
+ROUTINE_NEWS = frozenset({Notice.CARD_EDIT, Notice.TAKE_DOWN, Notice.TAKE_DOWN_PICTURE})
 """What only tidies up is no loss, whatever became of it."""
 
 LONG_WAIT = timedelta(minutes=1)

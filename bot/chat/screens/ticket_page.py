@@ -6,11 +6,12 @@ from datetime import datetime, tzinfo
 from bot.actions.help import Help
 from bot.chat import data, words
 from bot.chat.screen import Button, Keyboard, Screen
-from bot.chat.screens import phrase
+from bot.chat.screens import help_topics, phrase, provider
 from bot.chat.screens.parts import new_row
 from bot.chat.screens.ticket_question import elsewhere, heading, more_row
 from bot.chat.staff.data import NEW_TICKET, for_ticket
 from bot.domain.order import Order
+from bot.domain.provider import UNNAMED, Provider
 from bot.domain.tickets import Rating, Ticket
 from bot.i18n import Html, Translator
 
@@ -59,7 +60,11 @@ def _order_rows(t: Translator, order: Order | None) -> Keyboard:
 
 
 def help_screen(
-    t: Translator, help_desk: Help, tickets: Sequence[Ticket] = (), orders: Mapping[str, Order] | None = None
+    t: Translator,
+    help_desk: Help,
+    tickets: Sequence[Ticket] = (),
+    orders: Mapping[str, Order] | None = None,
+    run_by: Provider = UNNAMED,
 ) -> Screen:
     """How it works, what to beware of, and how to reach a person; `tickets` are the reader's open ones."""
     said: list[str] = [t("help.text")]
@@ -67,10 +72,11 @@ def help_screen(
         said.append(t("help.write"))
     if help_desk.contact:
         said.append(elsewhere(t, help_desk.contact, too=help_desk.has_staff))
+    said += provider.line(t, run_by)
     write = ((Button(t.plain("button.write_to_us"), data=NEW_TICKET),),) if help_desk.has_staff else ()
     mine = tuple((_ticket_button(t, ticket, (orders or {}).get(ticket.order_reference)),) for ticket in tickets)
     others = (Button(t.plain("settings.phrase"), data=phrase.SHOW), Button(t.plain("button.settings"), data="s:show"))
-    return Screen("\n\n".join(said), (new_row(t), *write, *mine, others))
+    return Screen("\n\n".join(said), (new_row(t), *write, *mine, *help_topics.rows(t), others))
 
 
 def _ticket_button(t: Translator, ticket: Ticket, order: Order | None) -> Button:

@@ -1,6 +1,7 @@
 """Writing to support: the question what is wrong, what may be written, and whom else one can ask."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from html import escape
 
 from bot.chat import words
@@ -39,9 +40,10 @@ def left(t: Translator) -> Screen:
     return Screen(t("ticket.left"), ((Button(t.plain("button.write_to_us"), data=NEW_TICKET),),))
 
 
-def opened(t: Translator, ticket: Ticket, order: Order | None) -> Screen:
-    """The first words have been taken in."""
-    return Screen(f"{heading(t, ticket, order)}\n\n{t('ticket.is_open')}", (more_row(t, ticket),))
+def opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
+    """The first words have been taken in. `reply_time` is how soon support usually replies, where that is known."""
+    said = (heading(t, ticket, order), t("ticket.is_open"), *_replies(t, reply_time))
+    return Screen("\n\n".join(said), (more_row(t, ticket),))
 
 
 def added(t: Translator, ticket: Ticket) -> Screen:
@@ -49,10 +51,16 @@ def added(t: Translator, ticket: Ticket) -> Screen:
     return Screen(t("ticket.added", ticket=ticket.reference), (more_row(t, ticket),))
 
 
-def by_itself(t: Translator, ticket: Ticket, order: Order | None) -> Screen:
-    """A ticket was opened without its person's doing."""
-    said = (heading(t, ticket, order), t(f"ticket.by_itself_{ticket.cause}"), t("ticket.by_itself"))
+def by_itself(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
+    """A ticket was opened without its person's doing. `reply_time` as in `opened`."""
+    why = t(f"ticket.by_itself_{ticket.cause}")
+    said = (heading(t, ticket, order), why, t("ticket.by_itself"), *_replies(t, reply_time))
     return Screen("\n\n".join(said), (more_row(t, ticket, "button.write_to_support"),))
+
+
+def _replies(t: Translator, reply_time: timedelta | None) -> tuple[Html, ...]:
+    """Say nothing where it isn't known. Otherwise it is rounded up, so that it isn't too little."""
+    return () if reply_time is None else (t("ticket.reply_time", duration=t.within(reply_time)),)
 
 
 def offer(t: Translator, tickets: Sequence[Ticket]) -> Screen:

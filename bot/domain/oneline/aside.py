@@ -27,7 +27,8 @@ _DAY: Final = re.compile(r"0?[1-9]|[12]\d|3[01]")
 _YEAR: Final = re.compile(r"(?:19|20)\d{2}")
 _FIGURE: Final = re.compile(r"#?\d[\d.,/\-]*")
 _TIMES: Final = frozenset({"jam", "pukul", "pkl", "tgl", "tanggal"})
-_OF_TIMES: Final = frozenset({"malam", "bulan", "bln", "tahun", "thn"})
+_OF_DAYS: Final = frozenset({"bulan", "bln", "tahun", "thn"})
+_NEXT: Final = frozenset({"ini", "depan", "lalu"})
 _BETWEEN: Final = (NUMBER_LABELS - ACCOUNT_LABELS) | {"bank"}
 """What stands between a label and its figure."""
 
@@ -107,10 +108,16 @@ def _labelled(words: list[Word], place: int) -> int:
     if not _FIGURE.fullmatch(_folded(words, at)) or _folded(words, at + 1) in _UNITS - BEFORE_ONLY:
         return place
     is_short = len(words[at].text) <= _MOST_COUNTED
-    if is_short and _folded(words, at + 1) in COUNTED and not (label in _TIMES and _folded(words, at + 1) in _OF_TIMES):
+    if is_short and _folded(words, at + 1) in COUNTED and not (label in _TIMES and _is_time(words, at)):
         return place
     stop = _date(words, at)
     return _aside(words, place, max(stop, at + 1))
+
+
+def _is_time(words: Sequence[Word], place: int) -> bool:
+    """Whether the figure at `place` is an hour or a day: "10 malam", "3 bulan 12"; three months are a count."""
+    unit, after = _folded(words, place + 1), _folded(words, place + 2)
+    return unit == "malam" or (unit in _OF_DAYS and (after in _NEXT or _FIGURE.fullmatch(after) is not None))
 
 
 def _named(words: list[Word], place: int) -> int:

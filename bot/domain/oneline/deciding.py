@@ -33,7 +33,7 @@ from bot.domain.oneline.words import WHOLE_NUMBER, Word
 from bot.domain.payout import PayoutMethod, clean_number
 from bot.domain.payout.known import known_as
 from bot.domain.payout.methods import BANK
-from bot.domain.payout.numbers import LONGEST_ACCOUNT
+from bot.domain.payout.numbers import LIKE_MOBILE, LONGEST_ACCOUNT
 
 MOST_READINGS: Final = 4
 _UNITS: Final = {*CURRENCIES, *(scale for scale in SCALES if len(scale) > 1)}
@@ -315,11 +315,13 @@ def takes_any_number(method: PayoutMethod) -> bool:
 
 
 def is_usual(method: PayoutMethod, number: str) -> bool:
-    """Whether `method` takes this number without a question."""
+    """Whether `method` has numbers of this form."""
     try:
-        return clean_number(method, number).remark is None
+        remark = clean_number(method, number).remark
     except Rejection:
         return False
+    # That a phone may have the same number is asked, but it makes no other reading of the line likelier.
+    return remark is None or remark.key == LIKE_MOBILE
 
 
 def as_sent(number: str, method: PayoutMethod | None) -> str:

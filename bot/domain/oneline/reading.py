@@ -134,7 +134,7 @@ def _put_together(
     starts = [*(each.start for each in bare_sums), *(each.start for each in sums)]
     if number.number is None and any(words[at].cut for at in starts):
         money = money.doubted
-    if any(_casts_doubt(words[place]) for place in unread | loose) or _is_rough(words, sums):
+    if any(_casts_doubt(words, place) for place in unread | loose) or _is_rough(words, sums):
         money = money.doubted
     return OneLine(
         method=method,
@@ -178,8 +178,11 @@ def _is_rough(words: Sequence[Word], sums: Sequence[Sum]) -> bool:
     return any(word.folded in EACH for word in words) or not ROUGHLY.isdisjoint(said)
 
 
-def _casts_doubt(word: Word) -> bool:
+def _casts_doubt(words: Sequence[Word], place: int) -> bool:
     """Whether a word that wasn't understood may be part of the sum, or say how often it is meant."""
+    word = words[place]
+    if _may_be_scale(words, place):
+        return True
     if word.aside or len(digits_of(word.text)) >= WHOLE_NUMBER:
         return False
     if begins_as_figures(_CURRENCY_FIRST.sub("", word.text)) and digits_of(word.text):
@@ -227,6 +230,13 @@ def _is_cut_scale(words: Sequence[Word], place: int) -> bool:
     """Whether a small "k" or "m" behind a few figures is their scale rather than an initial: "500 - k Budi"."""
     before = words[place - 1]
     return words[place].text in {"k", "m"} and is_figures(before) and len(digits_of(before.text)) < WHOLE_NUMBER
+
+
+def _may_be_scale(words: Sequence[Word], place: int) -> bool:
+    """Whether a letter that nobody understood may scale the figures right before it: "37000 k mengirim"."""
+    before = words[place - 1]
+    is_letter = len(words[place].text) == 1 and words[place].text.isalpha()
+    return is_letter and place > 0 and is_figures(before) and len(digits_of(before.text)) < WHOLE_NUMBER
 
 
 def _is_letter_of_code(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool:

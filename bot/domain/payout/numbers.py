@@ -25,6 +25,9 @@ _SPACING: Final = str.maketrans("", "", " .-'")
 _MOBILE_SPACING: Final = str.maketrans("", "", " .-'()")
 _COUNTRY: Final = 62
 
+LIKE_MOBILE: Final = "number.like_mobile"
+"""The remark on an account number that a mobile phone may have as well: whoever types one may mean an e-wallet."""
+
 
 @dataclass(frozen=True, slots=True)
 class CleanNumber:
@@ -64,7 +67,7 @@ def _clean_account(method: PayoutMethod, typed: str) -> CleanNumber:
         raise Rejection("number.phone_at_bank")
     number = _digits(typed.translate(_SPACING))
     _check_length(number, SHORTEST_ACCOUNT, LONGEST_ACCOUNT)
-    return CleanNumber(number, _unusual_account(method, len(number)))
+    return CleanNumber(number, _unusual_account(method, len(number)) or _like_mobile(method, number))
 
 
 def _digits(text: str) -> str:
@@ -89,6 +92,17 @@ def _unusual_account(method: PayoutMethod, actual: int) -> Remark | None:
         return None
     bounds = {"shortest": TYPICAL_ACCOUNT.start, "longest": TYPICAL_ACCOUNT.stop - 1}
     return Remark("number.rare_length", {**bounds, "actual": actual})
+
+
+def _like_mobile(method: PayoutMethod, number: str) -> Remark | None:
+    # Many accounts begin with 8, so only what has the zero or the country's code before it counts.
+    if not number.startswith(("08", "628")):
+        return None
+    try:
+        is_mobile = _clean_mobile(number).remark is None
+    except Rejection:
+        is_mobile = False
+    return Remark(LIKE_MOBILE, {"method": display_name(method)}) if is_mobile else None
 
 
 def _clean_mobile(typed: str) -> CleanNumber:

@@ -201,4 +201,4 @@ async def keep_flushing(journal: Journal) -> None:
         try:
             await journal.flush()
         except sqlite3.Error as error:
-            log.warning("state_not_saved", problem=str(error))
+            log.warning("state_not_saved", error=str(error))

@@ -26,8 +26,12 @@ def _setter(field: str, store: str, longest: int, complaint: str) -> Callable[[S
         text = params.text(field)
         if len(text) > longest:
             raise BadRequest(complaint)
-        getattr(box.world.state, store)[language(params)] = text
-        box.world.keep_state()
+        texts, code = getattr(box.world.state, store), language(params)
+        if text:
+            texts[code] = text
+        else:
+            texts.pop(code, None)
+        box.tell(store, **{store: texts})
         return True
 
     return set_text

@@ -65,6 +65,7 @@ class PeopleApi:
                 "people": [vars(person) for person in world.people.values()],
                 "chats": [self._described(chat) for chat in world.chats.values()],
                 "commands": world.state.commands,
+                "descriptions": world.state.descriptions,
                 "seq": self._box.events.seq,
             }
         )

@@ -73,7 +73,7 @@ async def _deliver(box: Sandbox, client: httpx.AsyncClient, webhook: JsonObject,
     if problem is None:
         box.updates.acknowledge(update.id)
         return True
-    log.info("webhook_failed", problem=problem)
+    log.info("webhook_failed", error=problem)
     webhook |= {"last_error_date": int(box.world.now()), "last_error_message": problem}
     box.world.keep_state()
     return False
@@ -107,4 +107,4 @@ async def _run_answer(box: Sandbox, answer: httpx.Response) -> None:
     try:
         await run(box, method, Params(values))
     except ApiError as error:
-        log.info("webhook_answer_refused", method=method, code=error.code)
+        log.info("webhook_reply_rejected", method=method, code=error.code)

@@ -42,7 +42,7 @@ def exception_handlers(service: Service) -> dict[type[Exception] | int, Answer]:
         return JSONResponse({"error": text}, status_code=status, headers=headers)
 
     async def broken(_request: Request, error: Exception) -> Response:
-        log.error("request_failed", reason=type(error).__name__)
+        log.error("request_failed", error=type(error).__name__)
         return JSONResponse({"error": "internal server error"}, status_code=500)
 
     return {Refusal: refused, HTTPException: not_routed, Exception: broken}

@@ -116,8 +116,7 @@ def _payment(
     if wanted.channel != LIGHTNING:
         return None, None, now + expiry if switches.profile.deposits_expire else None
     # The recipient's number stays out: a memo is shown in wallets and kept by them.
-    rupiah = f"{idr:,}".replace(",", ".")
-    memo = f"Rp{rupiah} to {wanted.method.bank_name}, order {order_id}"
+    memo = f"Rp{idr:,} to {wanted.method.bank_name}, order {order_id}"
     invoice = service.node.invoice(
         order_id=order_id,
         sats=sats,

@@ -17,7 +17,7 @@ async function call(method, path, body) {
   try {
     response = await fetch(path, request);
   } catch {
-    throw new ApiError(0, "The sandbox does not answer. Is it still running?");
+    throw new ApiError(0, "The sandbox isn’t answering. Is it still running?");
   }
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new ApiError(response.status, answer.error ?? answer.description ?? `Status ${response.status}`);

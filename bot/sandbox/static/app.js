@@ -62,6 +62,7 @@ function connect(store, places, stage, guide) {
   });
   store.on("chat_action", ({ chatId }) => each(chatId, ({ pane }) => pane.typing()));
   store.on("commands", () => places.forEach(({ pane }) => pane.refreshFoot()));
+  store.on("descriptions", () => places.forEach(({ pane }) => pane.refresh()));
   store.on("chat", () => places.forEach(({ pane }) => pane.refreshRoom()));
   const cast = () => [...store.people.values()].map(({ id, language_code: language }) => `${id} ${language}`).join();
   const first = cast();
@@ -80,13 +81,13 @@ function skipLink() {
 }
 
 function topBar(store, stage) {
-  const live = el("span", { class: "connection", role: "status", "data-testid": "connection" }, "live");
+  const live = el("span", { class: "connection", role: "status", "data-testid": "connection" }, "connected");
   store.on("connection", (connected) => {
-    live.textContent = connected ? "live" : "reconnecting…";
+    live.textContent = connected ? "connected" : "reconnecting…";
     live.classList.toggle("lost", !connected);
   });
   return el("header", { class: "top" },
-    el("div", { class: "brand" }, el("span", { class: "mark" }, icon("bolt")), el("h1", {}, store.bot.first_name), el("span", { class: "brand-note" }, "sandbox · nothing here is real money")),
+    el("div", { class: "brand" }, el("span", { class: "mark" }, icon("bolt")), el("h1", {}, store.bot.first_name), el("span", { class: "brand-note" }, "sandbox · no real money")),
     stage.switcher, el("div", { class: "top-end" }, live, themeButton()));
 }
 

@@ -12,20 +12,26 @@ const MSAT_PER_UNIT = { m: 100_000_000n, u: 100_000n, n: 100n };
 const MSAT_PER_BTC = 100_000_000_000n;
 const NETWORKS = { bc: "Bitcoin", tb: "Testnet", tbs: "Signet", bcrt: "Regtest" };
 
-export class InvoiceError extends Error {}
+// key: the name of the words for it.
+export class InvoiceError extends Error {
+  constructor(key) {
+    super(key);
+    this.key = key;
+  }
+}
 
 // -> { bolt11, network, sats (number, or null where any amount is taken), memo, createdAt, expiresAt (Unix seconds), hash }
 export function decodeInvoice(text) {
   const given = text.trim().replace(/^lightning:/i, "");
   const bolt11 = given.toLowerCase();
-  if (given !== bolt11 && given !== given.toUpperCase()) throw new InvoiceError("The invoice mixes capital and small letters.");
+  if (given !== bolt11 && given !== given.toUpperCase()) throw new InvoiceError("mixedCase");
   const split = bolt11.lastIndexOf("1");
-  if (!bolt11.startsWith("ln") || split < 4) throw new InvoiceError("This is not a Lightning invoice.");
+  if (!bolt11.startsWith("ln") || split < 4) throw new InvoiceError("notInvoice");
   const prefix = bolt11.slice(0, split);
   const words = [...bolt11.slice(split + 1)].map((letter) => ALPHABET.indexOf(letter));
-  if (words.includes(-1)) throw new InvoiceError("The invoice holds a letter that invoices never have.");
+  if (words.includes(-1)) throw new InvoiceError("badLetter");
   if (words.length < SIGNATURE_WORDS + TIMESTAMP_WORDS + CHECKSUM_WORDS || !checksumHolds(prefix, words)) {
-    throw new InvoiceError("The invoice is damaged: its checksum does not match.");
+    throw new InvoiceError("damaged");
   }
   const createdAt = number(words.slice(0, TIMESTAMP_WORDS));
   const fields = taggedFields(words.slice(TIMESTAMP_WORDS, -(SIGNATURE_WORDS + CHECKSUM_WORDS)));
@@ -39,7 +45,7 @@ export function decodeInvoice(text) {
 
 function amount(prefix) {
   const parts = /^ln(bcrt|bc|tbs|tb)(?:(\d+)([munp])?)?$/.exec(prefix);
-  if (!parts) throw new InvoiceError("The invoice is for a network that this wallet does not know.");
+  if (!parts) throw new InvoiceError("unknownNetwork");
   const [, network, digits, unit] = parts;
   const name = NETWORKS[network];
   if (!digits) return { network: name, sats: null };

@@ -1,12 +1,12 @@
-// The weather of the settlement sandbox: how fast it works, what its prices and invoices are like, what goes wrong.
+// How the settlement sandbox behaves: its speed, its prices and invoices, and the faults that it simulates.
 
 import { service } from "./api.js";
 import { button, el, replaceChildren } from "./dom.js";
 import { FAULTS, isArmed } from "./faults.js";
 
-const SPEEDS = [["By hand", null], ["1 s", 1], ["3 s", 3], ["10 s", 10]];
-const LOCKED = [["As quoted", 0], ["+2 % worse", 2], ["+10 % worse", 10]];
-const INVOICES = [["Right", null], ["Wrong amount", "amount"], ["Wrong network", "network"], ["Already expired", "expired"]];
+const SPEEDS = [["Manual", null], ["1 s", 1], ["3 s", 3], ["10 s", 10]];
+const LOCKED = [["As quoted", 0], ["2% worse", 2], ["10% worse", 10]];
+const INVOICES = [["Valid", null], ["Wrong amount", "amount"], ["Wrong network", "network"], ["Already expired", "expired"]];
 const LIFETIMES = [["1 hour", 3600], ["1 minute", 60], ["15 s", 15]];
 const PROFILES = [["Documented", "documented"], ["Live", "live"]];
 
@@ -14,20 +14,20 @@ export class Controls {
   constructor({ onError }) {
     this.onError = onError;
     this.choices = [
-      new Choice("Speed", "between states, once paid", "speedSeconds", SPEEDS, this),
-      new Choice("Locked price", "against the quote", "lockedPricePercent", LOCKED, this),
-      new Choice("Invoices last", "until they expire", "invoiceExpirySeconds", LIFETIMES, this),
-      new Choice("New invoices", "what is wrong with them", "wrongInvoice", INVOICES, this),
-      new Choice("Behaves as", "the document, or the live service", "profile", PROFILES, this),
+      new Choice("Speed", "from one state to the next, after payment", "speedSeconds", SPEEDS, this),
+      new Choice("Locked price", "compared with the quote", "lockedPricePercent", LOCKED, this),
+      new Choice("Invoice lifetime", "until it expires", "invoiceExpirySeconds", LIFETIMES, this),
+      new Choice("New invoices", "valid, or with a fault", "wrongInvoice", INVOICES, this),
+      new Choice("Behaves like", "the API document, or the live service", "profile", PROFILES, this),
     ];
     this.faults = el("div", { class: "faults", role: "group", "aria-label": "Faults" });
     this.methods = el("select", { "aria-label": "Payout method", "data-testid": "vanish-method" });
-    const vanish = button("Vanish", { class: "action small", "data-testid": "vanish", title: "Take this payout method off the live list", onclick: () => this.changeMethods(() => service.dropMethod(this.methods.value)) });
-    const restore = button("Bring all back", { class: "action small quiet", onclick: () => this.changeMethods(service.restoreMethods) });
+    const vanish = button("Remove", { class: "action small", "data-testid": "vanish", title: "Remove this payout method from the live list", onclick: () => this.changeMethods(() => service.dropMethod(this.methods.value)) });
+    const restore = button("Restore all", { class: "action small quiet", onclick: () => this.changeMethods(service.restoreMethods) });
     this.node = el("div", { class: "controls" },
       el("div", { class: "choices" }, this.choices.map((choice) => choice.node)),
-      el("fieldset", { class: "choice" }, el("legend", {}, "Something goes wrong"), this.faults),
-      el("fieldset", { class: "choice" }, el("legend", {}, "A payout method vanishes"), el("div", { class: "vanish" }, this.methods, vanish, restore)));
+      el("fieldset", { class: "choice" }, el("legend", {}, "Simulate a fault"), this.faults),
+      el("fieldset", { class: "choice" }, el("legend", {}, "Remove a payout method"), el("div", { class: "vanish" }, this.methods, vanish, restore)));
   }
 
   async refresh() {

@@ -99,6 +99,6 @@ export function clock(unixSeconds) {
   return new Date(unixSeconds * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 }
 
-export function grouped(number) {
-  return Number(number).toLocaleString("en-US");
+export function grouped(number, locale = "en-US") {
+  return Number(number).toLocaleString(locale);
 }

@@ -7,7 +7,7 @@ const SIMPLE = { bold: "strong", italic: "em", underline: "u", strikethrough: "s
 const SAFE_LINK = /^(https?:|mailto:|tel:)/i;
 
 // actions.onCommand(text) is called when somebody taps a /command, actions.onCopied() after tap-to-copy;
-// actions.locale is the reader's language, undefined for the browser's.
+// actions.locale is the reader's language, undefined for the browser's; actions.tapToCopy is said of what can be copied.
 export function renderText(text, entities, actions) {
   const fragment = document.createDocumentFragment();
   appendRange(fragment, { text, actions }, outermostFirst(entities ?? []), 0, text.length);
@@ -61,7 +61,7 @@ function copyable(node, covered, { actions }) {
   node.classList.add("copyable");
   node.setAttribute("role", "button");
   node.setAttribute("tabindex", "0");
-  node.setAttribute("title", "Tap to copy");
+  node.setAttribute("title", actions.tapToCopy);
   const copy = async () => actions.onCopied(await copyText(covered));
   node.addEventListener("click", copy);
   node.addEventListener("keydown", (event) => {

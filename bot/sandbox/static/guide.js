@@ -1,4 +1,4 @@
-// Three steps for whoever sees this page for the first time. They tick themselves off and then go away.
+// Three steps for people who see this page for the first time. They are ticked off, and then go away.
 
 import { el, icon, iconButton, replaceChildren } from "./dom.js";
 import { recall, remember } from "./prefs.js";
@@ -22,8 +22,8 @@ export class Guide {
     const name = first?.first_name ?? "a sender";
     return [
       ["hello", "Say hello", `Press Start in ${name}’s chat.`],
-      ["send", "Send rupiah", "Choose a bank or e-wallet, a number and an amount, then confirm."],
-      ["pay", "Pay", `Scan the QR code in ${name}’s wallet, press Pay, and watch it arrive.`],
+      ["send", "Send rupiah", "Choose a bank or e-wallet, a number and an amount. Then confirm."],
+      ["pay", "Pay", `In ${name}’s wallet, scan the QR code and press Pay.`],
     ];
   }
 
@@ -44,7 +44,7 @@ export class Guide {
     const current = this.done.indexOf(false);
     if (current < 0) {
       replaceChildren(this.list, el("li", { class: "step done current" }, el("span", { class: "step-mark" }, icon("check")),
-        el("span", {}, el("strong", {}, "That is all there is to it. "), "The service now moves the order along; the chat follows.")));
+        el("span", {}, el("strong", {}, "Done! "), "Watch the chat: it updates as the rupiah are sent.")));
       return;
     }
     replaceChildren(this.list, this.steps().map(([name, title, about], place) => {

@@ -84,8 +84,10 @@ export class MessageLog {
     return this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < NEAR_END_PX;
   }
 
+  // What is shown before the first message is read from its beginning.
   toEnd() {
-    this.list.scrollTop = this.list.scrollHeight;
+    const hasMessages = this.list.querySelector("[data-message-id]") !== null;
+    this.list.scrollTop = hasMessages ? this.list.scrollHeight : 0;
     this.seen();
   }
 
@@ -104,7 +106,7 @@ export class MessageLog {
   dayName(unixSeconds) {
     const date = new Date(unixSeconds * 1000);
     if (date.toDateString() === new Date().toDateString()) return this.view.words.today;
-    return `${date.toLocaleDateString([], { day: "numeric", month: "long" })}, ${clock(unixSeconds)}`;
+    return `${date.toLocaleDateString(this.view.words.locale, { day: "numeric", month: "long" })}, ${clock(unixSeconds)}`;
   }
 }
 

@@ -11,7 +11,7 @@ const NAME_COLOURS = 6;
 
 // view: { viewerId, isGroup, words, actions: { onCommand, onCopied, onButton } and those of acts.js }
 export function renderMessage(message, view) {
-  const service = serviceText(message);
+  const service = serviceText(message, view.words);
   if (service) return el("div", { class: "service-note", ...identity(message) }, service);
   const outgoing = message.from?.id === view.viewerId;
   const body = el("div", { class: "message-body" }, bubble(message, view, outgoing));
@@ -44,8 +44,8 @@ function bubble(message, view, outgoing) {
   if (forwarded) node.append(forwarded);
   if (message.reply_to_message && !message.reply_to_message.forum_topic_created) node.append(quoted(message, view));
   if (message.photo) node.append(picture(message, view));
-  if (message.document) node.append(file(message.document));
-  if (!message.photo && !message.document && message.text === undefined) node.append(el("em", { class: "unknown" }, "A kind of message that this page cannot show"));
+  if (message.document) node.append(file(message.document, view.words));
+  if (!message.photo && !message.document && message.text === undefined) node.append(el("em", { class: "unknown" }, view.words.unknownKind));
   const text = plainText(message);
   const meta = metaLine(message, view, outgoing);
   if (text) {
@@ -68,7 +68,7 @@ function isLargeEmoji(message) {
 function metaLine(message, view, outgoing) {
   const silent = message.sandbox?.silent;
   return el("span", { class: "meta" },
-    silent && el("span", { class: "sound", title: "Sent without sound", role: "img", "aria-label": "silent" }, icon("silent")),
+    silent && el("span", { class: "sound", title: view.words.silent, role: "img", "aria-label": view.words.silent }, icon("silent")),
     message.edit_date && el("span", { class: "edited" }, view.words.edited),
     el("time", { datetime: new Date(message.date * 1000).toISOString() }, clock(message.date)),
     outgoing && icon("checks"));
@@ -91,24 +91,24 @@ function picture(message, view) {
     src: source, width: largest.width, height: largest.height, decoding: "async",
     alt: caption ? `${view.words.hidden}: ${caption}` : view.words.hidden, "data-testid": "photo",
   });
-  return el("button", { type: "button", class: "picture", "aria-label": `Enlarge. ${image.alt}`, onclick: () => showPicture(source, image.alt) }, image);
+  return el("button", { type: "button", class: "picture", "aria-label": `${view.words.enlarge}. ${image.alt}`, onclick: () => showPicture(source, image.alt) }, image);
 }
 
-function file(document_) {
-  const size = document_.file_size ? `${grouped(Math.max(1, Math.round(document_.file_size / 1024)))} KB` : "";
+function file(document_, words) {
+  const size = document_.file_size ? `${grouped(Math.max(1, Math.round(document_.file_size / 1024)), words.locale)} KB` : "";
   const name = document_.file_name ?? "file";
   return el("a", { class: "file", href: telegram.fileUrl(document_.file_id), download: name },
     el("span", { class: "file-icon" }, icon("file")),
     el("span", { class: "file-words" }, el("span", { class: "file-name" }, name), el("span", { class: "file-size" }, size)));
 }
 
-function serviceText(message) {
-  if (message.forum_topic_created) return `${senderName(message)} opened the topic “${message.forum_topic_created.name}”`;
-  if (message.forum_topic_edited) return `The topic is now “${message.forum_topic_edited.name ?? "renamed"}”`;
-  if (message.forum_topic_closed) return `${senderName(message)} closed the topic`;
-  if (message.forum_topic_reopened) return `${senderName(message)} reopened the topic`;
-  if (message.pinned_message) return `${senderName(message)} pinned “${plainText(message.pinned_message).slice(0, 60)}”`;
-  if (message.new_chat_members) return `${message.new_chat_members.map((member) => member.first_name).join(", ")} joined`;
-  if (message.left_chat_member) return `${message.left_chat_member.first_name} left`;
+function serviceText(message, words) {
+  if (message.forum_topic_created) return words.topicOpened(senderName(message), message.forum_topic_created.name);
+  if (message.forum_topic_edited) return words.topicRenamed(message.forum_topic_edited.name ?? "…");
+  if (message.forum_topic_closed) return words.topicClosed(senderName(message));
+  if (message.forum_topic_reopened) return words.topicReopened(senderName(message));
+  if (message.pinned_message) return words.pinned(senderName(message), plainText(message.pinned_message).slice(0, 60));
+  if (message.new_chat_members) return words.joined(message.new_chat_members.map((member) => member.first_name).join(", "));
+  if (message.left_chat_member) return words.left(message.left_chat_member.first_name);
   return null;
 }

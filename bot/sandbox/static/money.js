@@ -2,19 +2,23 @@
 
 import { grouped } from "./dom.js";
 
-export function sats(amount) {
-  return amount === null ? "any amount" : `${grouped(amount)} sats`;
+export function sats(amount, locale) {
+  return `${grouped(amount, locale)} sats`;
 }
 
-export function rupiah(amount) {
-  return `Rp ${Number(amount).toLocaleString("id-ID")}`;
+export function rupiah(amount, locale) {
+  return `Rp${grouped(amount, locale)}`;
 }
 
 // Whole units in, decimal text out; exact, because token amounts exceed what floating point holds.
-export function tokens(units, decimals) {
+export function tokens(units, decimals, locale = "en-US") {
   const digits = BigInt(units).toString().padStart(decimals + 1, "0");
   const fraction = digits.slice(-decimals).replace(/0+$/, "");
-  return digits.slice(0, -decimals) + (fraction ? `.${fraction}` : "");
+  return digits.slice(0, -decimals) + (fraction ? `${point(locale)}${fraction}` : "");
+}
+
+function point(locale) {
+  return new Intl.NumberFormat(locale).formatToParts(0.5).find(({ type }) => type === "decimal").value;
 }
 
 export function remaining(seconds) {

@@ -1,8 +1,8 @@
 // The service's orders, newest first, each with what can be done to it by hand.
 
 import { service } from "./api.js";
-import { button, clock, el, grouped, replaceChildren } from "./dom.js";
-import { rupiah } from "./money.js";
+import { button, clock, el, replaceChildren } from "./dom.js";
+import { rupiah, sats } from "./money.js";
 
 const STEPS = ["created", "paid", "converting", "sending rupiah", "sent"];
 const STEP_OF = {
@@ -29,7 +29,7 @@ export class OrderList {
   show(orders) {
     if (!orders.length) {
       this.rows.clear();
-      replaceChildren(this.node, el("li", { class: "no-orders" }, "No orders yet. They appear here as soon as somebody confirms one."));
+      replaceChildren(this.node, el("li", { class: "no-orders" }, "No orders yet. An order appears here when a sender confirms it."));
       return;
     }
     const rows = orders.map((order) => this.row(order));
@@ -52,7 +52,7 @@ export class OrderList {
     const where = [order.partnerPayoutBankName, ending(order.payoutRecipient)].filter(Boolean).join(" ");
     return el("div", { class: "order-facts" },
       el("strong", {}, rupiah(order.idrAmount)), el("span", { class: "order-where" }, where),
-      el("span", { class: "order-small" }, `${grouped(order.satAmount)} sats · `, el("code", { title: order.id }, `…${order.id.slice(-6)}`), " · ", clock(Date.parse(order.createdAt) / 1000)));
+      el("span", { class: "order-small" }, `${sats(order.satAmount)} · `, el("code", { title: order.id }, `…${order.id.slice(-6)}`), " · ", clock(Date.parse(order.createdAt) / 1000)));
   }
 
   buttons(order) {

@@ -43,6 +43,7 @@ export class Pane {
   actions() {
     return {
       locale: this.speaker.language_code || undefined,
+      tapToCopy: this.words.tapToCopy,
       onCommand: (text) => this.send(text),
       onCopied: (copied) => this.say(copied ? this.words.copied : this.words.notCopied),
       onButton: (message, pressed, node) => this.pressed(message, pressed, node),
@@ -94,8 +95,16 @@ export class Pane {
   }
 
   emptyState() {
-    if (this.isGroup) return el("p", { class: "empty" }, "Tickets and staff news appear here.");
-    return el("div", { class: "empty" }, el("span", { class: "avatar bot large" }, icon("bolt")), el("strong", {}, this.title), el("p", {}, this.words.empty));
+    if (this.isGroup) return el("p", { class: "empty" }, this.words.emptyGroup);
+    const description = this.description();
+    return el("div", { class: "empty" }, el("span", { class: "avatar bot large" }, icon("bolt")), el("strong", {}, this.title),
+      el("p", { class: description && "about", "data-testid": "description" }, description ?? this.words.empty));
+  }
+
+  // What the bot says of itself in the person's language, where it says anything.
+  description() {
+    const { descriptions } = this.store;
+    return descriptions[this.speaker.language_code?.slice(0, 2)] ?? descriptions[""];
   }
 
   async send(text, replyTo, file) {
@@ -176,7 +185,7 @@ export class Pane {
 
   idle() {
     clearTimeout(this.typingTimer);
-    this.status.textContent = this.isGroup ? `${this.chat.members?.length ?? 0} members` : this.words.bot;
+    this.status.textContent = this.isGroup ? this.words.members(this.chat.members?.length ?? 0) : this.words.bot;
     this.status.classList.remove("typing");
   }
 }

@@ -11,43 +11,43 @@ const TOKENS = {
 };
 const SATS_DECIMALS = 8;
 
-// -> { kind, id, amount, note, memo, expiresAt (Unix seconds or null), warning, sats, pay(late), expire() }
-export function payableFrom(text) {
-  return /^ethereum:/i.test(text.trim()) ? transfer(text.trim()) : invoice(text);
+// words: what wordsFor gives. -> { kind, id, amount, note, memo, expiresAt (Unix seconds or null), warning, sats, pay(late), expire() }
+export function payableFrom(text, words) {
+  return /^ethereum:/i.test(text.trim()) ? transfer(text.trim(), words) : invoice(text, words);
 }
 
-function invoice(text) {
+function invoice(text, { wallet, locale }) {
   const read = decodeInvoice(text);
   const foreign = read.network !== SANDBOX_NETWORK;
   return {
-    kind: "invoice", id: read.bolt11, amount: sats(read.sats), sats: read.sats ?? 0, memo: read.memo,
+    kind: "invoice", id: read.bolt11, amount: read.sats === null ? wallet.anyAmount : sats(read.sats, locale), sats: read.sats ?? 0, memo: read.memo,
     note: `Lightning · ${read.network}`, expiresAt: read.expiresAt,
-    warning: foreign ? `This invoice is for ${read.network}, not for the sandbox's ${SANDBOX_NETWORK}. A real wallet would refuse it.` : "",
+    warning: foreign ? wallet.otherNetwork(read.network, SANDBOX_NETWORK) : "",
     pay: (late) => service.pay({ bolt11: read.bolt11, late }),
     expire: async () => service.expire((await service.orderOf(read.bolt11)).id),
   };
 }
 
 // ERC-681: ethereum:<token>@<chain>/transfer?address=<to>&uint256=<units>
-function transfer(text) {
+function transfer(text, { wallet, locale }) {
   const parts = /^ethereum:(0x[0-9a-f]{40})@(\d+)\/transfer\?(.+)$/i.exec(text);
   const token = TOKENS[parts?.[2]];
-  if (!token) throw new Error("This transfer names no token that the wallet knows. A real wallet might send the chain's own coin instead.");
+  if (!token) throw new Error(wallet.unknownToken);
   const asked = new URLSearchParams(parts[3]);
   const units = BigInt(asked.get("uint256") ?? "0");
   const worth = Number(units / 10n ** BigInt(token.decimals - SATS_DECIMALS));
   return {
-    kind: "transfer", id: text, amount: `${tokens(units, token.decimals)} ${token.symbol}`, sats: worth, memo: "",
-    note: `${token.chain} · to ${shortened(asked.get("address") ?? "")}`, expiresAt: null, warning: "",
-    pay: async () => service.pay({ orderId: (await depositOrder(token.channel, worth)).id }),
+    kind: "transfer", id: text, amount: `${tokens(units, token.decimals, locale)} ${token.symbol}`, sats: worth, memo: "",
+    note: `${token.chain} · ${wallet.to(shortened(asked.get("address") ?? ""))}`, expiresAt: null, warning: "",
+    pay: async () => service.pay({ orderId: (await depositOrder(token.channel, worth, wallet)).id }),
   };
 }
 
 // Deposits carry no order number; the service itself tells them apart by channel and amount as well.
-async function depositOrder(channel, worth) {
+async function depositOrder(channel, worth, wallet) {
   const { orders } = await service.orders();
   const order = orders.find((one) => one.depositChannel === channel && Number(one.satAmount) === worth && !one.paid);
-  if (!order) throw new Error("No unpaid order waits for exactly this amount of this token.");
+  if (!order) throw new Error(wallet.noSuchDeposit);
   return order;
 }
 

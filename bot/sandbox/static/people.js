@@ -12,7 +12,7 @@ const LANGUAGES = ["en", "id", "de"];
 const SPEAKER_KEY = "group.speaker";
 
 export function roleName(role) {
-  return { sender: "sends rupiah", operator: "operator", supporter: "supporter" }[role] ?? role;
+  return { sender: "sender", operator: "operator", supporter: "support" }[role] ?? role;
 }
 
 export function face(name, index) {
@@ -38,7 +38,7 @@ function settings(person) {
   const language = el("select", { class: "quiet", "aria-label": `Language of ${person.first_name}`, onchange: () => telegram.changePerson(person.id, { language_code: language.value }) },
     [...new Set([...LANGUAGES, person.language_code])].map((code) => el("option", { value: code, selected: code === person.language_code }, languageName(code))));
   const block = el("input", { type: "checkbox", checked: person.blocked, onchange: () => telegram.changePerson(person.id, { blocked: block.checked }) });
-  const node = el("div", { class: "person-settings" }, language, el("label", { class: "block", title: `${person.first_name} blocks the bot` }, block, "blocked"));
+  const node = el("div", { class: "person-settings" }, language, el("label", { class: "block" }, block, "Block the bot"));
   return { node, sync: ({ blocked }) => { block.checked = blocked; } };
 }
 

@@ -22,7 +22,7 @@ export class Stage {
     this.current = this.place(recall(CURRENT_KEY, null))?.id ?? senders[0];
     this.read = recall(READ_KEY, {});
     this.chips = new Map(places.map((place) => [place.id, this.chip(place)]));
-    this.switcher = el("nav", { class: "switcher", "aria-label": "Who is shown" }, [...this.chips.values()]);
+    this.switcher = el("nav", { class: "switcher", "aria-label": "Choose whose chats are shown" }, [...this.chips.values()]);
     this.node = el("main", { class: "stage", id: "stage" }, places.map(({ node }) => node));
     PHONE.addEventListener("change", () => this.draw());
     this.draw();

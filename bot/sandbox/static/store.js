@@ -11,11 +11,12 @@ export class Store {
     this.chats = new Map();
     this.messages = new Map();
     this.commands = null;
+    this.descriptions = {};
     this.listeners = new Map();
     this.seq = 0;
   }
 
-  // Kinds: message, edit, delete, callback_answer, chat_action, commands, chat, person, connection.
+  // Kinds: message, edit, delete, callback_answer, chat_action, commands, descriptions, chat, person, connection.
   on(kind, listener) {
     if (!this.listeners.has(kind)) this.listeners.set(kind, []);
     this.listeners.get(kind).push(listener);
@@ -42,6 +43,7 @@ export class Store {
     const state = await telegram.state();
     this.bot = state.bot;
     this.commands = state.commands;
+    this.descriptions = state.descriptions;
     this.people = new Map(state.people.map((person) => [person.id, person]));
     this.chats = new Map(state.chats.map((chat) => [chat.id, chat]));
   }
@@ -71,7 +73,7 @@ export class Store {
     // The server has forgotten what this page still shows.
     if (event.type === "reset") location.reload();
     if (event.type === "delete") messages?.delete(event.message_id);
-    if (["commands", "person", "chat"].includes(event.type)) {
+    if (["commands", "descriptions", "person", "chat"].includes(event.type)) {
       this.refresh(event);
       return;
     }

@@ -46,7 +46,7 @@ export class TopicBar {
     return el("button", {
       type: "button", role: "tab", class: closed ? "topic closed" : "topic", "data-testid": "topic", "aria-selected": String(id === this.current), onclick: () => this.choose(id),
     }, closed && el("span", { class: "lock", role: "img", "aria-label": this.words.closed }, icon("lock")), name,
-    this.unread.has(id) && el("span", { class: "dot", role: "img", "aria-label": "unread" }));
+    this.unread.has(id) && el("span", { class: "dot", role: "img", "aria-label": this.words.unread }));
   }
 
   choose(id) {

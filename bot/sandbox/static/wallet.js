@@ -2,44 +2,43 @@
 // Its money is pretend; what it does to the settlement sandbox is what a payment does to the real service.
 
 import { button, clock, el, grouped, icon, replaceChildren } from "./dom.js";
-import { remaining } from "./money.js";
+import { InvoiceError } from "./bolt11.js";
+import { remaining, sats } from "./money.js";
 import { payableFrom } from "./payable.js";
 import { recall, remember } from "./prefs.js";
 import { findPayable, scan } from "./scan.js";
+import { wordsFor } from "./words.js";
 
 const FIRST_BALANCE = 1_000_000;
 const TOP_UP = 1_000_000;
 const KEPT_PAYMENTS = 4;
-const HOW = {
-  picture: "Read from the QR code in the chat.",
-  text: "No QR code could be read; taken from the text in the chat instead.",
-  pasted: "",
-};
 
 export class Wallet {
   // messages(): the chat's messages, oldest first.
   constructor({ person, messages }) {
     this.person = person;
+    const { wallet, locale } = wordsFor(person);
+    Object.assign(this, { words: wallet, locale });
     this.messages = messages;
     this.key = `wallet.${person.id}`;
     this.kept = recall(this.key, { balance: FIRST_BALANCE, payments: [], scanned: 0 });
     this.payable = null;
-    this.balance = el("output", { class: "balance", "data-testid": "wallet-balance", "aria-label": "Balance" });
-    this.input = el("textarea", { rows: "1", class: "paste", "data-testid": "wallet-invoice", "aria-label": "Invoice", placeholder: "…or paste an invoice", spellcheck: "false", autocomplete: "off", oninput: () => this.pasted() });
-    this.scanButton = button("", { class: "scan", "data-testid": "wallet-scan", onclick: () => this.scan() }, icon("scan"), el("span", {}, "Scan the QR code"));
+    this.balance = el("output", { class: "balance", "data-testid": "wallet-balance", "aria-label": this.words.balance });
+    this.input = el("textarea", { rows: "1", class: "paste", "data-testid": "wallet-invoice", "aria-label": this.words.invoice, placeholder: this.words.paste, spellcheck: "false", autocomplete: "off", oninput: () => this.pasted() });
+    this.scanButton = button("", { class: "scan", "data-testid": "wallet-scan", onclick: () => this.scan() }, icon("scan"), el("span", {}, this.words.scan));
     this.card = el("div", { class: "bill", hidden: true });
     this.status = el("p", { class: "wallet-status", role: "status", "aria-live": "polite", "data-testid": "wallet-status" });
-    this.history = el("ul", { class: "payments", "aria-label": "Payments" });
-    this.node = el("aside", { class: "wallet", "data-testid": `wallet-${person.id}`, "aria-label": `${person.first_name}’s wallet` },
+    this.history = el("ul", { class: "payments", "aria-label": this.words.payments });
+    this.node = el("aside", { class: "wallet", "data-testid": `wallet-${person.id}`, "aria-label": this.words.title(person.first_name) },
       this.head(), this.scanButton, this.status, this.card, this.input, this.history);
     this.draw();
     setInterval(() => this.tick(), 1000);
   }
 
   head() {
-    const topUp = button("Top up", { class: "quiet small", title: `Add ${grouped(TOP_UP)} pretend sats`, onclick: () => this.keep({ balance: this.kept.balance + TOP_UP }) });
-    return el("header", { class: "wallet-head" }, el("h3", {}, icon("wallet"), `${this.person.first_name}’s wallet`),
-      el("div", { class: "balance-line" }, this.balance, topUp), el("p", { class: "hint" }, "Pretend money, real invoices"));
+    const topUp = button(this.words.topUp, { class: "quiet small", title: this.words.topUpBy(sats(TOP_UP, this.locale)), onclick: () => this.keep({ balance: this.kept.balance + TOP_UP }) });
+    return el("header", { class: "wallet-head" }, el("h3", {}, icon("wallet"), this.words.title(this.person.first_name)),
+      el("div", { class: "balance-line" }, this.balance, topUp), el("p", { class: "hint" }, this.words.note));
   }
 
   keep(change) {
@@ -49,7 +48,7 @@ export class Wallet {
   }
 
   draw() {
-    replaceChildren(this.balance, el("span", {}, grouped(this.kept.balance)), el("small", {}, " sats"));
+    replaceChildren(this.balance, el("span", {}, grouped(this.kept.balance, this.locale)), el("small", {}, " sats"));
     replaceChildren(this.history, this.kept.payments.map((payment) => el("li", {},
       el("span", {}, payment.amount), el("time", {}, clock(payment.at / 1000)))));
     this.drawBill();
@@ -66,7 +65,7 @@ export class Wallet {
     this.scanButton.setAttribute("aria-busy", "true");
     const found = await scan(this.messages());
     this.scanButton.removeAttribute("aria-busy");
-    if (!found) return this.say("There is nothing to pay in this chat yet.", "plain");
+    if (!found) return this.say(this.words.nothing, "plain");
     this.keep({ scanned: Math.max(this.kept.scanned, found.messageId) });
     this.input.value = found.text;
     this.take(found.text, found.how);
@@ -80,13 +79,14 @@ export class Wallet {
 
   take(text, how) {
     try {
-      this.payable = payableFrom(text);
+      this.payable = payableFrom(text, { wallet: this.words, locale: this.locale });
       this.paid = this.kept.payments.some(({ id }) => id === this.payable.id);
       this.expiredByHand = false;
-      this.say(this.paid ? "This wallet has paid it already." : HOW[how], this.paid ? "good" : "plain");
+      const source = { picture: this.words.fromPicture, text: this.words.fromText, pasted: "" }[how];
+      this.say(this.paid ? this.words.paidBefore : source, this.paid ? "good" : "plain");
     } catch (error) {
       this.payable = null;
-      this.say(error.message, "bad");
+      this.say(error instanceof InvoiceError ? this.words[error.key] : error.message, "bad");
     }
     this.drawBill();
     this.noticed();
@@ -129,30 +129,30 @@ export class Wallet {
 
   clockText(phase) {
     const { expiresAt } = this.payable;
-    if (phase === "paid") return "Paid";
-    if (phase === "expired") return "Expired";
-    return expiresAt === null ? "Does not expire" : `Expires in ${remaining(expiresAt - Date.now() / 1000)}`;
+    if (phase === "paid") return this.words.paid;
+    if (phase === "expired") return this.words.expired;
+    return expiresAt === null ? this.words.neverExpires : this.words.expiresIn(remaining(expiresAt - Date.now() / 1000));
   }
 
   drawActions(phase) {
-    const pay = button("", { class: "action primary wide", "data-testid": "wallet-pay", onclick: () => this.pay(false) }, icon("bolt"), this.payable.kind === "transfer" ? "Send the token" : "Pay");
-    const expire = this.payable.expire && button("Let it expire", { class: "action quiet wide", "data-testid": "wallet-expire", onclick: () => this.expire() });
-    const late = button("", { class: "action warn wide", "data-testid": "wallet-pay-late", onclick: () => this.pay(true) }, icon("clock"), "Pay late anyway");
-    const next = button("Clear", { class: "action quiet wide", "data-testid": "wallet-clear", onclick: () => { this.input.value = ""; this.forget(); } });
+    const pay = button("", { class: "action primary wide", "data-testid": "wallet-pay", onclick: () => this.pay(false) }, icon("bolt"), this.payable.kind === "transfer" ? this.words.sendToken : this.words.pay);
+    const expire = this.payable.expire && button(this.words.letExpire, { class: "action quiet wide", "data-testid": "wallet-expire", onclick: () => this.expire() });
+    const late = button("", { class: "action warn wide", "data-testid": "wallet-pay-late", onclick: () => this.pay(true) }, icon("clock"), this.words.payLate);
+    const next = button(this.words.clear, { class: "action quiet wide", "data-testid": "wallet-clear", onclick: () => { this.input.value = ""; this.forget(); } });
     replaceChildren(this.actions, { open: [pay, expire], expired: [late, next], paid: [next] }[phase]);
   }
 
   async pay(late) {
     const { payable } = this;
-    if (payable.sats > this.kept.balance) return this.say("Not enough sats. Top up first.", "bad");
+    if (payable.sats > this.kept.balance) return this.say(this.words.tooLittle, "bad");
     this.card.setAttribute("aria-busy", "true");
     try {
       const answer = await payable.pay(late);
-      this.say(answer.already ? "It was paid before; nothing was sent twice." : `Paid ${payable.amount}.`, "good");
+      this.say(answer.already ? this.words.alreadyPaid : this.words.paidAmount(payable.amount), "good");
       this.paid = true;
       if (!answer.already) this.book(payable);
     } catch (error) {
-      this.say(error.status === 409 ? `Not paid: ${error.message}` : error.message, "bad");
+      this.say(error.status === 409 ? this.words.notPaid : error.message, "bad");
       if (error.status === 409) this.expiredByHand = true;
     }
     this.card.removeAttribute("aria-busy");
@@ -168,7 +168,7 @@ export class Wallet {
     try {
       await this.payable.expire();
       this.expiredByHand = true;
-      this.say("The service now treats this invoice as expired.", "plain");
+      this.say(this.words.madeExpire, "plain");
     } catch (error) {
       this.say(error.message, "bad");
     }

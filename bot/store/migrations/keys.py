@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 from alembic import context, op
 
+from bot.store.keys import MISSING
 from bot.store.vault import UnfitKeys
 
 
@@ -15,6 +16,6 @@ def note_key() -> None:
     vault, keys = context.config.attributes["vault"], sa.table("sealing_keys", sa.column("name"))
     known = set(op.get_bind().execute(sa.select(keys.c.name)).scalars())
     if known - vault.names:
-        raise UnfitKeys("some of it is sealed with a key that isn't there any more; put that key back")
+        raise UnfitKeys(MISSING)
     if vault.first and vault.first not in known:
         op.bulk_insert(keys, [{"name": vault.first}])

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, FromClause, Index, Integer, Table, Text
 
 from bot.domain.draft import DraftStatus
-from bot.store.columns import Instant, JsonOrMalformed, constant
+from bot.store.columns import Instant, Json, constant
 from bot.store.tables.metadata import metadata
 
 drafts = Table(
@@ -15,14 +15,14 @@ drafts = Table(
     Column("ask", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("method", JsonOrMalformed),
+    Column("method", Json),
     Column("number", Text),
     Column("doubtful_number", Text),
     Column("holder", Text),
     Column("holder_asked", Boolean, nullable=False),
-    Column("amount", JsonOrMalformed),
+    Column("amount", Json),
     Column("channel", Text, nullable=False),
-    Column("quote", JsonOrMalformed),
+    Column("quote", Json),
     Column("message_id", BigInteger),
     Column("last_update_id", BigInteger, nullable=False),
     Column("expires_at", Instant, nullable=False),

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 
 from bot.domain.order import Phase
-from bot.store.columns import BigId, ExactDecimal, Instant, JsonOrMalformed, constant
+from bot.store.columns import BigId, ExactDecimal, Instant, Json, constant
 from bot.store.tables.metadata import metadata
 
 orders = Table(
@@ -27,11 +27,11 @@ orders = Table(
     Column("chat_id", BigInteger, nullable=False),
     Column("draft_id", Text, nullable=False),
     Column("attempt", Integer, nullable=False),
-    Column("method", JsonOrMalformed, nullable=False),
+    Column("method", Json, nullable=False),
     Column("method_code", Text, nullable=False),  # the method's own, to look for
     Column("number", Text, nullable=False),
     Column("holder", Text),
-    Column("given", JsonOrMalformed, nullable=False),
+    Column("given", Json, nullable=False),
     Column("channel", Text, nullable=False),
     Column("expected_sats", BigInteger, nullable=False),
     Column("expected_idr", BigInteger, nullable=False),
@@ -45,7 +45,7 @@ orders = Table(
     Column("idr", BigInteger),
     Column("btc_idr", ExactDecimal),
     Column("bolt11", Text),
-    Column("deposit", JsonOrMalformed),
+    Column("deposit", Json),
     Column("deposit_key", Text),  # while a deposit may still come: what it is recognised by on its chain
     Column("payment_hash", Text),
     Column("expires_at", Instant),

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text
 
-from bot.store.columns import BigId, Instant, Json, JsonOrMalformed
+from bot.store.columns import BigId, Instant, Json
 from bot.store.tables.metadata import metadata
 
 people = Table(
@@ -61,7 +61,7 @@ recipients = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("person_id", BigInteger, nullable=False),
-    Column("method", JsonOrMalformed, nullable=False),
+    Column("method", Json, nullable=False),
     Column("number", Text, nullable=False),  # this one and the next two are sealed
     Column("holder", Text),
     Column("label", Text),

@@ -1,0 +1,29 @@
+"""How long transfers take, as far as the bot's own orders show it."""
+
+from datetime import datetime
+
+from bot.actions.measured import Measured
+from bot.actions.ports import Clock, Store, Transaction
+from bot.domain.measuring import MEASURED_OVER
+from bot.domain.payout_times import PayoutTimes
+from bot.i18n import Html, Translator
+
+
+class MeasuredTimes(Measured[PayoutTimes]):
+    """Measures orders that were sent."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        super().__init__(store, clock, _times)
+
+
+def in_words(t: Translator, times: PayoutTimes) -> Html:
+    """Return the sentence for the chat and the wallet page. Times are rounded up, so that nobody waits for longer."""
+    median, slow, days = t.within(times.median), t.within(times.slow), MEASURED_OVER.days
+    if median == slow:
+        return t("help.measured_alike", days=days, slow=slow)
+    return t("help.measured", days=days, median=median, slow=slow)
+
+
+async def _times(tx: Transaction, since: datetime, until: datetime) -> PayoutTimes | None:
+    times = await tx.figures.payout_times(since, until)
+    return times if times is not None and times.is_telling else None

@@ -1,0 +1,41 @@
+"""The pages of `/help`: opened in its place, and what Lightning is beside the first review."""
+
+from telegram import Update
+from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
+
+from bot.chat import data, tickets
+from bot.chat.desk import VISIT, Visit
+from bot.chat.handling import Context, Handler
+from bot.chat.screen import Screen
+from bot.chat.screens import help_topics
+from bot.chat.screens.parts import with_way_back
+
+
+def handlers() -> list[Handler]:
+    """Return the buttons; the command is with everything that leads to support."""
+    return [CallbackQueryHandler(_pressed, pattern=data.HELP_PATTERN)]
+
+
+async def _pressed(update: Update, _: Context) -> None:
+    visit, query = VISIT.get(), update.callback_query
+    press = data.HELP_PATTERN.match((query.data or "") if query else "")
+    await visit.acknowledge()
+    if press is not None and press[1] == "aside":
+        # The review stays as it is, with its buttons.
+        await visit.post(help_topics.lightning(visit.t))
+    elif press is not None:
+        await visit.show(with_way_back(visit.t, visit.draft, await _page(visit, press[1])))
+    raise ApplicationHandlerStop
+
+
+async def _page(visit: Visit, which: str) -> Screen:
+    if which == "show":
+        return await tickets.help_page(visit)
+    rules = visit.desk.orders.rules
+    facts = help_topics.Facts(
+        minimum=rules.min_order_idr,
+        a_day=rules.limits.idr_per_day,
+        times=await visit.desk.payout_times.get(),
+        help_desk=visit.desk.help,
+    )
+    return help_topics.screen(visit.t, which, facts)

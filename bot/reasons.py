@@ -1,0 +1,59 @@
+"""Say in plain words why something couldn't be reached, from the errors of Python and of the database drivers."""
+
+import os
+import socket
+import ssl
+from collections.abc import Iterator
+from typing import Final
+
+_DATABASE_CODES: Final = {
+    "SQLITE_BUSY": "another program keeps the database locked",
+    "SQLITE_CANTOPEN": "the file can't be opened, check its folder and permissions",
+    "SQLITE_CORRUPT": "the file is damaged, restore a backup",
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_IOERR": "the disk can't be read or written",
+    "SQLITE_LOCKED": "another program keeps the database locked",
+    "SQLITE_NOTADB": "the file isn't an SQLite database",
+    "SQLITE_READONLY": "the file can't be written, check its permissions",
+    "28000": "the user isn't allowed to connect",
+    "28P01": "the user or the password is wrong",
+    "3D000": "the server has no database of this name",
+    "42501": "the user isn't allowed to do this",
+    "53100": "the server's disk is full",
+    "53300": "the server has too many connections",
+    "57P01": "the server is shutting down",
+    "57P03": "the server is starting or stopping",
+}
+
+
+def database_reason(code: str) -> str:
+    """Explain an error code of SQLite or PostgreSQL. The code is repeated for whoever looks it up."""
+    general = "_".join(code.split("_")[:2])  # SQLITE_CANTOPEN_ISDIR is a case of SQLITE_CANTOPEN
+    return f"{_DATABASE_CODES.get(code) or _DATABASE_CODES.get(general) or 'the database reported an error'} ({code})"
+
+
+def network_reason(error: BaseException) -> str:
+    """Explain why a connection failed, from `error` and the errors behind it. Empty if they don't tell.
+
+    The errors' own texts are never quoted: they may hold an address with a token or a password.
+    """
+    errors = list(_chain(error))
+    for each in errors:
+        match each:
+            case ssl.SSLCertVerificationError():
+                return f"the certificate isn't valid ({each.verify_message})"
+            case ssl.SSLError():
+                return "the encrypted connection (TLS) failed"
+            case socket.gaierror():
+                return "there is no host of this name"
+    codes = (each.errno for each in errors if isinstance(each, OSError) and each.errno)
+    if code := next(codes, None):
+        return os.strerror(code).lower()
+    return "no answer in time" if any(isinstance(each, TimeoutError) for each in errors) else ""
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    behind: BaseException | None = error
+    while behind is not None:
+        yield behind
+        behind = behind.__cause__ or behind.__context__

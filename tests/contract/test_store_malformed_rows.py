@@ -1,0 +1,309 @@
+"""A time, number or JSON that can't be read costs its own row alone, whatever table it is in."""
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pytest
+from sqlalchemy import text
+
+from bot.actions.ports import (
+    Alarm,
+    AlarmKind,
+    Audience,
+    AuditAction,
+    AuditEntry,
+    Broadcast,
+    BroadcastStatus,
+    OrderEvent,
+    RowUnreadable,
+    SavedAnswer,
+    TicketFilter,
+)
+from bot.domain.order import Phase
+from bot.domain.quote import Quote
+from bot.store import SqlStore
+from bot.store.store import SqlTransaction
+from tests.contract.conftest import on_sqlite
+from tests.contract.leaving import DAY, EMMA, SARI, a_person
+from tests.contract.store_builders import NOW, SECOND, a_post, a_ticket, an_entry, an_order, an_update, some_news
+from tests.contract.test_store_subscriptions import an_alert, wished
+
+LATER = NOW + DAY
+
+
+@dataclass(frozen=True)
+class Case:
+    """Two rows, one of which is broken; what is read of both, and by which key the broken one is noted."""
+
+    keep: Callable[[SqlTransaction], Awaitable[object]]
+    breaks: str
+    read: Callable[[SqlTransaction], Awaitable[Collection[object]]]
+    noted: str
+
+
+async def two_people(tx: SqlTransaction) -> None:
+    for person_id in (EMMA, SARI):
+        await tx.people.save(a_person(person_id, username="her"))
+
+
+async def two_orders(tx: SqlTransaction) -> None:
+    for reference in ("BAD", "GOOD"):
+        await tx.orders.add(an_order(reference, next_look_at=NOW, expires_at=NOW, service_id=reference))
+
+
+async def two_events(tx: SqlTransaction) -> None:
+    await two_orders(tx)
+    for state in ("BAD", "GOOD"):
+        await tx.orders.add_event(OrderEvent(reference="GOOD", at=NOW, phase=Phase.OPEN, state=state))
+
+
+async def two_alerts(tx: SqlTransaction) -> None:
+    await two_people(tx)
+    await tx.subscriptions.save_alert(an_alert("bad"))
+    await tx.subscriptions.save_alert(an_alert("good"))
+
+
+async def two_subscriptions(tx: SqlTransaction) -> None:
+    await two_people(tx)
+    for person_id in (EMMA, SARI):
+        await tx.subscriptions.save(wished(person_id, next_daily_at=NOW))
+
+
+async def two_tickets(tx: SqlTransaction) -> None:
+    for reference in ("T-BAD", "T-GOOD"):
+        await tx.tickets.add(a_ticket(reference))
+
+
+async def two_entries(tx: SqlTransaction) -> None:
+    await two_tickets(tx)
+    for source in (1, 2):
+        await tx.ticket_entries.add(an_entry("T-GOOD", source))
+
+
+async def two_posts(tx: SqlTransaction) -> None:
+    await two_tickets(tx)
+    for chat_id in (-1, -2):
+        await tx.ticket_posts.add(a_post(1, "T-GOOD", chat_id=chat_id))
+
+
+async def two_broadcasts(tx: SqlTransaction) -> None:
+    for key in ("bad", "good"):
+        await tx.broadcasts.add(
+            Broadcast(id=key, operator_id=EMMA, created_at=NOW, status=BroadcastStatus.SCHEDULED, audience=Audience())
+        )
+
+
+async def two_alarms(tx: SqlTransaction) -> None:
+    for subject in ("BAD", "GOOD"):
+        await tx.alarms.add(Alarm(kind=AlarmKind.ORDER_FAILED, subject=subject, raised_at=NOW))
+
+
+async def two_quotes(tx: SqlTransaction) -> None:
+    for minute in range(2):
+        await tx.quotes.add(Quote(Decimal(1_666_666_666), NOW + minute * SECOND, None, "s"))
+
+
+async def two_news(tx: SqlTransaction) -> None:
+    await tx.outbox.add([some_news(chat_id=EMMA), some_news(chat_id=SARI)])
+
+
+async def two_updates(tx: SqlTransaction) -> None:
+    await tx.inbox.add([an_update(key) for key in (1, 2)])
+
+
+async def two_audit_entries(tx: SqlTransaction) -> None:
+    for subject in ("BAD", "GOOD"):
+        await tx.audit.add(AuditEntry(at=NOW, actor_id=EMMA, action=AuditAction.REVEALED, subject=subject))
+
+
+async def two_answers(tx: SqlTransaction) -> None:
+    for name in ("bad", "good"):
+        await tx.saved_answers.save(SavedAnswer(name=name, texts={"en": "x"}, updated_at=NOW, updated_by=EMMA))
+
+
+ANYWHERE = {
+    "order's rate": Case(
+        two_orders,
+        "UPDATE orders SET btc_idr = 'much' WHERE reference = 'BAD'",
+        lambda tx: tx.orders.due(LATER, is_paid=False, limit=9),
+        "orders BAD",
+    ),
+    "infinite rate": Case(
+        two_orders,
+        "UPDATE orders SET btc_idr = 'Infinity' WHERE reference = 'BAD'",
+        lambda tx: tx.orders.of_person(1001),
+        "orders BAD",
+    ),
+    "exported rate": Case(
+        two_orders,
+        "UPDATE orders SET btc_idr = 'much' WHERE reference = 'BAD'",
+        lambda tx: tx.figures.lines(NOW, LATER, None, 9),
+        "orders BAD",
+    ),
+    "message": Case(
+        two_news,
+        "UPDATE outbox SET payload = '{' WHERE chat_id = 1001",
+        lambda tx: tx.outbox.heads(LATER),
+        "outbox ",
+    ),
+    "alarm": Case(
+        two_alarms, "UPDATE alarms SET facts = '{' WHERE subject = 'BAD'", lambda tx: tx.alarms.open(), "alarms "
+    ),
+    "price alert": Case(
+        two_alerts,
+        "UPDATE rate_alerts SET threshold = 'high' WHERE id = 'bad'",
+        lambda tx: tx.subscriptions.awake_alerts(NOW),
+        "rate_alerts bad",
+    ),
+    "broadcast": Case(
+        two_broadcasts,
+        "UPDATE broadcasts SET texts = '{' WHERE id = 'bad'",
+        lambda tx: tx.broadcasts.under_way(),
+        "broadcasts bad",
+    ),
+    "saved answer": Case(
+        two_answers,
+        "UPDATE saved_answers SET texts = '{' WHERE name = 'bad'",
+        lambda tx: tx.saved_answers.all(),
+        "saved_answers bad",
+    ),
+    "audit entry": Case(
+        two_audit_entries,
+        "UPDATE audit SET action = 'lost' WHERE subject = 'BAD'",
+        lambda tx: tx.audit.page(),
+        "audit ",
+    ),
+    "user": Case(
+        two_people,
+        "UPDATE people SET notices = '{' WHERE id = 1001",
+        lambda tx: tx.lookups.people_called("her"),
+        "people 1001",
+    ),
+    "ticket": Case(
+        two_tickets,
+        "UPDATE tickets SET cause = 'lost' WHERE reference = 'T-BAD'",
+        lambda tx: tx.tickets.listed(TicketFilter.OPEN, EMMA, limit=9, offset=0),
+        "tickets T-BAD",
+    ),
+    "quote": Case(
+        two_quotes,
+        "UPDATE quotes SET btc_idr = 'much' WHERE fetched_at = (SELECT min(fetched_at) FROM quotes)",
+        lambda tx: tx.quotes.between(NOW, LATER),
+        "quotes 2026-03-01 09:30:00.123456+00:00",
+    ),
+}
+ON_SQLITE = {
+    "order": Case(
+        two_orders,
+        "UPDATE orders SET created_at = 'today' WHERE reference = 'BAD'",
+        lambda tx: tx.orders.due(LATER, is_paid=False, limit=9),
+        "orders BAD",
+    ),
+    "event": Case(
+        two_events,
+        "UPDATE order_events SET at = 'today' WHERE state = 'BAD'",
+        lambda tx: tx.orders.events("GOOD"),
+        "order_events ",
+    ),
+    "subscription": Case(
+        two_subscriptions,
+        "UPDATE subscriptions SET since = 'today' WHERE person_id = 1001",
+        lambda tx: tx.subscriptions.due(LATER),
+        "subscriptions 1001",
+    ),
+    "ticket": Case(
+        two_tickets,
+        "UPDATE tickets SET reminded_at = 'today' WHERE reference = 'T-BAD'",
+        lambda tx: tx.tickets.waiting(LATER),
+        "tickets T-BAD",
+    ),
+    "ticket's times": Case(
+        two_tickets,
+        "UPDATE tickets SET closed_at = 'today' WHERE reference = 'T-BAD'",
+        lambda tx: tx.tickets.times(NOW, LATER),
+        "tickets T-BAD",
+    ),
+    "entry": Case(
+        two_entries,
+        "UPDATE ticket_entries SET at = 'today' WHERE source_message_id = 1",
+        lambda tx: tx.ticket_entries.of_ticket("T-GOOD"),
+        "ticket_entries T-GOOD.1",
+    ),
+    "post": Case(
+        two_posts,
+        "UPDATE ticket_posts SET at = 'today' WHERE chat_id = -1",
+        lambda tx: tx.ticket_posts.heads("T-GOOD"),
+        "ticket_posts -1.1",
+    ),
+    "message": Case(
+        two_news,
+        "UPDATE outbox SET created_at = 'today' WHERE chat_id = 1001",
+        lambda tx: tx.outbox.heads(LATER),
+        "outbox ",
+    ),
+}
+
+
+async def leaves_out(store: SqlStore, case: Case) -> None:
+    async with store.transaction() as tx:
+        await case.keep(tx)
+    async with store.reading() as tx:
+        assert len(await case.read(tx)) == 2
+    async with store._writer.begin() as connection:
+        await connection.execute(text(case.breaks))
+    async with store.reading() as tx:
+        assert len(await case.read(tx)) == 1
+    (noted,) = store.unreadable_rows()
+    assert noted.startswith(case.noted)
+
+
+@pytest.mark.parametrize("case", ANYWHERE.values(), ids=ANYWHERE)
+async def test_a_value_that_cannot_be_read_costs_its_own_row_alone(store: SqlStore, case: Case) -> None:
+    await leaves_out(store, case)
+
+
+@on_sqlite  # PostgreSQL accepts nothing but times
+@pytest.mark.parametrize("case", ON_SQLITE.values(), ids=ON_SQLITE)
+async def test_a_time_that_cannot_be_read_costs_its_own_row_alone(store: SqlStore, case: Case) -> None:
+    await leaves_out(store, case)
+
+
+@on_sqlite
+async def test_an_update_of_an_unknown_time_is_set_aside_as_one_without_a_body(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await two_updates(tx)
+    async with store._writer.begin() as connection:
+        await connection.execute(text("UPDATE inbox SET received_at = 'today' WHERE update_id = 1"))
+    async with store.reading() as tx:
+        found = {item.update_id: item.body for item in await tx.inbox.waiting(1001)}
+    assert found == {1: "", 2: an_update(2).body}
+    assert store.unreadable_rows() == {"inbox 1"}
+
+
+@on_sqlite
+async def test_when_the_next_message_is_due_does_not_hang_on_a_malformed_time(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await two_news(tx)
+    async with store._writer.begin() as connection:
+        await connection.execute(text("UPDATE outbox SET due_at = '' WHERE chat_id = 1001"))
+    async with store.reading() as tx:
+        assert await tx.outbox.next_due() is None
+        assert (await tx.outbox.backlog(LATER)).since is None
+        assert [news.chat_id for news in await tx.outbox.heads(LATER)] == [SARI]
+
+
+async def test_one_row_that_is_asked_for_by_its_key_is_refused(store: SqlStore) -> None:
+    async with store.transaction() as tx:
+        await two_entries(tx)
+        await two_people(tx)
+    async with store._writer.begin() as connection:
+        await connection.execute(text("UPDATE ticket_entries SET kind = 'lost' WHERE source_message_id = 1"))
+        await connection.execute(text("UPDATE people SET notices = '{' WHERE id = 1001"))
+    async with store.transaction() as tx:
+        with pytest.raises(RowUnreadable):  # None would say that the message is new
+            await tx.ticket_entries.of_source(1001, 1)
+        with pytest.raises(RowUnreadable):  # None would say that the user is new
+            await tx.people.get(EMMA)
+        assert await tx.people.get_if_readable(EMMA) is None
+        assert await tx.people.get_if_readable(SARI) == a_person(SARI, username="her")

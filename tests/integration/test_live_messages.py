@@ -1,0 +1,38 @@
+"""The live message of a broadcast is shown to its operator, whatever is wrong with the operator's own row."""
+
+from typing import Any, cast
+
+from sqlalchemy import text
+
+from bot.actions.delivery_round import Progress
+from bot.actions.ports import BroadcastStatus, DeliveryStatus, Person
+from bot.chat.broadcast_delivery import LiveMessages
+from bot.chat.messenger import Delivered, Messenger, Outcome
+from bot.i18n import Translations
+from bot.store import SqlStore
+from tests.integration.delivering import OPERATOR, a_broadcast
+from tests.unit.fake_settlement import MovedClock
+
+
+class Sent:
+    """A messenger that notes to whom it sends."""
+
+    def __init__(self) -> None:
+        self.chats: list[int] = []
+
+    async def send_text(self, chat_id: int, *_: Any, **__: Any) -> Outcome:
+        self.chats.append(chat_id)
+        return Delivered(7)
+
+
+async def test_the_progress_is_shown_to_an_operator_who_cannot_be_read(store: SqlStore) -> None:
+    sent, now = Sent(), MovedClock().now()
+    async with store.transaction() as tx:
+        await tx.people.save(Person(id=OPERATOR, created_at=now, phrase="winter stair harp"))
+    async with store._writer.begin() as connection:
+        await connection.execute(text("UPDATE people SET phrase = 's1.no.key' WHERE id = :key"), {"key": OPERATOR})
+    live = LiveMessages(store, cast("Messenger", sent), Translations.load(strict=True), "en")
+    running = a_broadcast("b1", now, status=BroadcastStatus.RUNNING, started_at=now)
+    assert await live.show(Progress(running, {DeliveryStatus.WAITING: 3})) == 7
+    assert sent.chats == [OPERATOR]
+    assert store.unreadable_rows() == {f"people {OPERATOR}"}

@@ -1,0 +1,65 @@
+"""The tools' requests wait for their own budget, whatever they ask the service for."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+
+import pytest
+
+from bot.agent_tools.service import Rules, Service
+from bot.settlement import OrderInput, SettlementClient, SettlementError
+from bot.settlement.errors import NoAnswer
+from tests.virtual_time import in_virtual_time, now
+
+Request = Callable[[Service], Awaitable[object]]
+REQUESTS: tuple[tuple[str, Request], ...] = (
+    ("payout_methods", lambda service: service.methods()),
+    ("quote", lambda service: service.quote()),
+    ("deposit_rails", lambda service: service.rails()),
+    ("platform_stats", lambda service: service.stats()),
+    ("order", lambda service: service.order("svc-1")),
+    ("orders", lambda service: service.orders(10)),
+    ("orders", lambda service: service.newest()),
+    ("create_order", lambda service: service.create(cast("OrderInput", None))),
+)
+"""What the tools ask the service for, by the name of the client's method."""
+
+
+class NotedClient:
+    """A client that notes when each request begins, and gets no answer."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[str, float]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        async def request(*_: object) -> None:
+            self.begun.append((name, now()))
+            raise NoAnswer
+
+        return request
+
+
+async def begun(*requests: Request, per_second: float) -> list[tuple[str, float]]:
+    """What these requests, all made at once, ask the service for, and after how many seconds."""
+    client, start = NotedClient(), now()
+    rules = Rules(requests_per_second=per_second)
+    service = Service(cast("SettlementClient", client), rules, seconds=now, sleep=asyncio.sleep)
+    results = await asyncio.gather(*(request(service) for request in requests), return_exceptions=True)
+    assert all(isinstance(result, SettlementError) for result in results), results
+    return [(name, at - start) for name, at in client.begun]
+
+
+@pytest.mark.parametrize(("name", "request_made"), REQUESTS)
+def test_a_request_waits_for_the_one_before(name: str, request_made: Request) -> None:
+    @in_virtual_time
+    async def both() -> list[tuple[str, float]]:
+        return await begun(lambda service: service.orders(10), request_made, per_second=2)
+
+    assert both() == [("orders", 0.0), (name, 0.5)]
+
+
+@in_virtual_time
+async def test_all_requests_share_one_budget() -> None:
+    found = await begun(*(request for _, request in REQUESTS), per_second=4)
+    assert sorted(name for name, _ in found) == sorted(name for name, _ in REQUESTS)
+    assert [at for _, at in found] == [0.25 * place for place in range(len(REQUESTS))]
