@@ -5,6 +5,7 @@ kept in one transaction; only then is that very message changed to show the reci
 what can be seen is known, and is masked when its minute is over: by this process or by the next one.
 """
 
+import hashlib
 import secrets
 
 from bot.actions.masking import Masking
@@ -43,10 +44,13 @@ class Revealing:
         async with self._store.reading() as tx:
             return await self._allowed(tx, staff_id, reference)
 
-    async def reveal(self, staff_id: int, reference: str, reason: str, answered: Person | None = None) -> bool:
+    async def reveal(
+        self, staff_id: int, reference: str, reason: str, *, question: int | None = None, answered: Person | None = None
+    ) -> bool:
         """Show it in their private chat; False where it is being shown there already.
 
-        `answered` is who has typed the reason: kept with it, so that it isn't taken in twice.
+        `question` is the message whose button was pressed: a press that is handled again after a crash shows nothing a
+        second time. `answered` is who has typed the reason: saved with it, so that it isn't taken in twice.
 
         Raises:
             Rejection: as `order` does; or nothing could be shown, or an earlier one couldn't be masked yet.
@@ -55,10 +59,14 @@ class Revealing:
         await self._masking.mask_due_of(staff_id)
         async with self._store.reading() as tx:
             mine = [each for each in await tx.reveals.unmasked() if each.staff_id == staff_id]
+            reveal_id = _id_of(staff_id, reference, question)
+            earlier = await tx.reveals.get(reveal_id)
         if any(self._masking.is_due(each) for each in mine):
             raise Rejection("reveal.still_to_mask")
         shown = next((each for each in mine if each.reference == reference), None)
-        kept = shown or await self._begin(order, staff_id, reason, answered)
+        if shown is None and earlier is not None:
+            return True
+        kept = shown or await self._begin(reveal_id, order, staff_id, reason, answered)
         if not await self._show(kept):
             raise Rejection("reveal.not_shown")
         return shown is None
@@ -82,14 +90,14 @@ class Revealing:
             raise Rejection("reveal.forgotten")
         return order
 
-    async def _begin(self, order: Order, staff_id: int, reason: str, answered: Person | None) -> Reveal:
+    async def _begin(self, reveal_id: str, order: Order, staff_id: int, reason: str, answered: Person | None) -> Reveal:
         """Send the message that shows nothing, and keep what it will show, and why."""
         sent = await self._screen.open(staff_id, order)
         if not isinstance(sent, Told) or sent.message_id is None:
             raise Rejection("reveal.not_shown")
         now = self._clock.now()
         reveal = Reveal(
-            id=secrets.token_hex(8),
+            id=reveal_id,
             reference=order.reference,
             staff_id=staff_id,
             message_id=sent.message_id,
@@ -120,3 +128,10 @@ class Revealing:
             shown = await self._screen.show(kept, order)
         self._masking.wake()
         return isinstance(shown, Told)
+
+
+def _id_of(staff_id: int, reference: str, question: int | None) -> str:
+    """The same for the same question; 16 hexadecimal digits, as the button that hides it carries them."""
+    if question is None:
+        return secrets.token_hex(8)
+    return hashlib.sha256(f"{staff_id}:{reference}:{question}".encode()).hexdigest()[:16]

@@ -198,6 +198,20 @@ async def test_an_update_that_a_crash_repeats_shows_it_in_the_same_message_and_n
     assert not bot.chat.shows_it
 
 
+async def test_a_press_that_a_crash_repeats_after_the_minute_shows_nothing_more(bot: Bot, order: Order) -> None:
+    bot.chat.comes("show", "killed before")
+    with pytest.raises(Killed):
+        await bot.revealing.reveal(RINA, order.reference, "trace", question=7)
+    again = bot.restarted()
+    await again.looks(after=61)
+    assert await again.revealing.reveal(RINA, order.reference, "trace", question=7)
+    assert not bot.chat.shows_it
+    assert len(await trail(bot)) == 1
+    assert await again.revealing.reveal(RINA, order.reference, "trace", question=8), "asked anew, it is shown anew"
+    assert bot.chat.shows_it
+    assert len(await trail(bot)) == 2
+
+
 async def test_a_second_tap_shows_nothing_twice(bot: Bot, order: Order) -> None:
     first, second = await asyncio.gather(
         bot.revealing.reveal(RINA, order.reference, "trace"), bot.revealing.reveal(RINA, order.reference, "trace")
@@ -361,7 +375,7 @@ async def test_nothing_is_written_down_where_nothing_could_be_sent(bot: Bot, ord
 
 async def test_who_typed_the_reason_is_kept_with_it(bot: Bot, order: Order) -> None:
     rina = Person(id=RINA, created_at=bot.house.clock.now(), answered_update_id=77)
-    await bot.revealing.reveal(RINA, order.reference, "the bank asks", rina)
+    await bot.revealing.reveal(RINA, order.reference, "the bank asks", answered=rina)
     async with bot.house.store.reading() as tx:
         kept = await tx.people.get(RINA)
     assert kept is not None

@@ -62,7 +62,7 @@ async def _for(staff: StaffVisit, reference: str, reason: str) -> None:
         await staff.toast("staff.gone", alert=True)
         return
     await staff.visit.acknowledge()
-    await _reveal(staff.visit, reference, reason)
+    await _reveal(staff.visit, reference, reason, question=staff.message_id)
     if staff.message_id is not None:
         await staff.desk.messenger.delete(staff.chat_id, staff.message_id, lane="talk")
 
@@ -94,14 +94,16 @@ async def reason_typed(visit: Visit, reference: str, text: str) -> None:
         await visit.show(screens.typing(visit.t, order))
         return
     try:
-        await _reveal(visit, reference, reason, questions.answered(visit))
+        await _reveal(visit, reference, reason, answered=questions.answered(visit))
     except Rejection as rejection:
         await _keep(visit, visit.person)
         await _refuse(visit, rejection)
 
 
-async def _reveal(visit: Visit, reference: str, reason: str, answered: Person | None = None) -> None:
-    is_new = await visit.desk.revealing.reveal(visit.person.id, reference, reason, answered)
+async def _reveal(
+    visit: Visit, reference: str, reason: str, *, question: int | None = None, answered: Person | None = None
+) -> None:
+    is_new = await visit.desk.revealing.reveal(visit.person.id, reference, reason, question=question, answered=answered)
     if not is_new:
         await visit.post(Screen(visit.t("reveal.shown_already")))
         if answered is not None:
