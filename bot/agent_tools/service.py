@@ -19,7 +19,7 @@ from bot.actions.market import METHODS_FOR, QUOTE_FOR, RAILS_FOR, Shared
 from bot.actions.ports import Clock
 from bot.agent_tools.arguments import MOST_LISTED
 from bot.agent_tools.doubts import Doubts
-from bot.agent_tools.memory import REMEMBERED, make_room
+from bot.agent_tools.memory import make_room
 from bot.domain.limits import AmountLimits
 from bot.domain.quote import TOO_OLD
 from bot.settlement import (
@@ -121,10 +121,9 @@ class Service:
 
     async def order(self, order_id: str) -> Order:
         """One order (4.6). Raises `ValueError` for an id that no path can carry."""
-        if len(self._orders) > REMEMBERED:
-            self._orders.clear()
         shared = self._orders.get(order_id)
         if shared is None:
+            make_room(self._orders)
             shared = self._orders[order_id] = Shared(partial(self._fetch_order, order_id), ORDER_FOR, self.clock)
         return await shared.get()
 

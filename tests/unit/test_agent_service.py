@@ -1,0 +1,37 @@
+"""What the tools share of the service's answers is bounded."""
+
+import asyncio
+from typing import Any, cast
+
+from bot.agent_tools.memory import REMEMBERED
+from bot.agent_tools.service import Rules, Service
+from tests.unit.fake_settlement import MovedClock
+from tests.virtual_time import in_virtual_time, now
+
+
+class NotedOrders:
+    """A client that notes which orders it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def order(self, order_id: str) -> Any:
+        self.asked.append(order_id)
+        return object()
+
+
+@in_virtual_time
+async def test_one_order_too_many_costs_the_oldest_kept_answer_alone() -> None:
+    client = NotedOrders()
+    rules = Rules(requests_per_second=1000)
+    service = Service(cast("Any", client), rules, clock=MovedClock(), seconds=now, sleep=asyncio.sleep)
+    every = [f"svc-{number}" for number in range(REMEMBERED + 2)]
+    for order_id in every:
+        await service.order(order_id)
+    client.asked.clear()
+    for order_id in every[2:]:
+        await service.order(order_id)
+    assert client.asked == []
+    assert len(service._orders) == REMEMBERED
+    await service.order(every[0])
+    assert client.asked == [every[0]]
