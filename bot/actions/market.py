@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from bot.actions.ports import Clock, Settlement
+from bot.domain.order import LIGHTNING
 from bot.domain.payout import PayoutMethod
 from bot.domain.quote import Quote
 
 T = TypeVar("T")
 
-LIGHTNING = "lightning"
 QUOTE_FOR = timedelta(seconds=15)
 METHODS_FOR = timedelta(seconds=60)
 RAILS_FOR = timedelta(seconds=60)

@@ -10,13 +10,12 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.actions.market import LIGHTNING
 from bot.actions.mistakes import where
 from bot.actions.news import news_of
 from bot.actions.orders import Orders
 from bot.actions.ports import KeyRefused, Newest, Placed, Settlement, SettlementFailure, SlowDown, Store
 from bot.actions.settling import note
-from bot.domain.order import LOOKED_FOR, Notice, Order, OrderReport, Phase
+from bot.domain.order import LIGHTNING, LOOKED_FOR, Notice, Order, OrderReport, Phase
 from bot.domain.payout import Sameness, is_same_holder, same_recipient
 from bot.domain.timeline import Step, step_after
 

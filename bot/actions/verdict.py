@@ -4,11 +4,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
-from bot.actions.market import LIGHTNING
 from bot.actions.ports import EventNote, Placed
 from bot.domain.limits import AmountLimits
 from bot.domain.money import Amount
-from bot.domain.order import Hold, Notice, Order, Phase
+from bot.domain.order import LIGHTNING, Hold, Notice, Order, Phase
 from bot.domain.quote import price_drift_percent
 from bot.domain.timeline import FAILED
 from bot.invoices import bolt11, erc681

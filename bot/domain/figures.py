@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
-from bot.domain.order import LOOKED_FOR, Order, Phase
+from bot.domain.order import LOOKED_FOR, Failure, Order, Phase
 from bot.domain.ticket_times import TicketFigures
-from bot.domain.timeline import COMPLETED, FAILED
+from bot.domain.timeline import COMPLETED
 
 
 class Outcome(StrEnum):
@@ -17,6 +17,7 @@ class Outcome(StrEnum):
     SENT = "sent"
     FAILED = "failed"  # although it was paid
     UNPAID = "unpaid"  # expired, or given up: no payment was seen
+    FAILED_UNKNOWN = "failed_unknown"  # a deposit that failed: whether it was paid isn't known
     HELD = "held"  # the price moved, and nobody has agreed yet
     UNCERTAIN = "uncertain"  # whether the service made it isn't known
     REFUSED = "refused"  # the service didn't make it
@@ -25,6 +26,12 @@ class Outcome(StrEnum):
 
 PAID = frozenset({Outcome.UNDER_WAY, Outcome.SENT, Outcome.FAILED})
 """Those whose payers' money is known to have come in."""
+
+_OF_FAILURE = {
+    Failure.PAID: Outcome.FAILED,
+    Failure.UNPAID: Outcome.UNPAID,
+    Failure.UNKNOWN: Outcome.FAILED_UNKNOWN,
+}
 
 _OF_PHASE = {
     Phase.REFUSED: Outcome.REFUSED,
@@ -40,10 +47,10 @@ def outcome_of(order: Order) -> Outcome:
     """How `order` stands. `store/figures.py` says the same in SQL."""
     if order.state == COMPLETED:
         return Outcome.SENT
+    if order.failure is not None:
+        return _OF_FAILURE[order.failure]
     if order.is_paid:
-        return Outcome.FAILED if order.state == FAILED else Outcome.UNDER_WAY
-    if order.state == FAILED:
-        return Outcome.UNPAID
+        return Outcome.UNDER_WAY
     return _OF_PHASE.get(order.phase, Outcome.UNPAID if order.expiry_told else Outcome.WAITING)
 
 

@@ -13,6 +13,9 @@ from bot.domain.timeline import COMPLETED, FAILED, STEP_OF_STATE, TERMINAL_STATE
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 REFERENCE_LENGTH = 7
 
+LIGHTNING = "lightning"
+"""The channel of orders that are paid with an invoice. Every other channel is a deposit of a token."""
+
 
 class Phase(StrEnum):
     """What we know about an order's existence, and whether its invoice may be shown."""
@@ -197,7 +200,8 @@ class Order:
             return None
         if self.is_paid:
             return Failure.PAID
-        return Failure.UNPAID if self.deposit is None else Failure.UNKNOWN
+        # By the channel: the deposit itself is forgotten with its sender.
+        return Failure.UNPAID if self.channel == LIGHTNING else Failure.UNKNOWN
 
     @property
     def is_stuck(self) -> bool:

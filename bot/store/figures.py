@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import OrderLine
 from bot.domain.figures import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally
-from bot.domain.order import LOOKED_FOR, Phase
+from bot.domain.order import LIGHTNING, LOOKED_FOR, Phase
 from bot.domain.payout_times import PayoutTimes
 from bot.domain.timeline import COMPLETED, FAILED
 from bot.store import nested, sealing
@@ -60,7 +60,8 @@ OUTCOME: ColumnElement[str] = case(
     (_is(COMPLETED), constant(Outcome.SENT)),
     (and_(orders.c.is_paid, _is(FAILED)), constant(Outcome.FAILED)),
     (orders.c.is_paid, constant(Outcome.UNDER_WAY)),
-    (_is(FAILED), constant(Outcome.UNPAID)),
+    (and_(_is(FAILED), orders.c.channel == constant(LIGHTNING)), constant(Outcome.UNPAID)),
+    (_is(FAILED), constant(Outcome.FAILED_UNKNOWN)),
     (_in(Phase.REFUSED), constant(Outcome.REFUSED)),
     (_in(Phase.UNSHOWN), constant(Outcome.CLOSED)),
     (_in(Phase.HELD), constant(Outcome.HELD)),

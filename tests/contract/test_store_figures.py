@@ -50,6 +50,7 @@ def any_facts(chance: random.Random) -> dict[str, Any]:
     return {
         "person_id": chance.randrange(6),
         "method": chance.choice([BCA, OVO]),
+        "channel": chance.choice(["lightning", "cbbtc", "btcb"]),
         "phase": chance.choice(list(Phase)),
         "state": chance.choice(STATES),
         "step": chance.choice(list(Step)),
@@ -106,10 +107,10 @@ async def test_orders_are_counted_as_one_by_one(store: SqlStore, seed: int) -> N
 
 
 async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: SqlStore) -> None:
-    every = product(Phase, Step, STATES, (None, NOW), (True, False))
+    every = product(Phase, Step, STATES, (None, NOW), (True, False), ("lightning", "btcb"))
     orders = [
-        an_order(f"R{number}", phase=phase, step=step, state=state, paid_at=paid_at, expiry_told=told)
-        for number, (phase, step, state, paid_at, told) in enumerate(every)
+        an_order(f"R{number}", phase=phase, step=step, state=state, paid_at=paid_at, expiry_told=told, channel=channel)
+        for number, (phase, step, state, paid_at, told, channel) in enumerate(every)
     ]
     await keep(store, orders)
     async with store.reading() as tx:

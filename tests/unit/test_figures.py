@@ -15,7 +15,7 @@ from bot.actions.ports import OrderLine
 from bot.domain.figures import OrderFigures, Outcome, Tally, outcome_of, share
 from bot.domain.order import Phase
 from bot.domain.payout import PayoutMethod
-from tests.unit.every_screen import BCA, an_order, at_each_moment
+from tests.unit.every_screen import BCA, a_deposit, an_order, at_each_moment
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 LINE = OrderLine(
@@ -46,12 +46,22 @@ def test_an_order_is_counted_where_it_stands() -> None:
     counted = {name: outcome_of(order) for name, order in at_each_moment(BCA)}
     assert counted["COMPLETED"] is Outcome.SENT
     assert counted["failed paid"] is Outcome.FAILED
+    assert outcome_of(an_order(state="FAILED", phase=Phase.DONE)) is Outcome.UNPAID
     assert counted["refused"] is Outcome.REFUSED
     assert counted["held"] is Outcome.HELD
     assert outcome_of(an_order(phase=Phase.OPEN)) is Outcome.WAITING
     assert outcome_of(an_order(phase=Phase.OPEN, expiry_told=True)) is Outcome.UNPAID
     assert outcome_of(an_order(phase=Phase.OPEN, expiry_told=True, paid_at=NOW)) is Outcome.UNDER_WAY
     assert outcome_of(an_order(phase=Phase.UNRESOLVED)) is Outcome.UNCERTAIN
+
+
+def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_paid() -> None:
+    failed = replace(a_deposit("btcb"), state="FAILED", phase=Phase.DONE)
+    forgotten = replace(failed, deposit=None, person_id=0)  # with its sender
+    for order in (failed, forgotten):
+        assert outcome_of(order) is Outcome.FAILED_UNKNOWN
+    assert outcome_of(replace(failed, paid_at=NOW)) is Outcome.FAILED
+    assert not OrderFigures(parts=(one(1, Outcome.FAILED_UNKNOWN),), median=None, timed=0).paid.orders
 
 
 def test_paid_orders_are_those_whose_money_came_in_whatever_became_of_it() -> None:

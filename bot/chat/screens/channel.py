@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.actions.market import LIGHTNING
 from bot.actions.ports import SettlementFailure
 from bot.chat import data, words
 from bot.chat.desk import Pressed, Said, Visit
@@ -11,6 +10,7 @@ from bot.chat.screen import Button, Screen
 from bot.chat.screens.parts import leave_row
 from bot.domain.draft import OrderDraft, missing
 from bot.domain.errors import Rejection
+from bot.domain.order import LIGHTNING
 from bot.i18n import Translator
 
 

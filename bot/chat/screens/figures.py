@@ -18,6 +18,7 @@ SIGNS: Final = {
     Outcome.SENT: "✅",
     Outcome.UNDER_WAY: "⏳",
     Outcome.FAILED: "❌",
+    Outcome.FAILED_UNKNOWN: "❔",
     Outcome.WAITING: "🕓",
     Outcome.UNPAID: "⌛",
     Outcome.HELD: "❓",

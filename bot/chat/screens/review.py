@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import replace
 from datetime import tzinfo
 
-from bot.actions.market import LIGHTNING
 from bot.actions.orders import DraftMoved, MethodVanished
 from bot.actions.ports import ServiceDown
 from bot.chat import data, words
@@ -14,7 +13,7 @@ from bot.chat.screens import help_topics
 from bot.chat.screens.channel import on_offer
 from bot.domain.draft import Ask, OrderDraft, without_method
 from bot.domain.errors import Rejection
-from bot.domain.order import Order
+from bot.domain.order import LIGHTNING, Order
 from bot.domain.quote import Estimate, estimate
 from bot.i18n import Html, Translator
 
