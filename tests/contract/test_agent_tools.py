@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import io
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import zxingcpp
 from mcp_types import ImageContent
-from PIL import Image
 
 from bot.agent_tools.server import INSTRUCTIONS
 from bot.invoices import bolt11
 from tests.contract.agent_world import BCA, ORDERS, AgentWorld, agent_world, text_of
+from tests.pictures import qr_texts
 from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
@@ -43,8 +41,8 @@ def picture_in(result: Any) -> str:
     """What the one QR code of an answer says."""
     (image,) = [block for block in result.content if isinstance(block, ImageContent)]
     assert image.mime_type == "image/png"
-    (code,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(base64.b64decode(image.data))))
-    return str(code.text)
+    (text,) = qr_texts(base64.b64decode(image.data))
+    return text
 
 
 async def test_the_tools_are_the_documented_ones_and_waiting(world: AgentWorld) -> None:

@@ -28,8 +28,8 @@ from telegram.constants import ChatAction, KeyboardButtonStyle, ParseMode
 from bot.sandbox.bot_api.dispatch import SERVED
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.contract.bot_api_schema import SCHEMA, problems
-from tests.contract.telegram_pictures import png
 from tests.contract.telegram_sandbox import EMMA, OSCAR, Running, running
+from tests.pictures import png
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -9,8 +9,8 @@ import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.contract.bot_api_schema import problems
-from tests.contract.telegram_pictures import png
 from tests.contract.telegram_sandbox import EMMA, OSCAR, RINA, SARI, Running, running
+from tests.pictures import png
 
 TEXT = {"name": "slip.txt", "mime": "text/plain", "content": base64.b64encode(b"paid").decode()}
 PICTURE = base64.b64encode(png(40, 30)).decode()

@@ -7,15 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-import zxingcpp
 from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.contract.on_disk import found_in
-from tests.contract.telegram_pictures import as_image
 from tests.e2e.browsing import PHONE, Onlooker, last, opened, pays_in_the_wallet, picture, says, tap
 from tests.e2e.pages import page_settings
 from tests.e2e.people import bot_knows, completes, expires
 from tests.e2e.world import World, world
+from tests.pictures import qr_texts
 from tests.waiting import found
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -77,8 +76,7 @@ async def pays_beside_the_page(kirim: World, page: Page, pane: Locator, who: Onl
     await expect(wallet_page.locator('main[data-state="waiting"]')).to_be_visible()
     await expect(wallet_page.locator("h1")).to_have_text(who.label("page.waiting"))
     [order] = await kirim.service.orders()
-    read = zxingcpp.read_barcodes(as_image(await wallet_page.locator("img.qr").screenshot()))
-    assert [each.text for each in read] == [f"LIGHTNING:{order['invoiceBolt11'].upper()}"]
+    assert qr_texts(await wallet_page.locator("img.qr").screenshot()) == [f"LIGHTNING:{order['invoiceBolt11'].upper()}"]
     await picture(wallet_page, who, "05-page")
     shown = await wallet_page.locator("main").inner_text()
     assert [fact for fact in (NUMBER, NUMBER[-4:], "Budi", "BCA") if fact in shown] == []
@@ -106,8 +104,7 @@ async def gets_a_receipt(page: Page, pane: Locator, who: Onlooker, phrase: str) 
         }""",
         address,
     )
-    image = as_image(bytes(drawn))
-    [link] = [str(each.text) for each in zxingcpp.read_barcodes(image)]
+    [link] = qr_texts(bytes(drawn))
     code = re.search(r"([0-9A-Z]{4}-){2}[0-9A-Z]{4}", await receipt.inner_text())
     assert code is not None
     assert link.endswith(f"?start=v_{code[0].replace('-', '')}")

@@ -4,9 +4,7 @@ import asyncio
 import re
 
 import pytest
-import zxingcpp
 
-from tests.contract.telegram_pictures import as_image
 from tests.e2e.people import (
     Newcomer,
     completes,
@@ -19,6 +17,7 @@ from tests.e2e.people import (
     taps_to_review,
 )
 from tests.e2e.world import Chatter, Json, World
+from tests.pictures import qr_texts
 from tests.texts import label, like, says, starts, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -213,4 +212,4 @@ async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(town: W
 
 def scanned(picture: bytes) -> str:
     """What a wallet's camera reads."""
-    return str(zxingcpp.read_barcodes(as_image(picture))[0].text)
+    return qr_texts(picture)[0]

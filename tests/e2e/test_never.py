@@ -15,11 +15,11 @@ from bot.chat.commands import SUPPORTS_COMMANDS
 from bot.chat.staff import data
 from bot.i18n import Translations
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.contract.telegram_pictures import png
 from tests.e2e import never
 from tests.e2e.never import Matters
 from tests.e2e.people import Newcomer, newcomer, order_of, row_of
 from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.pictures import png
 from tests.texts import in_any_language, label, like
 from tests.waiting import until
 

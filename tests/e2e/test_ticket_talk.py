@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from tests.contract.telegram_pictures import png
 from tests.e2e.people import newcomer
 from tests.e2e.talks import GROUP, Case, a_case
 from tests.e2e.world import Chatter, World, words_of, world
+from tests.pictures import png
 from tests.texts import label, like, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -13,14 +13,13 @@ from pathlib import Path
 import httpx
 import pytest
 import pytest_asyncio
-import zxingcpp
 from playwright.async_api import Browser, expect
 
-from tests.contract.telegram_pictures import as_image
 from tests.e2e.pages import TOKEN, Phone, page_address, page_settings, phone
 from tests.e2e.people import completes, expires, newcomer, order_of, taps_to_invoice, taps_to_review
 from tests.e2e.programs import run, running
 from tests.e2e.world import World, world
+from tests.pictures import qr_texts
 from tests.texts import ANYTHING, TRANSLATIONS, label, like, text
 from tests.waiting import found
 
@@ -59,8 +58,8 @@ async def picture(shown: Phone, name: str) -> None:
 
 async def scanned(shown: Phone) -> str:
     """What a camera reads off the screen."""
-    (read,) = zxingcpp.read_barcodes(as_image(await shown.page.locator("img.qr").screenshot()))
-    return str(read.text)
+    (read,) = qr_texts(await shown.page.locator("img.qr").screenshot())
+    return read
 
 
 async def fits_the_screen(shown: Phone) -> None:

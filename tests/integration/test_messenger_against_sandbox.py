@@ -23,8 +23,8 @@ from bot.chat.messenger import (
 from bot.chat.pace import UNLIMITED
 from bot.chat.screen import Button
 from bot.chat.transport import TelegramRequest
-from tests.contract.telegram_pictures import png
 from tests.contract.telegram_sandbox import EMMA, Running, running
+from tests.pictures import png
 
 KEYBOARD = (
     (Button("Pay", data="pay:1", style="success"), Button("Copy", copy="bc1q…")),

@@ -28,11 +28,11 @@ from bot.chat.words import translator_for
 from bot.domain.tickets import Ticket
 from bot.i18n import Translations
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
-from tests.contract.telegram_pictures import png
 from tests.contract.telegram_sandbox import Running, running
 from tests.e2e.chatter import in_base64
 from tests.integration.test_messenger_against_sandbox import messenger
 from tests.integration.ticket_world import EMMA, RINA, Room
+from tests.pictures import png
 from tests.texts import says, text
 from tests.unit.fake_settlement import MovedClock
 

@@ -48,8 +48,7 @@ _IDS = [*map(str, _LENGTHS), "erc681"]
 
 
 def _read(picture: Image.Image) -> str:
-    (code,) = zxingcpp.read_barcodes(picture)
-    assert code.format == zxingcpp.BarcodeFormat.QRCode
+    (code,) = zxingcpp.read_barcodes(picture, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))
     assert code.ec_level == "M"
     return code.text
 

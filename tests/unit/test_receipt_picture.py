@@ -8,13 +8,13 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-import zxingcpp
 from PIL import Image, ImageChops, ImageDraw
 
 from bot.invoices.errors import UnrenderableQr
 from bot.pictures import palette
 from bot.pictures.receipt import ReceiptFacts, render, render_receipt, render_receipt_off_loop
 from bot.pictures.receipt.layout import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT
+from tests.pictures import qr_texts
 from tests.waiting import PATIENCE
 
 LINK = "https://t.me/KirimRupiahBot?start=v_K7QM2XPA9RTW"
@@ -77,10 +77,6 @@ def _colours(picture: Image.Image, left: int, right: int) -> set[tuple[int, ...]
     return {colour for _, colour in strip.getcolors(strip.width * strip.height) or () if isinstance(colour, tuple)}
 
 
-def _read(picture: Image.Image) -> list[str]:
-    return [code.text for code in zxingcpp.read_barcodes(picture)]
-
-
 @pytest.mark.parametrize("facts", [FACTS, WHOLE], ids=["plain", "whole"])
 def test_a_receipt_is_a_light_png_of_1080_pixels(facts: ReceiptFacts) -> None:
     png = render_receipt(facts)
@@ -103,7 +99,7 @@ def test_the_same_facts_give_the_same_bytes_and_others_give_others() -> None:
 def test_the_link_reads_back_from_the_picture(size: float) -> None:
     whole = _picture(WHOLE)
     small = whole.resize((round(whole.width * size), round(whole.height * size)), Image.Resampling.BILINEAR)
-    assert _read(small) == [LINK]
+    assert qr_texts(small) == [LINK]
 
 
 def test_the_link_reads_back_from_a_jpeg_of_the_size_that_chats_make() -> None:
@@ -111,11 +107,11 @@ def test_the_link_reads_back_from_a_jpeg_of_the_size_that_chats_make() -> None:
     picture.thumbnail((1_280, 1_280))
     file = io.BytesIO()
     picture.save(file, "JPEG", quality=70)
-    assert _read(Image.open(file)) == [LINK]
+    assert qr_texts(Image.open(file)) == [LINK]
 
 
 def test_without_a_link_there_is_no_qr_code() -> None:
-    assert _read(_picture(FACTS)) == []
+    assert qr_texts(_picture(FACTS)) == []
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -130,7 +126,7 @@ def test_nothing_runs_out_of_its_place(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_the_link_reads_back_whatever_stands_around_it(text: str) -> None:
-    assert _read(_picture(_everywhere(text))) == [LINK]
+    assert qr_texts(_picture(_everywhere(text))) == [LINK]
 
 
 def test_the_ground_around_the_ink_is_checked_by_something_that_sees_ink() -> None:

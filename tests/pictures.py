@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import qrcode
+import zxingcpp
 from PIL import Image
 
 
@@ -22,3 +23,15 @@ def qr_png(content: str) -> bytes:
 
 def as_image(content: bytes) -> Image.Image:
     return Image.open(io.BytesIO(content))
+
+
+def qr_texts(picture: Image.Image | bytes) -> list[str]:
+    """Read the QR codes, as a wallet's camera does.
+
+    Other kinds of codes are not looked for: the noise inside two of a thousand QR codes passes for a bar code.
+    """
+    image = as_image(picture) if isinstance(picture, bytes) else picture
+    return [
+        code.text
+        for code in zxingcpp.read_barcodes(image, formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode))
+    ]
