@@ -58,7 +58,7 @@ class Observer:
             return None
 
     async def set_unreadable_aside(self) -> None:
-        """Leave all orders out of the polling that any query has found unreadable.
+        """Leave all orders out of the polling that any query has found unreadable, once.
 
         One that is listed or looked for with others is only left out of the answer, so it would stay due.
         """
@@ -66,11 +66,15 @@ class Observer:
             await self._set_aside(reference)
 
     async def _set_aside(self, reference: str) -> None:
-        """Leave an order that can't be read out of the polling: the others go on, and the watch raises the alarm."""
+        """Leave an order that can't be read out of the polling: the others go on, and the watch raises the alarm.
+
+        If only the time of its next look can't be read, it is looked at now.
+        """
         self._aside.add(reference)
-        log.error("unreadable_order_skipped", order=reference)
         async with self._store.transaction() as tx:
-            await tx.orders.set_aside(reference)
+            is_skipped = await tx.orders.set_aside(reference, self._clock.now())
+        if is_skipped:
+            log.error("unreadable_order_skipped", order=reference)
 
     async def _observe(self, reference: str, report: OrderReport, asked_at: datetime) -> Order | None:
         for _ in range(TRIES):

@@ -25,13 +25,18 @@ PATIENCE = 20
 """Past the time when things are expected, an order is looked at each twentieth of the time it has waited."""
 
 
+def is_followed(order: Order) -> bool:
+    """Whether the service is asked about `order` at all."""
+    return order.phase is Phase.OPEN and not order.is_ended
+
+
 def next_look(order: Order, now: datetime, interval: timedelta) -> datetime | None:
     """When to ask the service about `order` again (settlement API, 6.3), or None for never.
 
     `interval` is the polling interval. A paid order is followed until it ends, however long that takes. An invoice's
     expiry is followed by a look right after it, which decides whether the expiry is told.
     """
-    if order.is_ended or order.phase is not Phase.OPEN:
+    if not is_followed(order):
         return None
     quiet_since = _quiet_since(order)
     waited = now - quiet_since

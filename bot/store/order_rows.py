@@ -44,6 +44,12 @@ def to_order_if_readable(row: Sequence[Any], vault: Vault) -> Order | None:
     return sealing.read_or_none(vault, orders.name, dict(zip(READ, row, strict=True)), _order)
 
 
+def to_order_without_next_look(row: Sequence[Any], vault: Vault) -> Order | None:
+    """Return the order of a row of `COLUMNS` as if it had no `next_look_at`; None where it can't be read even so."""
+    known: dict[str, Any] = dict(zip(READ, row, strict=True))
+    return sealing.read_or_none(vault, orders.name, {**known, "next_look_at": None}, _order)
+
+
 def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
     """Return the order of a row of `FOLLOWED` without what is sealed: following an order needs none of it.
 

@@ -10,6 +10,7 @@ from sqlalchemy import (
     BindParameter,
     Boolean,
     Integer,
+    Row,
     Select,
     Text,
     bindparam,
@@ -24,10 +25,19 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.actions.ports import OrderEvent
+from bot.domain.follow import is_followed
 from bot.domain.order import Order, Phase
 from bot.store import sealing, writing
-from bot.store.columns import POSTGRESQL, constant
-from bot.store.order_rows import COLUMNS, FOLLOWED, to_followed, to_order, to_order_if_readable, to_row
+from bot.store.columns import MALFORMED, POSTGRESQL, constant
+from bot.store.order_rows import (
+    COLUMNS,
+    FOLLOWED,
+    to_followed,
+    to_order,
+    to_order_if_readable,
+    to_order_without_next_look,
+    to_row,
+)
 from bot.store.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_BE_STUCK, MAY_EXPIRE, order_events, orders
 from bot.store.vault import Vault
 
@@ -101,7 +111,7 @@ UNCLAIMED_LIKE = ALL.where(
     orders.c.reference != bindparam("but"),
     orders.c.phase != constant(Phase.REFUSED),
 ).order_by(*OLDEST_FIRST)
-SET_ASIDE = update(orders).where(orders.c.reference == bindparam("key")).values(next_look_at=None)
+SET_ASIDE = update(orders).where(orders.c.reference == bindparam("key")).values(next_look_at=bindparam("look"))
 SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
 
 EVENTS = (
@@ -258,9 +268,15 @@ class SqlOrders:
         found = await self._all(OF_PAGES, tokens=tuple(tokens))
         return {order.page_token: order for order in found if order.page_token is not None}
 
-    async def set_aside(self, reference: str) -> None:
-        """Ask the service no longer about an order that can't be opened."""
-        await self._connection.execute(SET_ASIDE, {"key": reference})
+    async def set_aside(self, reference: str, now: datetime) -> bool:
+        """Ask the service no longer about an order that can't be read. Return False if it is asked now instead.
+
+        That is where `next_look_at` alone is malformed: the next look replaces it, and nothing else is damaged.
+        """
+        row = (await self._connection.execute(ONE, {"reference": reference})).first()
+        is_asked = row is not None and row.next_look_at is MALFORMED and self._is_followed(row)
+        await self._connection.execute(SET_ASIDE, {"key": reference, "look": now if is_asked else None})
+        return not is_asked
 
     async def add_event(self, event: OrderEvent) -> None:
         """Append to the order's timeline."""
@@ -274,6 +290,10 @@ class SqlOrders:
     async def _first(self, statement: Select[Any], **values: object) -> Order | None:
         row = (await self._connection.execute(statement, values)).first()
         return to_order(row, self._vault) if row else None
+
+    def _is_followed(self, row: Row[Any]) -> bool:
+        order = to_order_without_next_look(row, self._vault)
+        return order is not None and is_followed(order)
 
     async def _followed(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)

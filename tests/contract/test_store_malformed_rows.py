@@ -194,25 +194,25 @@ ANYWHERE = {
     ),
 }
 ON_SQLITE = {
-    "order": Case(
+    "order's time": Case(
         two_orders,
         "UPDATE orders SET created_at = 'today' WHERE reference = 'BAD'",
         lambda tx: tx.orders.due(LATER, is_paid=False, limit=9),
         "orders BAD",
     ),
-    "event": Case(
+    "event's time": Case(
         two_events,
         "UPDATE order_events SET at = 'today' WHERE state = 'BAD'",
         lambda tx: tx.orders.events("GOOD"),
         "order_events ",
     ),
-    "subscription": Case(
+    "subscription's time": Case(
         two_subscriptions,
         "UPDATE subscriptions SET since = 'today' WHERE person_id = 1001",
         lambda tx: tx.subscriptions.due(LATER),
         "subscriptions 1001",
     ),
-    "ticket": Case(
+    "ticket's reminder": Case(
         two_tickets,
         "UPDATE tickets SET reminded_at = 'today' WHERE reference = 'T-BAD'",
         lambda tx: tx.tickets.waiting(LATER),
@@ -224,19 +224,19 @@ ON_SQLITE = {
         lambda tx: tx.tickets.times(NOW, LATER),
         "tickets T-BAD",
     ),
-    "entry": Case(
+    "entry's time": Case(
         two_entries,
         "UPDATE ticket_entries SET at = 'today' WHERE source_message_id = 1",
         lambda tx: tx.ticket_entries.of_ticket("T-GOOD"),
         "ticket_entries T-GOOD.1",
     ),
-    "post": Case(
+    "post's time": Case(
         two_posts,
         "UPDATE ticket_posts SET at = 'today' WHERE chat_id = -1",
         lambda tx: tx.ticket_posts.heads("T-GOOD"),
         "ticket_posts -1.1",
     ),
-    "message": Case(
+    "message's time": Case(
         two_news,
         "UPDATE outbox SET created_at = 'today' WHERE chat_id = 1001",
         lambda tx: tx.outbox.heads(LATER),
@@ -245,7 +245,18 @@ ON_SQLITE = {
 }
 
 
-async def leaves_out(store: SqlStore, case: Case) -> None:
+# In a column of times PostgreSQL accepts nothing else.
+CASES = [
+    *(pytest.param("sqlite", case, id=f"sqlite-{name}") for name, case in {**ANYWHERE, **ON_SQLITE}.items()),
+    *(
+        pytest.param("postgresql", case, id=f"postgresql-{name}", marks=pytest.mark.postgresql)
+        for name, case in ANYWHERE.items()
+    ),
+]
+
+
+@pytest.mark.parametrize(("database", "case"), CASES, indirect=["database"])
+async def test_a_value_that_cannot_be_read_costs_its_own_row_alone(store: SqlStore, case: Case) -> None:
     async with store.transaction() as tx:
         await case.keep(tx)
     async with store.reading() as tx:
@@ -256,17 +267,6 @@ async def leaves_out(store: SqlStore, case: Case) -> None:
         assert len(await case.read(tx)) == 1
     (noted,) = store.unreadable_rows()
     assert noted.startswith(case.noted)
-
-
-@pytest.mark.parametrize("case", ANYWHERE.values(), ids=ANYWHERE)
-async def test_a_value_that_cannot_be_read_costs_its_own_row_alone(store: SqlStore, case: Case) -> None:
-    await leaves_out(store, case)
-
-
-@on_sqlite  # PostgreSQL accepts nothing but times
-@pytest.mark.parametrize("case", ON_SQLITE.values(), ids=ON_SQLITE)
-async def test_a_time_that_cannot_be_read_costs_its_own_row_alone(store: SqlStore, case: Case) -> None:
-    await leaves_out(store, case)
 
 
 @on_sqlite

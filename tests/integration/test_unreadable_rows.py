@@ -104,7 +104,7 @@ NEVER_DUE = ("today", "2999-99-99 00:00:00.000000")
 
 @pytest.mark.parametrize("never", NEVER_DUE)
 @pytest.mark.parametrize("is_paid", [True, False])
-async def test_an_order_whose_next_look_never_comes_is_set_aside_with_an_alarm(
+async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with_an_alarm(
     house: House, service: FakeSettlement, never: str, *, is_paid: bool
 ) -> None:
     bad, good = await house.place(), await house.place(SARI)
@@ -114,8 +114,22 @@ async def test_an_order_whose_next_look_never_comes_is_set_aside_with_an_alarm(
     await breaks(house, "UPDATE orders SET next_look_at = :at WHERE reference = :key", at=never, key=bad.reference)
     await sweeps(house).housekeeping()
     await sweeps(house).expiries()
-    assert await due(house) == {good.reference}
+    assert await due(house) == {good.reference, bad.reference}
     assert await rows_of_the_alarm(house) == f"orders {bad.reference}"
+    service.becomes(bad.service_id or "", "COMPLETED")
+    await house.polls(after=0)
+    assert Notice.SENT in house.ears.kinds(EMMA)
+    await sweeps(house).expiries()
+    assert await due(house) == {good.reference}
+
+
+@pytest.mark.parametrize("broken", ["state = 'COMPLETED'", "phase = 'done'", "btc_idr = 'much'"])
+async def test_an_order_that_is_over_or_broken_elsewhere_is_not_looked_at_again(house: House, broken: str) -> None:
+    bad, good = await house.place(), await house.place(SARI)
+    await breaks(house, f"UPDATE orders SET next_look_at = 'today', {broken} WHERE reference = :key", key=bad.reference)  # noqa: S608  our own words
+    await sweeps(house).housekeeping()
+    await sweeps(house).expiries()
+    assert await due(house) == {good.reference}
 
 
 @pytest.mark.parametrize("never", NEVER_DUE)

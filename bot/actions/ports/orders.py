@@ -126,8 +126,11 @@ class Orders(Protocol):
         """The orders whose wallet pages have any of these tokens."""
         ...
 
-    async def set_aside(self, reference: str) -> None:
-        """Ask the service no longer about an order that can't be opened (`RowUnreadable`)."""
+    async def set_aside(self, reference: str, now: datetime) -> bool:
+        """Ask the service no longer about an order that can't be read (`RowUnreadable`).
+
+        Return False if it is asked now instead: only `next_look_at` can't be read.
+        """
         ...
 
     async def add_event(self, event: OrderEvent) -> None: ...
