@@ -6,6 +6,7 @@ for by `actions/reconcile.py`, and only the person can decide that it is tried a
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from bot.actions import limits
 from bot.actions.market import Market
@@ -25,7 +26,7 @@ from bot.actions.settling import Settling, is_superseded, note
 from bot.actions.verdict import Verdict, notices_of_open, withheld
 from bot.domain.draft import DraftStatus, OrderDraft
 from bot.domain.follow import next_look, offer_is_over
-from bot.domain.order import Notice, Order, Phase, new_page_token, new_reference
+from bot.domain.order import Notice, Order, Phase, new_page_token, new_reference, opened
 from bot.domain.payout import PayoutMethod
 from bot.domain.quote import Estimate, estimate
 
@@ -170,21 +171,20 @@ class Orders:
             if await is_superseded(tx, held):
                 verdict = withheld(held, Notice.SUPERSEDED, note=EventNote.SUPERSEDED)
             else:
-                verdict = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)))
-            opened = verdict.order
-            opened = replace(opened, next_look_at=next_look(opened, now, self.rules.poll_interval))
-            saved = await tx.orders.save(opened)
+                verdict = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
+            look = next_look(verdict.order, now, self.rules.poll_interval)
+            saved = await tx.orders.save(replace(verdict.order, next_look_at=look))
             if saved:
                 await note(tx, saved, now, verdict.note)
                 await tx.outbox.add(news_of(saved, verdict.notices, now))
         self.on_news()
         return saved
 
-    def _accepted(self, held: Order) -> Verdict:
+    def _accepted(self, held: Order, now: datetime) -> Verdict:
         if not self.rules.amounts_for(held.method).allow(held.idr or 0):
             return withheld(held, Notice.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
-        opened = replace(held, phase=Phase.OPEN, hold=None)
-        return Verdict(opened, notices_of_open(opened), note=EventNote.PRICE_ACCEPTED)
+        payable_now = opened(held, now)
+        return Verdict(payable_now, notices_of_open(payable_now), note=EventNote.PRICE_ACCEPTED)
 
     async def _listed(self, method: PayoutMethod | None) -> PayoutMethod:
         """The destination as the live list has it now. Raises `MethodVanished` and `SettlementFailure`."""

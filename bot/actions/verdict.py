@@ -7,7 +7,7 @@ from decimal import Decimal
 from bot.actions.ports import EventNote, Placed
 from bot.domain.limits import AmountLimits
 from bot.domain.money import Amount
-from bot.domain.order import LIGHTNING, Hold, Notice, Order, Phase
+from bot.domain.order import LIGHTNING, Hold, Notice, Order, Phase, opened
 from bot.domain.quote import price_drift_percent
 from bot.domain.timeline import FAILED
 from bot.invoices import bolt11, erc681
@@ -86,8 +86,8 @@ def judge(
     )
     if drift > drift_percent or drift < -TOO_GOOD_PERCENT:
         return Verdict(replace(made, phase=Phase.HELD, hold=Hold.PRICE), (Notice.PRICE_MOVED,))
-    opened = replace(made, phase=Phase.OPEN)
-    return Verdict(opened, notices_of_open(opened))
+    payable_now = opened(made, now)
+    return Verdict(payable_now, notices_of_open(payable_now))
 
 
 def notices_of_open(order: Order) -> tuple[Notice, ...]:

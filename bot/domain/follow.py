@@ -8,7 +8,7 @@ WATCH_AFTER_EXPIRY = timedelta(days=1)
 """A late payment is still seen for this long; an unpaid order of the live service never ends by itself."""
 
 WATCH_WITHOUT_EXPIRY = timedelta(days=7)
-"""EVM deposits have no expiry: they are followed for a week, less and less often after the first hour."""
+"""EVM deposits have no expiry: they are followed for a week, less and less often after the first hours."""
 
 OFFER_STANDS_FOR = timedelta(days=1)
 """A price that moved is asked about; an EVM deposit has no expiry of its own that would end the question."""
@@ -62,7 +62,7 @@ def payable_until(order: Order) -> datetime:
     """Return until when an unpaid order can be paid: a deposit without expiry, for as long as it is followed."""
     if order.phase is not Phase.OPEN:
         return offer_ends_at(order)
-    return order.expires_at or order.created_at + WATCH_WITHOUT_EXPIRY
+    return order.expires_at or _payable_since(order) + WATCH_WITHOUT_EXPIRY
 
 
 def _at_expiry(order: Order, now: datetime, look: datetime) -> datetime:
@@ -75,7 +75,12 @@ def _at_expiry(order: Order, now: datetime, look: datetime) -> datetime:
 def _quiet_since(order: Order) -> datetime:
     if order.is_paid:
         return (order.paid_at or order.created_at) + FRESH
-    return order.expires_at or order.created_at + FRESH_DEPOSIT
+    return order.expires_at or _payable_since(order) + FRESH_DEPOSIT
+
+
+def _payable_since(order: Order) -> datetime:
+    """Return when the sender could first pay. A price that moved may be accepted hours after the order was created."""
+    return order.payable_since or order.created_at
 
 
 def _watch_for(order: Order) -> timedelta:

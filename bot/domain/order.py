@@ -167,6 +167,7 @@ class Order:
     page_token: str | None = None
     stuck_told_at: datetime | None = None
     hold: Hold | None = None
+    payable_since: datetime | None = None  # when its invoice or address was first to be shown
 
     @property
     def deposit_key(self) -> str | None:
@@ -227,6 +228,11 @@ class Order:
     def awaits_payment(self, now: datetime) -> bool:
         """Whether its invoice may stand in front of the person."""
         return self.phase is Phase.OPEN and not self.is_paid and not self.is_ended and not self.is_expired(now)
+
+
+def opened(order: Order, now: datetime) -> Order:
+    """Return the order as one that may be paid from now on."""
+    return replace(order, phase=Phase.OPEN, hold=None, payable_since=now)
 
 
 def new_reference() -> str:

@@ -11,6 +11,7 @@ from bot.domain.templates import variables_in
 from bot.i18n import LOCALES
 from bot.store import SqlStore, migrate
 from bot.store.migrations import versions
+from tests.contract.older_tables import UNDO_0014
 from tests.keys import VAULT
 
 REPLIES: Final[dict[str, dict[str, str]]] = import_module(f"{versions.__name__}.0013_first_saved_replies").REPLIES
@@ -25,7 +26,7 @@ async def kept(store: SqlStore) -> dict[str, dict[str, str]]:
 async def goes_back(store: SqlStore, *statements: str) -> None:
     """Make the database one of the revision before, after these statements."""
     async with store._writer.begin() as connection:
-        for statement in (*statements, "UPDATE alembic_version SET version_num = '0012'"):
+        for statement in (*statements, *UNDO_0014, "UPDATE alembic_version SET version_num = '0012'"):
             await connection.exec_driver_sql(statement)
 
 

@@ -13,6 +13,7 @@ from bot.domain.order import Deposit, Order, Phase
 from bot.store import NoKeys, SqlStore, UnfitKeys, Vault, migrate
 from bot.store.forgetting import WITHOUT_RECIPIENT
 from bot.store.tables import orders
+from tests.contract.older_tables import UNDO_0014
 from tests.contract.store_builders import NOW, an_order
 from tests.contract.test_store_rotation import rotated
 from tests.keys import KEY, OLDER_KEY, VAULT
@@ -172,6 +173,7 @@ async def written_by_the_program_before(url: str, *kept: Order) -> None:
         "ALTER TABLE orders DROP COLUMN payment_seal",
         "ALTER TABLE drafts DROP COLUMN payout_seal",
         "ALTER TABLE recipients DROP COLUMN payout_seal",
+        *UNDO_0014,
         "UPDATE alembic_version SET version_num = '0009'",
     )
     await store.close()

@@ -12,6 +12,7 @@ from bot.domain.draft import Ask, DraftStatus, OrderDraft
 from bot.domain.money import Amount
 from bot.domain.quote import Quote
 from bot.store import NoKeys, SqlStore, UnfitKeys, Vault, migrate
+from tests.contract.older_tables import UNDO_0014
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order
 from tests.contract.test_store_rotation import rotated
 from tests.contract.test_store_sealed_payments import execute
@@ -174,6 +175,7 @@ async def written_by_the_program_before(url: str) -> None:
         "ALTER TABLE drafts DROP COLUMN payout_seal",
         "ALTER TABLE recipients DROP COLUMN payout_seal",
         "UPDATE drafts SET quote = '{' WHERE id = 'BAD'",
+        *UNDO_0014,
         "UPDATE alembic_version SET version_num = '0011'",
     )
     await store.close()

@@ -168,6 +168,17 @@ async def test_an_accepted_order_is_followed_like_any_other(house: House, servic
     assert Notice.PAID in house.ears.kinds()
 
 
+async def test_a_payment_right_after_a_late_acceptance_is_seen_quickly(house: House, service: FakeSettlement) -> None:
+    reference = await held(house, service, channel="btcb")
+    house.clock.passes(hours=20)
+    await house.orders.accept_price(reference)
+    for _ in range(3):
+        await house.polls()
+    service.becomes("svc-1", "USDT_RECEIVED")
+    await house.polls()
+    assert Notice.PAID in house.ears.kinds()
+
+
 async def test_a_declined_price_never_shows_its_invoice(house: House, service: FakeSettlement) -> None:
     reference = await held(house, service)
     assert await house.orders.drop(reference)

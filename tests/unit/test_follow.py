@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.follow import next_look, offer_is_over
+from bot.domain.follow import next_look, offer_is_over, payable_until
 from bot.domain.order import Order, Phase
 from bot.domain.timeline import Step
 from tests.contract.store_builders import an_order
@@ -44,6 +44,16 @@ def test_a_deposit_is_followed_for_a_week() -> None:
 
 def test_a_deposit_is_polled_often_while_somebody_is_likely_to_pay() -> None:
     assert gap(DEPOSIT, 3 * HOUR) == FIVE
+
+
+def test_a_deposit_is_followed_from_when_it_could_first_be_paid() -> None:
+    accepted = replace(DEPOSIT, payable_since=MADE + 20 * HOUR)
+    assert gap(accepted, 23 * HOUR) == FIVE
+    assert gap(accepted, 24 * HOUR) == 3 * timedelta(minutes=1)
+    assert gap(accepted, 20 * HOUR + 7 * DAY) == timedelta(minutes=10)
+    assert gap(accepted, 23 * HOUR + 7 * DAY + SECOND) is None
+    assert payable_until(accepted) == MADE + 20 * HOUR + 7 * DAY
+    assert payable_until(DEPOSIT) == MADE + 7 * DAY
 
 
 def test_a_paid_order_is_followed_until_it_ends_however_long_that_takes() -> None:

@@ -59,6 +59,7 @@ orders = Table(
     Column("page_token", Text),
     Column("stuck_told_at", Instant),
     Column("hold", Text),
+    Column("payable_since", Instant),
     Column("payment_seal", Text),  # the sealed digest of what it is paid with (`sealing.DIGESTS`)
     # A confirmation places one order, whoever sees it how often: a second intent for it can't be written.
     UniqueConstraint("draft_id", "attempt"),
