@@ -9,6 +9,7 @@ from datetime import datetime
 
 from bot.actions.ports import (
     EntryKind,
+    MissedOrder,
     OrderEvent,
     Person,
     RateAlert,
@@ -34,6 +35,7 @@ def as_file(held: Held, made_at: datetime) -> bytes:
         "profile": _profile(held.person),
         "recipients": [_recipient(each) for each in held.recipients],
         "orders": [_order(each, held.events, held.receipts) for each in held.orders],
+        "missed_messages": [_missed(each) for each in held.missed],
         "drafts": [_draft(each) for each in held.drafts],
         "rate_news": _rate_news(held.subscription),
         "rate_alerts": [_rate_alert(each) for each in held.alerts],
@@ -104,6 +106,10 @@ def _event(event: OrderEvent) -> Json:
         "state": event.state or None,
         "note": str(event.note) or None,
     }
+
+
+def _missed(missed: MissedOrder) -> Json:
+    return {"about_order": missed.reference, "refused_by_telegram_at": _time(missed.at)}
 
 
 def _draft(draft: OrderDraft) -> Json:

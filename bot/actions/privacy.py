@@ -13,6 +13,7 @@ from bot.actions.news import FAREWELL
 from bot.actions.ports import (
     Clock,
     EntryKind,
+    MissedOrder,
     News,
     OrderEvent,
     Person,
@@ -61,6 +62,7 @@ class Held:
     drafts: tuple[OrderDraft, ...]
     subscription: Subscription | None = None
     alerts: tuple[RateAlert, ...] = ()
+    missed: tuple[MissedOrder, ...] = ()
     tickets: tuple[Ticket, ...] = ()
     entries: Mapping[str, tuple[TicketEntry, ...]] = field(default_factory=dict)
     """What the person wrote in each ticket, and what they got; never what support notes for itself."""
@@ -106,6 +108,7 @@ class Privacy:
                 drafts=await tx.drafts.of_person(person.id),
                 subscription=await tx.subscriptions.get(person.id),
                 alerts=await tx.subscriptions.alerts_of(person.id),
+                missed=await tx.missed_orders.of_person(person.id),
                 tickets=tickets,
                 entries=entries,
             )

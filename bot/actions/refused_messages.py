@@ -1,7 +1,6 @@
 """What follows when Telegram refuses a message about money: an alarm, and the user sees it at their next visit."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
 import structlog
@@ -9,7 +8,7 @@ import structlog
 from bot.actions.alarms import raise_about_order
 from bot.actions.news import ORDER_SUBJECT, reference_in
 from bot.actions.outbox import After
-from bot.actions.ports import AlarmKind, News, Told, Transaction, Untellable
+from bot.actions.ports import AlarmKind, MissedOrder, News, Told, Transaction, Untellable
 from bot.domain.order import Notice
 
 log = structlog.get_logger(__name__)
@@ -40,9 +39,7 @@ def hooks(operator_ids: frozenset[int]) -> Mapping[str, After]:
             await raise_about_order(
                 tx, AlarmKind.MESSAGE_REFUSED, reference, now, operator_ids, message=news.kind, why=how.reason
             )
-            user = await tx.people.get_if_readable(news.chat_id)
-            if user is not None:
-                await tx.people.save(replace(user, missed=reference))
+            await tx.missed_orders.save(MissedOrder(person_id=news.chat_id, reference=reference, at=now))
         elif how.without_picture:
             await raise_about_order(tx, AlarmKind.PICTURE_REFUSED, reference, now, operator_ids)
 

@@ -43,6 +43,7 @@ class Retention:
             async with self._store.transaction() as tx:
                 forgotten += await tx.recipients.forget_unused(before)
                 forgotten += await tx.acts.forget(before)
+                forgotten += await tx.missed_orders.forget(before)
         if forgotten:
             await self._store.erase()
         return forgotten

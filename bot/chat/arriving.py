@@ -1,19 +1,24 @@
 """Who has come, with which draft open, and what they missed while they were away."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from telegram import Chat, Update, User
 
 from bot.actions.person_acts import Did, did
-from bot.actions.ports import Person, RowUnreadable, Transaction
+from bot.actions.ports import MissedOrder, Person, RowUnreadable, Transaction
 from bot.chat.attempts import TAKEN_BY
 from bot.chat.desk import Desk, Visit
+from bot.chat.messenger import Delivered, Invalid
+from bot.chat.screen import Screen
 from bot.chat.standing import show_at_the_end
 from bot.chat.words import translator_for
 from bot.domain.draft import OrderDraft
 
 ORDERS_CAUGHT_UP = 5
+MISSED_SHOWN = 5
+"""More orders than this are not shown one by one: a message points to /orders for the older ones."""
 SEEN_FOR = timedelta(days=1)
 
 
@@ -25,6 +30,7 @@ async def visit_of(desk: Desk, update: Update) -> Visit | None:
     async with desk.store.reading() as tx:
         known = await tx.people.get(user.id)
         draft, damage = await _open_draft(tx, chat.id)
+        has_missed = chat.type == Chat.PRIVATE and bool(await tx.missed_orders.of_person(user.id))
     person, away_since = await _person(desk, known, user, chat)
     query = update.callback_query
     message = query.message if query else None
@@ -37,6 +43,7 @@ async def visit_of(desk: Desk, update: Update) -> Visit | None:
         damage=damage,
         message_id=message.message_id if message else None,
         query_id=query.id if query else None,
+        has_missed=has_missed,
         away_since=away_since if chat.type == Chat.PRIVATE else None,
         taken_by=TAKEN_BY.get(),
     )
@@ -71,15 +78,16 @@ def _is_long_ago(seen_at: datetime | None, now: datetime) -> bool:
 
 
 async def catch_up(visit: Visit) -> None:
-    """Somebody who had blocked the bot is back: they see what became of their orders while nothing reached them."""
-    if visit.person.missed is not None:
-        await _show_missed(visit, visit.person.missed)
+    """Show what the user missed: messages that Telegram refused, and what happened while they had blocked the bot."""
+    shown = await _show_missed(visit) if visit.has_missed else frozenset()
     since, now = visit.away_since, visit.desk.clock.now()
     if since is None:
         return
     async with visit.desk.store.reading() as tx:
         orders = await tx.orders.of_person(visit.person.id, limit=ORDERS_CAUGHT_UP)
     for order in reversed(orders):
+        if order.reference in shown:
+            continue
         if any(at is not None and since < at <= now for at in (order.paid_at, order.ended_at, order.expires_at)):
             visit.notice = visit.t("talk.meanwhile")
             await show_at_the_end(visit, order)
@@ -89,12 +97,43 @@ async def catch_up(visit: Visit) -> None:
         await did(tx, visit.person.id, Did.CAME_BACK, now)
 
 
-async def _show_missed(visit: Visit, reference: str) -> None:
-    """Show the order about which Telegram has refused a message, once."""
-    visit.person = replace(visit.person, missed=None)
+async def _show_missed(visit: Visit) -> frozenset[str]:
+    """Show the orders about which Telegram refused a message, oldest first, and return those that were shown.
+
+    Each is deleted once Telegram has accepted its message: after a crash between the two it is shown again. What
+    Telegram doesn't accept now waits for the next visit.
+    """
+    async with visit.desk.store.reading() as tx:
+        # Read again: the user may just have deleted their data.
+        missed_orders = await tx.missed_orders.of_person(visit.person.id)
+    older, newest = missed_orders[:-MISSED_SHOWN], missed_orders[-MISSED_SHOWN:]
+    if older:
+        if not isinstance(await visit.send(Screen(visit.t.n("talk.missed_older", len(older)))), Delivered):
+            return frozenset()
+        await _delete(visit, older)
+    shown: list[str] = []
+    for missed in newest:
+        if not await _is_shown(visit, missed):
+            break
+        shown.append(missed.reference)
+        await _delete(visit, (missed,))
+    return frozenset(shown)
+
+
+async def _is_shown(visit: Visit, missed: MissedOrder) -> bool:
+    """Show one order, and return whether that is settled: Telegram accepted it, or nothing of it can be shown."""
+    async with visit.desk.store.reading() as tx:
+        order = await tx.orders.get_if_readable(missed.reference)
+    if order is None or order.person_id != visit.person.id:
+        return True
+    visit.notice = visit.t("talk.missed")
+    sent = await show_at_the_end(visit, order)
+    if isinstance(sent, Invalid):
+        # Telegram refuses this status for good, too. It must not keep the user from the orders behind it.
+        sent = await visit.send(Screen(visit.t("talk.missed_elsewhere", reference=order.reference)))
+    return isinstance(sent, Delivered)
+
+
+async def _delete(visit: Visit, seen: Sequence[MissedOrder]) -> None:
     async with visit.desk.store.transaction() as tx:
-        order = await tx.orders.get_if_readable(reference)
-        await tx.people.save(visit.person)
-    if order is not None and order.person_id == visit.person.id:
-        visit.notice = visit.t("talk.missed")
-        await show_at_the_end(visit, order)
+        await tx.missed_orders.delete(seen)

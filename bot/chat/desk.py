@@ -19,7 +19,15 @@ from bot.actions.market import Market
 from bot.actions.observe import Observer
 from bot.actions.orders import Orders
 from bot.actions.payout_times import MeasuredTimes
-from bot.actions.ports import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, Clock, Person, RowUnreadable, Settlement, Store
+from bot.actions.ports import (
+    TAKEN_BY_DRAFT,
+    TAKEN_BY_QUESTION,
+    Clock,
+    Person,
+    RowUnreadable,
+    Settlement,
+    Store,
+)
 from bot.actions.privacy import Privacy
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import KnownRecipients
@@ -135,6 +143,8 @@ class Visit:
     notice: Html | None = None
     failure: Exception | None = None
     away_since: datetime | None = None
+    has_missed: bool = False
+    """Whether there are orders about which the user missed a message."""
     taken_by: str | None = None
 
     @property
@@ -194,7 +204,7 @@ class Visit:
         """Show a question: in the pressed message's place, or as a new message after something typed."""
         screen = self._with_notice(screen)
         in_place = self.message_id is not None and await self._edit(self.message_id, screen)
-        message_id = self.message_id if in_place else await self._send(screen)
+        message_id = self.message_id if in_place else _id_of(await self._send(screen))
         stale = self.desk.prompts.replace(self.chat_id, message_id if screen.keyboard else None)
         if stale not in {None, message_id}:
             await self.desk.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
@@ -218,6 +228,10 @@ class Visit:
 
     async def post(self, screen: Screen) -> int | None:
         """Show an order's message as a new one, whose buttons stay; its id, where it surely was sent."""
+        return _id_of(await self.send(screen))
+
+    async def send(self, screen: Screen) -> Outcome:
+        """Send an order's message as a new one, whose buttons stay, and return what became of it."""
         return await self._send(self._with_notice(screen))
 
     async def post_picture(self, png: bytes, caption: str, keyboard: Keyboard) -> bool:
@@ -235,9 +249,8 @@ class Visit:
         edited = await _persistently(lambda: self._edited(message_id, screen))
         return not isinstance(edited, Gone | Invalid)
 
-    async def _send(self, screen: Screen) -> int | None:
-        sent = await _persistently(lambda: self._sent(screen))
-        return sent.message_id if isinstance(sent, Delivered) else None
+    async def _send(self, screen: Screen) -> Outcome:
+        return await _persistently(lambda: self._sent(screen))
 
     def _edited(self, message_id: int, screen: Screen) -> Awaitable[Outcome]:
         messenger, photo, shown = self.desk.messenger, screen.photo, (screen.text, screen.keyboard)
@@ -250,6 +263,10 @@ class Visit:
         if photo is not None:
             return messenger.send_photo(self.chat_id, photo, *shown, lane="talk")
         return messenger.send_text(self.chat_id, *shown, lane="talk")
+
+
+def _id_of(sent: Outcome) -> int | None:
+    return sent.message_id if isinstance(sent, Delivered) else None
 
 
 async def _persistently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:

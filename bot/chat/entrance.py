@@ -216,7 +216,7 @@ async def _membership(update: Update, _: Context) -> None:
             await tx.people.save(replace(visit.person, blocked_at=visit.desk.clock.now()))
             await tx.subscriptions.delete(visit.person.id)
             await did(tx, visit.person.id, Did.BLOCKED, visit.desk.clock.now())
-        visit.away_since = None
+        visit.away_since, visit.has_missed = None, False
     raise ApplicationHandlerStop
 
 

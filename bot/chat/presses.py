@@ -100,7 +100,7 @@ async def _help(visit: Visit, order: Order) -> None:
         await show_as_decided(visit, order)
 
 
-ACTIONS: dict[str, Callable[[Visit, Order], Awaitable[None]]] = {
+ACTIONS: dict[str, Callable[[Visit, Order], Awaitable[object]]] = {
     "look": _look,
     "card": show_at_the_end,
     "accept": _accept,

@@ -5,6 +5,7 @@ from datetime import timedelta
 from bot.actions.news import subject_of
 from bot.actions.ports import SettlementFailure
 from bot.chat.desk import Visit
+from bot.chat.messenger import Delivered, Outcome
 from bot.chat.screen import Screen
 from bot.chat.screens import outcome
 from bot.domain.order import Notice, Order, Phase
@@ -33,17 +34,19 @@ async def looked_at(visit: Visit, order: Order) -> Order:
     return await visit.desk.observer.observe(order.reference, report, asked_at=now) or order
 
 
-async def show_at_the_end(visit: Visit, order: Order) -> None:
+async def show_at_the_end(visit: Visit, order: Order) -> Outcome:
     """Show where the order stands at the end of the chat. A card moves there: one an order is alive."""
     await visit.acknowledge()
-    message_id = await visit.post(screen_of(visit, order))
+    sent = await visit.send(screen_of(visit, order))
+    message_id = sent.message_id if isinstance(sent, Delivered) else None
     if message_id is None or order.phase not in {Phase.OPEN, Phase.DONE}:
-        return
+        return sent
     async with visit.desk.store.transaction() as tx:
         before = await tx.outbox.message_of(subject_of(order), Notice.CARD, visit.chat_id)
         await tx.outbox.replace_message(subject_of(order), Notice.CARD, visit.chat_id, message_id)
     if before is not None and before != message_id:
         await visit.desk.messenger.delete(visit.chat_id, before, lane="talk")
+    return sent
 
 
 async def show_as_decided(visit: Visit, order: Order) -> None:

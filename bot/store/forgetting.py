@@ -37,6 +37,7 @@ from bot.store.tables import (
     deliveries,
     drafts,
     inbox,
+    missed_orders,
     orders,
     outbox,
     people,
@@ -97,6 +98,7 @@ ITS_ORDERS = select(orders.c.reference).where(orders.c.person_id == PERSON)
 FORGET_PERSON: tuple[Delete | Update, ...] = (
     delete(drafts).where(drafts.c.person_id == PERSON),
     delete(recipients).where(recipients.c.person_id == PERSON),
+    delete(missed_orders).where(missed_orders.c.person_id == PERSON),
     delete(deliveries).where(deliveries.c.person_id == PERSON),
     # The hash stays: a receipt that was handed on can still be told from a forged one.
     update(receipts).where(receipts.c.reference.in_(ITS_ORDERS)).values(code=""),

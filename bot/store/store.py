@@ -21,6 +21,7 @@ from bot.store.forgetting import SqlForgetting
 from bot.store.inbox import SqlInbox
 from bot.store.leader import Leadership, lead
 from bot.store.lookups import SqlLookups
+from bot.store.missed import SqlMissedOrders
 from bot.store.orders import SqlOrders
 from bot.store.outbox import SqlOutbox
 from bot.store.people import SqlPeople
@@ -49,6 +50,7 @@ class SqlTransaction:
         "forgetting",
         "inbox",
         "lookups",
+        "missed_orders",
         "orders",
         "outbox",
         "people",
@@ -65,6 +67,7 @@ class SqlTransaction:
 
     def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self.people = SqlPeople(connection, vault)
+        self.missed_orders = SqlMissedOrders(connection, vault)
         self.inbox = SqlInbox(connection, vault)
         self.drafts = SqlDrafts(connection, vault)
         self.orders = SqlOrders(connection, vault)

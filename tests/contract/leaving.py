@@ -9,6 +9,7 @@ from bot.actions.ports import (
     AuditEntry,
     Broadcast,
     EntryKind,
+    MissedOrder,
     OrderEvent,
     Person,
     PersonAct,
@@ -80,6 +81,7 @@ async def live(store: SqlStore, person_id: int, n: int = 0) -> Order:
         await tx.receipts.add(
             Receipt(reference=order.reference, code=f"CODE-{person_id}", code_hash=f"{person_id}.{n}", created_at=NOW)
         )
+        await tx.missed_orders.save(MissedOrder(person_id=person_id, reference=order.reference, at=NOW))
         placed = a_draft(f"d{person_id}.{n}", chat_id=person_id, person_id=person_id, number="7731004455")
         await tx.drafts.add(replace(placed, status=DraftStatus.PLACED))
         await tx.outbox.add([some_news(f"order:{order.reference}", chat_id=person_id)])

@@ -219,7 +219,9 @@ async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(sto
     await live(store, EMMA)
     held = await privacy.held(a_person())
     assert [each.kind for each in held.entries[f"T-{EMMA}.0"]] == [EntryKind.ASKED, EntryKind.ANSWER]
-    (ticket,) = json.loads(as_file(held, NOW))["tickets"]
+    taken = json.loads(as_file(held, NOW))
+    (ticket,) = taken["tickets"]
+    assert taken["missed_messages"] == [{"about_order": f"R{EMMA}N0", "refused_by_telegram_at": NOW.isoformat()}]
     assert [each["from"] for each in ticket["messages"]] == ["you", "support"]
     assert ticket["messages"][0]["html"] == "about 7731004455"
     assert (ticket["reference"], ticket["about_order"]) == (f"T-{EMMA}.0", f"R{EMMA}N0")

@@ -51,6 +51,8 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "by_page_token": (lambda tx: tx.orders.by_page_token(["t1", "t2"]), "uq_orders_page_token"),
     "open_of": (lambda tx: tx.drafts.open_of(1001), "uq_drafts_open_chat"),
     "lapsed": (lambda tx: tx.drafts.lapsed(NOW), "ix_drafts_open_expires_at"),
+    "missed of_person": (lambda tx: tx.missed_orders.of_person(1001), "pk_missed_orders"),
+    "forget missed": (lambda tx: tx.missed_orders.forget(NOW), "ix_missed_orders_at"),
     "waiting": (lambda tx: tx.inbox.waiting(1001), "ix_inbox_unfinished"),
     "chats_waiting": (lambda tx: tx.inbox.chats_waiting(), "ix_inbox_unfinished"),
     "heads, what is due": (lambda tx: tx.outbox.heads(NOW), "ix_outbox_waiting"),
@@ -133,6 +135,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
 # SQLite gives a table's own unique constraint a name of its own choice.
 SQLITES_NAME = {
     "pk_audit": "sqlite_autoindex_audit_1",
+    "pk_missed_orders": "sqlite_autoindex_missed_orders_1",
     "pk_moved_chats": "sqlite_autoindex_moved_chats_1",
     "pk_orders": "sqlite_autoindex_orders_1",
     "pk_quotes": "sqlite_autoindex_quotes_1",

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.ports import Broadcast, PersonAct, Receipt, Subscription
+from bot.actions.ports import Broadcast, MissedOrder, PersonAct, Receipt, Subscription
 from bot.actions.privacy import Privacy
 from bot.actions.retention import AT_ONCE, Retention
 from bot.domain.draft import DraftStatus
@@ -63,6 +63,18 @@ async def test_recipients_delete_themselves_after_the_set_time(store: SqlStore) 
     assert (old.person_id, old.given, old.refusal, refused.refusal) == (EMMA, an_order().given, None, None)
     assert (receipt.code, receipt.code_hash) == ("", "h")
     assert await retention(store, 30) == 0
+
+
+@pytest.mark.parametrize(("days", "left"), [(30, ["new"]), (0, ["old", "new"])])
+async def test_missed_orders_that_nobody_came_to_see_delete_themselves(
+    store: SqlStore, days: int, left: list[str]
+) -> None:
+    async with store.transaction() as tx:
+        for reference, age in (("old", 31), ("new", 29)):
+            await tx.missed_orders.save(MissedOrder(person_id=EMMA, reference=reference, at=NOW - DAY * age))
+    await retention(store, days)
+    async with store.reading() as tx:
+        assert [each.reference for each in await tx.missed_orders.of_person(EMMA)] == left
 
 
 async def test_zero_days_keep_them_for_ever(store: SqlStore) -> None:

@@ -3,7 +3,8 @@
 import sqlite3
 from contextlib import closing
 
-from tests.contract.store_builders import a_ticket
+from bot.actions.ports import MissedOrder
+from tests.contract.store_builders import NOW, a_ticket
 from tests.e2e.looking_up import books
 from tests.e2e.people import newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import World
@@ -34,15 +35,14 @@ async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_mis
     async with books(kirim) as tx:
         ours = (await tx.orders.by_service_id([order["id"]]))[order["id"]].reference
         assert await tx.tickets.add(a_ticket(person_id=emma.id, order_reference=ours))
+        await tx.missed_orders.save(MissedOrder(person_id=emma.id, reference=ours, at=NOW))
     changes(kirim, TO_A_THIEF, order["id"])
-    changes(kirim, "UPDATE people SET missed = ? WHERE id = ?", ours, emma.id)
     await emma.says("/help")
     await emma.sees(like("help.text"))
 
     async def is_forgiven() -> bool:
         async with books(kirim) as tx:
-            person = await tx.people.get(emma.id)
-        return person is not None and person.missed is None
+            return await tx.missed_orders.of_person(emma.id) == ()
 
     await until(is_forgiven)
 

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from functools import partial
 
 import pytest
 import pytest_asyncio
 
+from bot.actions.ports import MissedOrder
 from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.looking_up import books
 from tests.e2e.trouble import good_weather, invoices_in
@@ -100,10 +100,10 @@ async def test_who_missed_a_message_about_an_order_sees_the_order_at_their_next_
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(SHOWN, anywhere=True)
     async with books(sender.world) as tx:
-        person = await tx.people.get(sender.chat.id)
         (order,) = await tx.orders.of_person(sender.chat.id)
-        assert person is not None
-        await tx.people.save(replace(person, missed=order.reference))
+        await tx.missed_orders.save(
+            MissedOrder(person_id=sender.chat.id, reference=order.reference, at=order.created_at)
+        )
     for _ in range(2):
         await sender.chat.says("/help")
         await sender.chat.sees(like("help.text"))

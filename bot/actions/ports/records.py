@@ -17,11 +17,11 @@ class Person:
     """Somebody who has written to the bot in private; there the chat's id is the person's own.
 
     `suggestion` is the code of the phrase that was suggested to them last; without a phrase of their own, their first
-    invoice bears that one. `missed` is the order about which Telegram has refused a message for good. `notices` is
-    what they chose about being told (kind -> how), where it differs from the usual. `awaits` names the question outside
-    of a draft whose typed answer is waited for (`chat/questions.py`), and `answered_update_id` the last update that has
-    answered one. `seen_at` is when they last acted, to a day. An empty `time_zone` is one that they haven't chosen:
-    Jakarta's is presumed. `username` is their public name, in small letters and without @.
+    invoice bears that one. `notices` is what they chose about being told (kind -> how), where it differs from the
+    usual. `awaits` names the question outside of a draft whose typed answer is waited for (`chat/questions.py`), and
+    `answered_update_id` the last update that has answered one. `seen_at` is when they last acted, to a day. An empty
+    `time_zone` is one that they haven't chosen: Jakarta's is presumed. `username` is their public name, in small
+    letters and without @.
     """
 
     id: int
@@ -32,7 +32,6 @@ class Person:
     created_at: datetime
     phrase: str | None = field(default=None, repr=False)
     suggestion: str | None = field(default=None, repr=False)
-    missed: str | None = None
     notices: Mapping[str, str] | None = None
     awaits: str | None = None
     answered_update_id: int | None = None
@@ -44,6 +43,15 @@ class Person:
     def zone(self) -> ZoneInfo:
         """The time they live by."""
         return zone_of(self.time_zone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissedOrder:
+    """An order about which a user missed a message. `at` is when Telegram last refused one for good."""
+
+    person_id: int
+    reference: str
+    at: datetime
 
 
 TAKEN_BY_DRAFT: Final = "draft"

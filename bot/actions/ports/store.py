@@ -14,7 +14,17 @@ from bot.actions.ports.forgetting import Forgetting
 from bot.actions.ports.lookups import Lookups
 from bot.actions.ports.orders import Orders
 from bot.actions.ports.quotes import Quotes, Subscriptions
-from bot.actions.ports.records import Backlog, InboxItem, LapsedDraft, News, Person, Queue, Receipt, Recipient
+from bot.actions.ports.records import (
+    Backlog,
+    InboxItem,
+    LapsedDraft,
+    MissedOrder,
+    News,
+    Person,
+    Queue,
+    Receipt,
+    Recipient,
+)
 from bot.actions.ports.support import Acts, Audit, Reveals, SavedAnswers
 from bot.actions.ports.tickets import TicketEntries, TicketPosts, Tickets
 from bot.domain.draft import OrderDraft
@@ -59,6 +69,26 @@ class People(Protocol):
 
     async def save(self, person: Person) -> None:
         """Insert or replace."""
+        ...
+
+
+class MissedOrders(Protocol):
+    """The orders about which Telegram refused a message for good, until their user has seen them."""
+
+    async def save(self, missed: MissedOrder) -> None:
+        """Insert, or replace the time of the refusal before."""
+        ...
+
+    async def of_person(self, person_id: int) -> tuple[MissedOrder, ...]:
+        """Return what a user has to see, oldest first."""
+        ...
+
+    async def delete(self, seen: Sequence[MissedOrder]) -> None:
+        """Delete what the user has seen, but not an order about which another message was refused since."""
+        ...
+
+    async def forget(self, before: datetime) -> int:
+        """Delete what was refused before, and return how many orders that were."""
         ...
 
 
@@ -219,6 +249,8 @@ class Transaction(Protocol):
 
     @property
     def people(self) -> People: ...
+    @property
+    def missed_orders(self) -> MissedOrders: ...
     @property
     def inbox(self) -> Inbox: ...
     @property

@@ -25,6 +25,7 @@ from bot.store.tables.people import (
     IS_LEAVING,
     IS_UNFINISHED,
     inbox,
+    missed_orders,
     people,
     recipients,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "inbox",
     "is_open",
     "metadata",
+    "missed_orders",
     "moved_chats",
     "order_events",
     "orders",

@@ -16,7 +16,6 @@ people = Table(
     Column("created_at", Instant, nullable=False),
     Column("phrase", Text),  # sealed
     Column("suggestion", Text),  # sealed
-    Column("missed", Text),
     Column("notices", Json),
     Column("awaits", Text),
     Column("answered_update_id", BigInteger),
@@ -31,6 +30,15 @@ HAS_USERNAME = people.c.username.is_not(None)
 Index("ix_people_username", people.c.username, sqlite_where=HAS_USERNAME, postgresql_where=HAS_USERNAME)
 IS_AWAY = people.c.blocked_at.is_not(None)
 Index("ix_people_blocked_at", people.c.blocked_at, sqlite_where=IS_AWAY, postgresql_where=IS_AWAY)
+
+missed_orders = Table(
+    "missed_orders",
+    metadata,
+    Column("person_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("reference", Text, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Index(None, "at"),
+)
 
 inbox = Table(
     "inbox",
