@@ -3,8 +3,10 @@
 What a notice shows is read from the order as it is when it is told, so that none is stale when it arrives.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.actions.help import Help
@@ -13,7 +15,7 @@ from bot.actions.ports import Clock, News, Person, RowUnreadable, Store, Told, U
 from bot.actions.receipts import Receipts
 from bot.actions.recipients import known_as
 from bot.chat import words
-from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, NotModified, Outcome
+from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, NotModified, Outcome, TryLater
 from bot.chat.receipts import draw
 from bot.chat.screen import Keyboard, Screen
 from bot.chat.screens import card, lapsed, outcome, pay, privacy, recipients, staff_notes, wallet_page
@@ -28,6 +30,9 @@ from bot.invoices import qr
 from bot.pictures.closed import draw_closed
 
 PICTURE_TRIES = 2
+
+MOST_UNSENT: Final = 1_000
+"""Invoices whose attempts that sent nothing are counted. What is forgotten goes out as text sooner."""
 
 TellOrder = Callable[[News, Order, Translator, ZoneInfo], Awaitable[Telling]]
 
@@ -69,6 +74,7 @@ class ChatTeller:
         self._default_locale = default_locale
         self._public_url = public_url
         self._others = others or {}
+        self._unsent = Counter[int]()
         self._special: dict[str, TellOrder] = {
             Notice.INVOICE: self._tell_invoice,
             Notice.INVOICE_TEXT: self._tell_invoice_text,
@@ -138,7 +144,7 @@ class ChatTeller:
         payment = await self._payment(news, order, t, zone)
         page = wallet_page.rows(t, order, self._public_url)
         sent: Outcome = Invalid("the picture failed twice")
-        if news.attempts < PICTURE_TRIES:
+        if news.attempts - self._unsent[news.id] < PICTURE_TRIES:
             picture = await qr.render_png_off_loop(payment.payload)
             caption = marked(news, t, payment.caption)
             if pay.length(caption) > pay.CAPTION:
@@ -150,6 +156,7 @@ class ChatTeller:
                     news.chat_id, picture, caption, keyboard, lane="money", silent=False
                 ),
             )
+            self._count_unsent(news, sent)
         if not isinstance(sent, Invalid):
             return kept(sent)
         sent = await self._with_or_without_page(
@@ -161,6 +168,15 @@ class ChatTeller:
         )
         told = kept(sent)
         return replace(told, without_picture=True) if isinstance(told, Told) else told
+
+    def _count_unsent(self, news: News, sent: Outcome) -> None:
+        """Count an attempt that surely sent nothing, as one that Telegram slowed down: the picture didn't fail."""
+        if not isinstance(sent, TryLater):
+            self._unsent.pop(news.id, None)
+        elif not sent.maybe_told:
+            self._unsent[news.id] += 1
+            while len(self._unsent) > MOST_UNSENT:
+                del self._unsent[next(iter(self._unsent))]
 
     async def _with_or_without_page(
         self, page: Keyboard, keyboard: Keyboard, send: Callable[[Keyboard], Awaitable[Outcome]]

@@ -3,12 +3,16 @@
 from dataclasses import replace
 from typing import Any, cast
 
+import pytest
+
 from bot.actions.help import Help
 from bot.actions.news import news_of
-from bot.actions.ports import Told, Untellable
+from bot.actions.ports import TellLater, Told, Untellable
 from bot.actions.support_room import SupportRoom
+from bot.chat.failures import SlowDown, Unanswered, Unsent
 from bot.chat.messenger import Delivered, Invalid, Messenger, Outcome
 from bot.chat.notices import ChatTeller
+from bot.chat.outcomes import outcome_of
 from bot.chat.screen import Keyboard
 from bot.domain.order import Notice, Order
 from bot.store.store import SqlStore
@@ -54,9 +58,17 @@ async def told(
     notice: Notice = Notice.INVOICE,
     attempts: int = 0,
 ) -> object:
+    async with store.transaction() as tx:
+        await tx.orders.add(order)
+    (news,) = news_of(order, (notice,), NOW)
+    return await teller_of(store, telegram, public_url).tell(replace(news, attempts=attempts))
+
+
+def teller_of(store: SqlStore, telegram: object, public_url: str = "https://pay.example") -> ChatTeller:
+    """What tells news in this Telegram."""
     clock = MovedClock()
     clock.at = NOW
-    teller = ChatTeller(
+    return ChatTeller(
         store=store,
         messenger=cast("Messenger", telegram),
         translations=TRANSLATIONS,
@@ -66,10 +78,6 @@ async def told(
         default_locale="en",
         public_url=public_url,
     )
-    async with store.transaction() as tx:
-        await tx.orders.add(order)
-    (news,) = news_of(order, (notice,), NOW)
-    return await teller.tell(replace(news, attempts=attempts))
 
 
 def labels(keyboard: Keyboard) -> list[str]:
@@ -123,6 +131,46 @@ async def test_an_invoice_whose_picture_failed_twice_is_sent_as_text(store: SqlS
     order = an_order(reference="R2", draft_id="2", service_id="2", page_token="other" + TOKEN[5:])
     assert await told(store, telegram, order, attempts=2) == Told(100, without_picture=True)
     assert len(telegram.photos) == 1
+
+
+class TriedTelegram(Telegram):
+    """What becomes of each picture in turn."""
+
+    def __init__(self, *outcomes: Outcome) -> None:
+        super().__init__()
+        self.outcomes = iter(outcomes)
+
+    async def send_photo(self, *_: Any, **__: Any) -> Outcome:
+        return next(self.outcomes)
+
+
+@pytest.mark.parametrize("unsent", [outcome_of(SlowDown(7)), outcome_of(Unsent("no connection"))])
+async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(store: SqlStore, unsent: Outcome) -> None:
+    failed = outcome_of(Unanswered("no answer"))
+    teller = teller_of(store, TriedTelegram(unsent, unsent, failed, unsent, failed))
+    order = an_order(page_token=TOKEN)
+    async with store.transaction() as tx:
+        await tx.orders.add(order)
+    (news,) = news_of(order, (Notice.INVOICE,), NOW)
+    for attempts in range(5):
+        assert isinstance(await teller.tell(replace(news, id=1, attempts=attempts)), TellLater)
+    assert await teller.tell(replace(news, id=1, attempts=5)) == Told(100, without_picture=True)
+
+
+async def test_attempts_that_sent_nothing_are_not_counted_without_end(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.chat.notices.MOST_UNSENT", 3)
+    teller = teller_of(store, TriedTelegram(*[outcome_of(SlowDown(7))] * 5, Delivered(1)))
+    order = an_order(page_token=TOKEN)
+    async with store.transaction() as tx:
+        await tx.orders.add(order)
+    (news,) = news_of(order, (Notice.INVOICE,), NOW)
+    for number in range(5):
+        await teller.tell(replace(news, id=number))
+    assert sorted(teller._unsent) == [2, 3, 4]
+    await teller.tell(replace(news, id=4))
+    assert sorted(teller._unsent) == [2, 3]
 
 
 async def test_an_invoice_that_is_refused_as_picture_and_as_text_is_refused(store: SqlStore) -> None:
