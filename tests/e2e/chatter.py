@@ -167,7 +167,8 @@ class Chatter:
     async def sees(self, text: str, *, anywhere: bool = False) -> Json:
         """Wait for another's message that contains `text` (a regular expression): new or edited since the last act.
 
-        A message counts that has changed again meanwhile: then it is returned as it was.
+        A message counts that has changed again meanwhile: then it is returned as it was. One that has only lost its
+        buttons says nothing new: the bot takes those of the question before away at any time after the answer.
         """
         return await self.waits_for(
             lambda message: re.search(text, words_of(message)) is not None, anywhere=anywhere, what=text
@@ -180,7 +181,7 @@ class Chatter:
             stands, stood = ((message, anywhere) for message in reversed(messages)), reversed(self._shown)
             for message, is_welcome in chain(stands, ((message, False) for message in stood)):
                 is_own = message["from"]["id"] == self.id
-                if not is_own and (is_welcome or _shape(message) not in self._known) and fits(message):
+                if not is_own and (is_welcome or self._is_new(message)) and fits(message):
                     return message
         raise NotSeen(f"no {what!r}; the last message is {words_of(messages[-1]) if messages else ''!r}", self.chat_id)
 
@@ -215,8 +216,13 @@ class Chatter:
         (await self._http.patch(f"/sandbox/people/{self.id}", json=body)).raise_for_status()
 
     async def _remember(self) -> None:
-        self._known = {_shape(message) for message in await self.messages()}
+        messages = await self.messages()
+        # Each also as it will be without its buttons.
+        self._known = {_shape(each) for message in messages for each in (message, {**message, "reply_markup": None})}
         self._shown.clear()
+
+    def _is_new(self, message: Json) -> bool:
+        return _shape(message) not in self._known
 
     async def _find_button(self, label: str, message: Json | None) -> tuple[Json, Json]:
         async for messages in self.looks():
