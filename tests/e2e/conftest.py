@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 
 from tests.e2e import failure_report
 from tests.e2e.people import calm
+from tests.e2e.trouble import is_at_rest
 from tests.e2e.world import World, world
 
 TOWN = pytest.StashKey[World]()
@@ -39,13 +40,17 @@ async def long_lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def town(request: pytest.FixtureRequest, long_lived: World) -> AsyncIterator[World]:
-    """The long-lived world, calm again after each story. Its tests are marked for the session's loop."""
+    """The long-lived world, calm again after each story. Its tests are marked for the session's loop.
+
+    What the bot still has to do for the story before is waited for: its messages would be taken for this story's.
+    """
     if request.session.stash.get(KILLED, False):
         # In another order of files more stories follow, and its end may not have been noticed yet.
         request.session.stash[KILLED] = False
         await long_lived.kill_bot()
     if long_lived.bot is None or long_lived.bot.returncode is not None:
         await long_lived.start_bot()
+    await is_at_rest(long_lived)
     yield long_lived
     await calm(long_lived)
 

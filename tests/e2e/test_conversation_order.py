@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,7 @@ from tests.e2e.people import (
     taps_to_invoice,
     taps_to_review,
 )
-from tests.e2e.world import Chatter, Json, World
+from tests.e2e.world import Chatter, Json, World, world
 from tests.pictures import qr_texts
 from tests.texts import label, like, says, starts, text
 
@@ -128,14 +129,15 @@ async def declines(town: World) -> None:
     assert await emma.count("lnbcrt") == 0
 
 
-async def test_an_expired_invoice_is_taken_down_and_one_tap_asks_for_a_new_quote(town: World) -> None:
-    # As the live service does, which never fails an order for not being paid.
-    await town.service.does("settings", profile="live", lockedPricePercent=0.5)
-    emma, sari = await newcomer(town), await newcomer(town)
-    (card, order), (_, late) = await taps_to_invoice(town, emma), await taps_to_invoice(town, sari)
-    await town.service.does("settings", lockedPricePercent=0)
-    await asyncio.gather(expires(town, order), expires(town, late))
-    await asyncio.gather(quotes_anew(emma, card, order), pays_late(town, sari, late))
+async def test_an_expired_invoice_is_taken_down_and_one_tap_asks_for_a_new_quote(tmp_path: Path) -> None:
+    # The live service never fails an order for not being paid.
+    async with world(tmp_path, "live") as live:
+        await live.service.does("settings", lockedPricePercent=0.5)
+        emma, sari = await newcomer(live), await newcomer(live)
+        (card, order), (_, late) = await taps_to_invoice(live, emma), await taps_to_invoice(live, sari)
+        await live.service.does("settings", lockedPricePercent=0)
+        await asyncio.gather(expires(live, order), expires(live, late))
+        await asyncio.gather(quotes_anew(emma, card, order), pays_late(live, sari, late))
 
 
 async def quotes_anew(emma: Newcomer, card: Json, order: Json) -> None:
@@ -153,15 +155,15 @@ async def quotes_anew(emma: Newcomer, card: Json, order: Json) -> None:
     await emma.sees("lnbcrt")
 
 
-async def pays_late(town: World, sari: Newcomer, order: Json) -> None:
+async def pays_late(live: World, sari: Newcomer, order: Json) -> None:
     expired = await sari.sees(like("news.expired"), anywhere=True)
     _, anew = await sari.button(label("button.requote"))
-    await town.service.pays(order, late=True)
+    await live.service.pays(order, late=True)
     await sari.sees(like("news.paid_late"))
     await sari.sees(f"✅ {like('step.paid')}", anywhere=True)
     assert starts((await sari.presses(expired, anew, force=True))["text"], "stale.order")
     await sari.sees(f"✅ {like('step.paid')}")
-    await completes(town, order)
+    await completes(live, order)
     await sari.sees(like("news.sent_bank"), anywhere=True)
 
 

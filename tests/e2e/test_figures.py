@@ -4,13 +4,14 @@ import csv
 import io
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from tests.e2e.clocks import JAKARTA, here
 from tests.e2e.people import Newcomer, bot_knows, completes, newcomer, row_of, taps_to_invoice
 from tests.e2e.steps import reaches_invoice
-from tests.e2e.world import Json, World, words_of
+from tests.e2e.world import Json, World, words_of, world
 from tests.texts import label, like, says, text
 
 in_town = pytest.mark.asyncio(loop_scope="session")
@@ -98,10 +99,15 @@ async def test_a_time_is_typed_and_the_service_may_be_away(town: World) -> None:
     await oscar.sees(like("figures.head", "id", period=text("figures.week", "id")))
     told = await oscar.sees(like("platform.no_stats", "id"))
     assert f"{text('platform.rails', 'id')}\n• {text('platform.bitcoin_onchain', 'id')}" in told["text"]
-    await town.service.heals()
-    await town.service.does("settings", profile="live", configured=False)
-    await oscar.says("/stats")
-    told = await oscar.sees(like("platform.figure", "id", name=text("platform.tagline", "id")))
+
+
+async def test_what_the_live_service_tells_without_rails(tmp_path: Path) -> None:
+    async with world(tmp_path, "live") as live:
+        oscar = live.oscar
+        await oscar.speaks("id")
+        await live.service.does("settings", configured=False)
+        await oscar.says("/stats")
+        told = await oscar.sees(like("platform.figure", "id", name=text("platform.tagline", "id")))
     figures = (("total_orders", r"\d+"), ("total_volume_idr", r"Rp[\d.]+"), ("total_volume_sats", r"[\d.]+ sats"))
     written = (
         like("platform.figure", "id", name=text(f"platform.{name}", "id"), value=re.compile(value))
@@ -109,7 +115,6 @@ async def test_a_time_is_typed_and_the_service_may_be_away(town: World) -> None:
     )
     assert re.search("\n".join(written) + "\n", told["text"])
     assert says(told["text"], "platform.unconfigured", "id")
-    await oscar.speaks("en")
 
 
 @in_town

@@ -9,6 +9,7 @@ from bot.domain.tickets import CloseReason, answered, closed, opened
 from bot.sandbox.bot_api.settings import SUPPORT_GROUP_ID
 from tests.e2e.looking_up import COMMANDS, books, has_ordered, hides_the_recipient, looked, orders, rina_of
 from tests.e2e.people import Newcomer, bot_knows, completes, newcomer
+from tests.e2e.trouble import is_at_rest
 from tests.e2e.world import World, words_of
 from tests.texts import in_any_language, label, like, says, text
 
@@ -202,4 +203,5 @@ async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(town: 
         await oscar.says(command.format(**known))
     await oscar.says("/start")
     await oscar.sees(in_any_language("group.text"))
+    await is_at_rest(town)
     assert looked(town) == before

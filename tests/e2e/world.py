@@ -83,6 +83,15 @@ class Service:
         answer = await self._http.request("DELETE", "/control/methods", json={"bankCode": code, "flush": True})
         answer.raise_for_status()
 
+    async def methods(self) -> list[Json]:
+        """The destinations that it pays out to now."""
+        listed: list[Json] = (await self._http.get("/control/methods")).raise_for_status().json()["methods"]
+        return listed
+
+    async def lists_all_methods(self) -> None:
+        """Put every destination back on the live list."""
+        (await self._http.request("DELETE", "/control/methods", json={"flush": True})).raise_for_status()
+
     async def keeps_its_quote(self, btc_idr: float | None = None) -> None:
         """Quote this rate, or the one of now, from here on: it doesn't move with time, as the market's does."""
         await self.does("settings", quoteCacheSeconds=A_DAY)
