@@ -27,10 +27,15 @@ async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         yield made
 
 
+async def lists(rina: Chatter) -> Json:
+    """Ask for the list of all answers; pages of other stories, with buttons of the same name, stand above it."""
+    await rina.says("/answers")
+    return await rina.sees(like("answers.list"))
+
+
 async def writes(rina: Chatter, name: str, *, en: str, id_: str) -> Json:
     """Keep a new answer; the page that shows it."""
-    await rina.says("/answers")
-    await rina.taps(label("answers.add"))
+    await rina.taps(label("answers.add"), message=await lists(rina))
     await rina.sees(like("answers.ask_name"))
     await rina.says(name)
     for _ in range(2):
@@ -42,8 +47,8 @@ async def writes(rina: Chatter, name: str, *, en: str, id_: str) -> Json:
 async def picks(case: Case, name: str) -> Json:
     """From the card to the preview."""
     await case.presses(label("staff_ticket.answers"))
-    await case.rina.sees(like("answers.choose", ticket=case.reference))
-    await case.rina.taps(name)
+    choosing = await case.rina.sees(like("answers.choose", ticket=case.reference))
+    await case.rina.taps(name, message=choosing)
     return await case.rina.sees(like("answers.preview"))
 
 
@@ -60,18 +65,18 @@ async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet:
     await rina.sends(html="So <b>sorry</b> for {Reference}")
     page = await rina.sees("So sorry for {reference}")
     assert "bold" in {entity["type"] for entity in page["entities"]}
-    await rina.says("/answers")
-    await rina.taps(label("answers.add"))
+    await rina.taps(label("answers.add"), message=await lists(rina))
     await rina.says("Late")
     await rina.sees(like("answers.exists", name="late"))
     await rina.says("!")
     await rina.sees(like("answers.name"))
-    await rina.says("/answers")
-    await rina.taps("late")
-    await rina.taps(label("answers.delete"))
-    await rina.sees(like("answers.sure", name="late"))
-    await rina.taps(label("answers.delete"))
-    await rina.sees(like("answers.list"))
+    await rina.taps("late", message=await lists(rina))
+    page = await rina.sees("^late\n")
+    await rina.taps(label("answers.delete"), message=page)
+    question = await rina.sees(like("answers.sure", name="late"))
+    await rina.taps(label("answers.delete"), message=question)
+    listed = await rina.sees(like("answers.list"))
+    assert listed["message_id"] == page["message_id"]
     assert "late" not in await rina.buttons()
 
 
@@ -121,8 +126,8 @@ async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(quiet: Wor
     await person.says("How long does it take?")
     head = await quiet.rina.sees(like("case.person", id=str(person.id)), anywhere=True)
     await quiet.rina.taps(label("staff_ticket.answers"), message=head)
-    await quiet.rina.sees(like("answers.choose"))
-    toast = await quiet.rina.taps("which")
+    choosing = await quiet.rina.sees(like("answers.choose"))
+    toast = await quiet.rina.taps("which", message=choosing)
     assert toast["text"] == label("answers.needs_order")
 
 
@@ -171,8 +176,7 @@ async def test_nobody_but_support_reads_or_changes_them(quiet: World) -> None:
     assert refused["text"] == label("staff.not_yours")
     await quiet.stop_bot()
     await quiet.start_bot(SUPPORT_IDS="3001,2001")
-    await quiet.rina.says("/answers")
-    await quiet.rina.taps("secret")
+    await quiet.rina.taps("secret", message=await lists(quiet.rina))
     await quiet.rina.sees("For staff alone")
 
 
