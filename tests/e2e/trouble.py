@@ -26,13 +26,14 @@ class Calls:
     world: World
     method: str
 
-    async def count(self) -> int:
-        """How many were carried out or refused."""
-        return len(await self.world.calls(self.method))
+    async def count(self, chat_id: int | None = None) -> int:
+        """How many were carried out or refused, perhaps in one chat alone."""
+        calls = await self.world.calls(self.method)
+        return sum(chat_id in {None, call["chat_id"]} for call in calls)
 
-    async def are_more_than(self, known: int) -> bool:
+    async def are_more_than(self, known: int, chat_id: int | None = None) -> bool:
         """Whether there have been more since."""
-        return await self.count() > known
+        return await self.count(chat_id) > known
 
 
 def calls_of(world: World, method: str) -> Calls:
@@ -47,12 +48,12 @@ async def held(calls: Calls, person: Chatter | None = None, fault: str = "delay"
     `delay` holds the call itself, so that nothing of it has happened; `delay_after` only its answer.
     """
     where = {} if person is None else {"chat_id": person.chat_id}
-    known = await calls.count()
+    known = await calls.count(**where)
     await calls.world.telegram_fails(fault, calls.method, seconds=FOR_LONG, times=1, **where)
     yield
     await until(lambda: _is_taken(calls.world), what=f"{calls.method} in the air")
     if fault == "delay_after":
-        await until(lambda: calls.are_more_than(known), what=calls.method)
+        await until(lambda: calls.are_more_than(known, **where), what=calls.method)
 
 
 @asynccontextmanager
