@@ -10,10 +10,12 @@ from datetime import datetime
 
 from bot.actions import limits
 from bot.actions.market import Market
+from bot.actions.matching import Seen, read_list
 from bot.actions.news import news_of
 from bot.actions.ports import (
     Clock,
     EventNote,
+    ServiceDown,
     Settlement,
     SettlementFailure,
     Store,
@@ -22,8 +24,9 @@ from bot.actions.ports import (
 from bot.actions.posting import Posting
 from bot.actions.recipients import remember
 from bot.actions.rules import Rules
-from bot.actions.settling import Settling, is_superseded, note
+from bot.actions.settling import Settling, is_like_anothers, is_superseded, note
 from bot.actions.verdict import Verdict, notices_of_open, withheld
+from bot.domain.deposits import list_counts
 from bot.domain.draft import DraftStatus, OrderDraft
 from bot.domain.follow import next_look, offer_is_over
 from bot.domain.order import Notice, Order, Phase, new_page_token, new_reference, opened
@@ -60,7 +63,8 @@ class Orders:
         self.rules = rules
         self.on_news = on_news
         self.settling = Settling(store, clock, rules, on_news)
-        self.posting = Posting(settlement, self.settling)
+        self.posting = Posting(settlement, self.settling, clock)
+        self._settlement = settlement
 
     async def review(self, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
         """The draft with the quote its review shows, and what it comes to.
@@ -159,17 +163,27 @@ class Orders:
     async def accept_price(self, reference: str) -> Order | None:
         """Show the invoice of an order that its sender was asked about; None where there's nothing to accept any more.
 
-        A cap or a minimum that has changed since counts, and so does the same order created again since: such an order
-        is returned in phase UNSHOWN, and its sender gets a message that says why.
+        A cap or a minimum that has changed since counts, and so does the same order created again since, or another
+        program's open deposit of the same sum. Such an order is returned in phase UNSHOWN, and its sender gets a
+        message that says why.
+
+        Raises `SettlementFailure` where the list of orders can't be read; the question stays open then.
         """
-        now = self.clock.now()
+        async with self.store.reading() as tx:
+            asked = await tx.orders.get(reference)
+        if asked is None or asked.phase is not Phase.HELD or offer_is_over(asked, self.clock.now()):
+            return None
+        seen = await self._list_around(asked)
         listed = await self._by_pair()
+        now = self.clock.now()
         async with self.store.transaction() as tx:
             held = await tx.orders.get(reference)
             if held is None or held.phase is not Phase.HELD or offer_is_over(held, now):
                 return None
             if await is_superseded(tx, held):
                 verdict = withheld(held, Notice.SUPERSEDED, note=EventNote.SUPERSEDED)
+            elif await is_like_anothers(tx, held, seen, now):
+                verdict = withheld(held, Notice.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
             else:
                 verdict = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
             look = next_look(verdict.order, now, self.rules.poll_interval)
@@ -179,6 +193,15 @@ class Orders:
                 await tx.outbox.add(news_of(saved, verdict.notices, now))
         self.on_news()
         return saved
+
+    async def _list_around(self, held: Order) -> Seen | None:
+        """The list that a deposit is compared with; None for an invoice. Raises `SettlementFailure`."""
+        if held.deposit is None or held.service_id is None:
+            return None
+        seen = await read_list(self._settlement, self.clock)
+        if not list_counts(seen.reports, held.service_id, is_new=False):
+            raise ServiceDown
+        return seen
 
     def _accepted(self, held: Order, now: datetime) -> Verdict:
         if not self.rules.amounts_for(held.method).allow(held.idr or 0):

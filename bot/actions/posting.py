@@ -9,20 +9,38 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from bot.actions.ending import end
+from bot.actions.matching import Seen, read_list
 from bot.actions.patience import Sleep, surely
-from bot.actions.ports import LASTING, KeyRefused, NotMade, OutcomeUnknown, Refused, Settlement, StoreDown, Wish
+from bot.actions.ports import (
+    LASTING,
+    Clock,
+    KeyRefused,
+    NotMade,
+    OutcomeUnknown,
+    Placed,
+    Refused,
+    Settlement,
+    SettlementFailure,
+    StoreDown,
+    Wish,
+)
 from bot.actions.settling import Settling
+from bot.domain.deposits import list_counts
 from bot.domain.order import Order
 
 log = structlog.get_logger(__name__)
+
+LIST_SECONDS = 4.0
+"""How long the list may take to be read after the longest request: `Rules.longest_post` covers both."""
 
 
 class Posting:
     """The requests that are under way in this process, one for each intent. `sleep` can be virtual."""
 
-    def __init__(self, settlement: Settlement, settling: Settling, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(self, settlement: Settlement, settling: Settling, clock: Clock, sleep: Sleep = asyncio.sleep) -> None:
         self._settlement = settlement
         self._settling = settling
+        self._clock = clock
         self._sleep = sleep
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -66,7 +84,29 @@ class Posting:
             log.warning("order_rejected", order=order.reference, error=type(failure).__name__)
             await self._keep(order, lambda: self._settling.refused(order.reference))
         else:
-            await self._keep(order, lambda: self._settling.settle(order.reference, placed))
+            await self._take(order, placed)
+
+    async def _take(self, order: Order, placed: Placed) -> None:
+        """Settle an answer. A deposit waits for a list that has its order: see `actions/settling.is_like_anothers`.
+
+        Without one, another program's deposit of the same sum could be open. Then the sender hears that we check, and
+        the reconciler finds the order as soon as the list has it. If that takes too long, the sender is asked. So a
+        service without a list shows no deposit, and keeps nobody waiting for ever.
+        """
+        seen = None if placed.deposit is None else await self._list_with(placed.service_id)
+        if placed.deposit is not None and seen is None:
+            log.warning("deposit_not_compared", order=order.reference)
+            await self._keep(order, lambda: self._settling.unknown(order.reference))
+            return
+        await self._keep(order, lambda: self._settling.settle(order.reference, placed, seen=seen))
+
+    async def _list_with(self, service_id: str) -> Seen | None:
+        try:
+            async with asyncio.timeout(LIST_SECONDS):
+                seen = await read_list(self._settlement, self._clock)
+        except (SettlementFailure, TimeoutError):
+            return None
+        return seen if list_counts(seen.reports, service_id, is_new=True) else None
 
     async def _keep(self, order: Order, save: Callable[[], Awaitable[object]]) -> None:
         """Save the answer, however long the database is away.

@@ -5,25 +5,20 @@ newest, and adopted only if it surely is ours. What is not found is no proof tha
 time the person is asked, and never is anything sent again by itself.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
 
+from bot.actions.matching import AFTER, BEFORE, Seen, could_be, read_list, recipients_of
 from bot.actions.mistakes import where
 from bot.actions.news import news_of
 from bot.actions.orders import Orders
-from bot.actions.ports import KeyRefused, Newest, Placed, Settlement, SettlementFailure, SlowDown, Store
+from bot.actions.ports import KeyRefused, Placed, Settlement, SettlementFailure, SlowDown, Store
 from bot.actions.settling import note
 from bot.domain.order import LIGHTNING, LOOKED_FOR, Notice, Order, OrderReport, Phase
-from bot.domain.payout import Sameness, is_same_holder, same_recipient
-from bot.domain.timeline import Step, step_after
 
 log = structlog.get_logger(__name__)
-
-BEFORE = timedelta(seconds=5)
-AFTER = timedelta(seconds=40)
-"""An order was made between our intent and the end of the longest request, a little slack on both sides."""
 
 ORPHANED_AFTER = timedelta(seconds=5)
 """An intent that this process isn't posting, as old as that, lost its process: its person hears that we check."""
@@ -38,15 +33,6 @@ REST = timedelta(seconds=30)
 PATIENCE = 20
 LONGEST_GAP = timedelta(minutes=10)
 """Once the person has been asked, the list is read each twentieth of the time that has passed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """When a list was made: by the service's own clock, and by ours between asking and being answered."""
-
-    served_at: datetime | None
-    asked_at: datetime
-    answered_at: datetime
 
 
 class Reconciler:
@@ -94,14 +80,13 @@ class Reconciler:
     async def _search(self, lost: list[Order]) -> None:
         asked_at = self._clock.now()
         try:
-            newest = await self._settlement.newest()
+            seen = await read_list(self._settlement, self._clock)
         except SettlementFailure as failure:
             log.info("order_search_failed", error=type(failure).__name__, looked_for=len(lost))
             self._pause(asked_at, lost, failure)
             return
         self._pause(asked_at, lost)
-        seen = Seen(newest.served_at, asked_at, self._clock.now())
-        free = await self._unclaimed(newest)
+        free = await self._unclaimed(seen)
         for order in lost:
             await self._look_for(order, free, seen)
 
@@ -123,10 +108,10 @@ class Reconciler:
             why = type(error).__name__
             log.error("order_match_failed", order=order.reference, error=why, where=where(error))  # noqa: TRY400  may quote
 
-    async def _unclaimed(self, newest: Newest) -> list[OrderReport]:
+    async def _unclaimed(self, seen: Seen) -> list[OrderReport]:
         async with self._store.reading() as tx:
-            claimed = await tx.orders.by_service_id([report.service_id for report in newest.reports])
-        return [report for report in newest.reports if report.service_id not in claimed]
+            claimed = await tx.orders.by_service_id([report.service_id for report in seen.reports])
+        return [report for report in seen.reports if report.service_id not in claimed]
 
     async def _only_match(self, order: Order, free: list[OrderReport], seen: Seen) -> OrderReport | None:
         matches = [report for report in free if could_be(order, report, seen)]
@@ -149,7 +134,8 @@ class Reconciler:
         if not could_be(order, full, seen):
             return
         placed, is_masked = _as_placed(order, full), recipients_of(order, full) == "masked"
-        if placed is not None and await self._orders.settling.settle(order.reference, placed, is_masked=is_masked):
+        settle = self._orders.settling.settle
+        if placed is not None and await settle(order.reference, placed, is_masked=is_masked, seen=seen):
             log.info("order_found", order=order.reference, masked=is_masked)
 
     async def _move_on(self, order: Order) -> None:
@@ -184,50 +170,6 @@ class Reconciler:
 
 
 NEWS_OF_PHASE = {Phase.UNKNOWN: (Notice.CHECKING,), Phase.UNRESOLVED: (Notice.UNRESOLVED,)}
-
-
-def could_be(order: Order, report: OrderReport, seen: Seen) -> bool:
-    """Whether the service's order may be the one that `order` intended.
-
-    Times are compared as ages, each by its own clock: the service's may differ from ours. One that is paid is
-    another's, since nobody was shown its invoice. A recipient that the service masks is no proof: another program
-    with the same key may have ordered for somebody else at the same bank. See `recipients_of`.
-    """
-    return (
-        (report.bank_code, report.bank_name) == (order.method.code, order.method.name)
-        and _has_given_amount(order, report)
-        and (report.channel or LIGHTNING) == order.channel
-        and recipients_of(order, report) != "different"
-        and report.paid_at is None
-        and step_after(Step.CREATED, report.state) is Step.CREATED
-        and _made_in_window(order, report, seen)
-    )
-
-
-def recipients_of(order: Order, report: OrderReport) -> Sameness:
-    """Return whether both go to one recipient; "masked" is only likely, and the sender is asked then.
-
-    A masked number needs four telling digits, and the holder's name to agree where both sides have one.
-    """
-    if report.recipient is None:
-        return "different"
-    sameness = same_recipient(order.number, report.recipient, order.method.kind)
-    if sameness == "masked" and not is_same_holder(order.holder, report.holder):
-        return "different"
-    return sameness
-
-
-def _has_given_amount(order: Order, report: OrderReport) -> bool:
-    said = report.sats if order.given.currency == "SAT" else report.idr
-    return said == order.given.value
-
-
-def _made_in_window(order: Order, report: OrderReport, seen: Seen) -> bool:
-    if report.created_at is None or seen.served_at is None:
-        return False
-    age = seen.served_at - report.created_at
-    earliest, latest = seen.asked_at - age, seen.answered_at - age
-    return earliest <= order.created_at + AFTER and latest >= order.created_at - BEFORE
 
 
 def _as_placed(order: Order, report: OrderReport) -> Placed | None:

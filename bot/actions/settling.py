@@ -11,12 +11,14 @@ from datetime import datetime
 import structlog
 
 from bot.actions.alarms import of_order
+from bot.actions.matching import Seen, could_be, recipients_of
 from bot.actions.news import news_of, staff_news, subject_of
 from bot.actions.ports import AlarmKind, Clock, EventNote, OrderEvent, Placed, Store, Transaction
 from bot.actions.rules import Rules
 from bot.actions.verdict import Verdict, judge, withheld
+from bot.domain.deposits import MAY_BE_PAID_FOR, deposits_before
 from bot.domain.follow import next_look
-from bot.domain.order import LOOKED_FOR, Notice, Order, Phase
+from bot.domain.order import LOOKED_FOR, Notice, Order, OrderReport, Phase
 
 log = structlog.get_logger(__name__)
 
@@ -30,11 +32,14 @@ class Settling:
         self._rules = rules
         self._on_news = on_news
 
-    async def settle(self, reference: str, placed: Placed, *, is_masked: bool = False) -> Order | None:
+    async def settle(
+        self, reference: str, placed: Placed, *, seen: Seen | None, is_masked: bool = False
+    ) -> Order | None:
         """Record the service's order for our intent and queue what may be shown of it.
 
-        `is_masked`: the order was found by a recipient that the service shows in part only. None where the intent
-        has been given up, or another has settled it: then nothing is shown.
+        `seen` is a list that has the order; only one that isn't paid by deposit can do without. `is_masked`: the order
+        was found by a recipient that the service shows in part only. None where the intent has been given up, or
+        another has settled it: then nothing is shown.
         """
         now = self._clock.now()
         async with self._store.transaction() as tx:
@@ -46,7 +51,7 @@ class Settling:
                 await tx.orders.save(replace(intent, service_id=placed.service_id))
             if intent.phase not in LOOKED_FOR:
                 return None
-            verdict = await self._verdict(tx, intent, placed, now, is_masked=is_masked)
+            verdict = await self._verdict(tx, intent, placed, seen, now, is_masked=is_masked)
             saved = await self._record(tx, verdict, now)
         if saved is not None:
             self._on_news()
@@ -61,7 +66,7 @@ class Settling:
         await self._move(reference, {Phase.INTENDED, Phase.UNKNOWN}, Phase.UNKNOWN, Notice.CHECKING)
 
     async def _verdict(
-        self, tx: Transaction, intent: Order, placed: Placed, now: datetime, *, is_masked: bool
+        self, tx: Transaction, intent: Order, placed: Placed, seen: Seen | None, now: datetime, *, is_masked: bool
     ) -> Verdict:
         """What may be shown, also in sight of all other orders: one request of a sender, one payment, one order."""
         verdict = judge(
@@ -85,7 +90,7 @@ class Settling:
             return withheld(made, Notice.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}")
         if made.deposit_key is not None:
             await tx.orders.lock_payment(made.deposit_key)
-            if await tx.orders.with_deposit_key(made.deposit_key):
+            if await tx.orders.with_deposit_key(made.deposit_key) or await is_like_anothers(tx, made, seen, now):
                 return withheld(made, Notice.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
         return verdict
 
@@ -140,6 +145,32 @@ async def _with_same_invoice(tx: Transaction, order: Order) -> Order | None:
         return None
     await tx.orders.lock_payment(order.payment_hash)
     return await tx.orders.with_payment_hash(order.payment_hash)
+
+
+async def is_like_anothers(tx: Transaction, order: Order, seen: Seen | None, now: datetime) -> bool:
+    """Return whether a deposit for `order` could be taken for that of an order which isn't the bot's own.
+
+    What the bot has created, it knows better than the list: an order that was never shown takes nobody's payment. The
+    same goes for a lost order of ours. If it is found, it is compared with `order` before it's shown.
+    """
+    if order.service_id is None or order.deposit is None or order.sats is None:
+        return False
+    if seen is None:
+        raise ValueError("a deposit is shown only after the list of orders was read")
+    like = deposits_before(seen.reports, order.service_id, order.deposit, order.sats, now)
+    own = await tx.orders.by_service_id([report.service_id for report in like])
+    others = [report for report in like if report.service_id not in own]
+    if others:
+        lost = await tx.orders.unclaimed_like(order, now - MAY_BE_PAID_FOR)
+        found = [[report for report in others if _is_surely(each, report, seen)] for each in lost]
+        # Where two orders could be the lost one, one of them is another program's.
+        ours = [matches[0].service_id for matches in found if len(matches) == 1]
+        others = [report for report in others if report.service_id not in ours]
+    return bool(others)
+
+
+def _is_surely(lost: Order, report: OrderReport, seen: Seen) -> bool:
+    return could_be(lost, report, seen) and recipients_of(lost, report) == "same"
 
 
 async def is_superseded(tx: Transaction, intent: Order) -> bool:

@@ -14,7 +14,7 @@ from bot.agent_tools import arguments as take
 from bot.agent_tools.answers import Output, Refusal, answer
 from bot.agent_tools.doubts import Doubtful, request_of
 from bot.agent_tools.failures import NO_ORDER_MADE, creation_failure, read_failure, unknown_outcome
-from bot.agent_tools.payable import DepositOut, Payment, deposit_like, like_another, payment_of_new
+from bot.agent_tools.payable import DepositOut, Payment, like_another, payment_of_new
 from bot.agent_tools.rates import rails_out
 from bot.agent_tools.service import Service
 from bot.agent_tools.telling import moment, qr_code, rupiah, sats
@@ -26,7 +26,9 @@ from bot.agent_tools.wishes import (
     number_for,
     one_amount,
 )
+from bot.domain.deposits import deposits_before, list_counts
 from bot.domain.money import Amount
+from bot.domain.order import OrderReport
 from bot.domain.quote import Estimate, Quote, estimate, price_drift_percent
 from bot.settlement import CreatedOrder, OrderInput, PayoutMethod, SettlementError
 from bot.settlement.adapter import placed_of
@@ -174,20 +176,27 @@ class Ordering:
         deposit = placed_of(created).deposit
         if payment.deposit is None or deposit is None:
             return
-        try:
-            newest = await self._service.newest()
-        except SettlementError:
+        newest = await self._newest()
+        if not list_counts(newest, created.order_id, is_new=True):
             raise Refusal(
                 f"Order {created.order_id} was created, but the list of orders can't be read right now, so it isn't "
                 "known whether another deposit of the same amount is open. Don't create another order. Call "
                 f"get_offramp_order for {created.order_id} in 5 seconds or later for how to pay it."
-            ) from None
-        first = deposit_like(deposit, created.sat_amount, newest, self._service.clock.now())
-        if first is not None and first.id != created.order_id:
-            why = like_another(first)
+            )
+        now = self._service.clock.now()
+        before = deposits_before(newest, created.order_id, deposit, created.sat_amount, now)
+        if before:
+            why = like_another(before[0])
             self._service.withhold(created.order_id, why)
             log.warning("order_withheld", order_id=created.order_id, why="deposit like another")
             raise Refusal(f"Order {created.order_id} was created, but how to pay it isn't shown: {why}.")
+
+    async def _newest(self) -> tuple[OrderReport, ...]:
+        """Return the newest orders; none where they can't be read, which is no list that has the order."""
+        try:
+            return await self._service.newest()
+        except SettlementError:
+            return ()
 
     def _unshown(self, created: CreatedOrder, complaint: str) -> Refusal:
         self._service.withhold(created.order_id, complaint)

@@ -4,7 +4,6 @@ An invoice must ask for exactly the order's sats, on the right network, and not 
 contract and chain that we know. Anything else isn't handed out at all: an agent pays what it is shown.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,10 +12,9 @@ from pydantic import Field
 from bot.actions.ports import Placed
 from bot.actions.verdict import Payable, Unpayable, check_placed
 from bot.agent_tools.answers import Output
-from bot.domain.follow import WATCH_WITHOUT_EXPIRY
 from bot.domain.limits import AmountLimits
 from bot.domain.money import Amount
-from bot.domain.order import Deposit
+from bot.domain.order import Deposit, OrderReport
 from bot.domain.timeline import STEP_OF_STATE, Step
 from bot.invoices.erc681 import KNOWN_TOKENS, amount_text, transfer_uri, units_for_sats
 from bot.invoices.qr import invoice_qr_payload
@@ -97,30 +95,11 @@ def awaits_payment(order: Order) -> bool:
     return STEP_OF_STATE.get(order.state) == Step.CREATED and order.invoice_paid_at is None
 
 
-def deposit_like(deposit: Deposit, sats: int, orders: Iterable[Order], now: datetime) -> Order | None:
-    """Return the oldest of `orders` that waits for a deposit of the same sum to the same address.
-
-    Nobody could tell which of both a payment is for. Deposits have no expiry: one counts for as long as the bot would
-    follow it.
-    """
-    alike = [
-        order
-        for order in orders
-        if order.deposit_channel == deposit.channel
-        and (order.deposit_to_address or "").lower() == deposit.to_address.lower()
-        and order.sat_amount == sats
-        and awaits_payment(order)
-        and (order.invoice_expires_at is None or now < order.invoice_expires_at)
-        and (order.created_at is None or now < order.created_at + WATCH_WITHOUT_EXPIRY)
-    ]
-    return min(alike, key=lambda order: (order.created_at or now, order.id), default=None)
-
-
-def like_another(first: Order) -> str:
+def like_another(first: OrderReport) -> str:
     """Why a deposit isn't shown that could be taken for that of the order `first`."""
     return (
-        f"order {first.id} waits for a deposit of the same amount to the same address, and a payment could be taken "
-        "for either. Wait until that order is done, or use another amount"
+        f"order {first.service_id} waits for a deposit of the same amount to the same address, and a payment could be "
+        "taken for either. Wait until that order is done, or use another amount"
     )
 
 

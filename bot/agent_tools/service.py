@@ -17,10 +17,11 @@ from bot.actions.budget import Budget
 from bot.actions.clock import SystemClock
 from bot.actions.market import METHODS_FOR, QUOTE_FOR, RAILS_FOR, Shared
 from bot.actions.ports import Clock
-from bot.agent_tools.arguments import MOST_LISTED
 from bot.agent_tools.doubts import Doubts
 from bot.agent_tools.memory import make_room
+from bot.domain.deposits import LONGEST_LIST
 from bot.domain.limits import AmountLimits
+from bot.domain.order import OrderReport
 from bot.domain.quote import TOO_OLD
 from bot.settlement import (
     CreatedOrder,
@@ -34,6 +35,7 @@ from bot.settlement import (
     SettlementClient,
     SettlementError,
 )
+from bot.settlement.adapter import report_of
 from bot.settlement.pace import GAP_SECONDS, OrderPace
 
 ORDER_FOR = timedelta(seconds=GAP_SECONDS)
@@ -135,10 +137,10 @@ class Service:
         self.doubts.looked(begun, is_empty=not listed.orders)
         return listed
 
-    async def newest(self) -> tuple[Order, ...]:
+    async def newest(self) -> tuple[OrderReport, ...]:
         """Return the newest orders for a check of our own, which is no look of a caller's: doubts stay."""
         await self._budget.take()
-        return (await self._client.orders(MOST_LISTED)).orders
+        return tuple(map(report_of, (await self._client.orders(LONGEST_LIST)).orders))
 
     async def create(self, wish: OrderInput) -> CreatedOrder:
         """Create an order (4.5), once."""

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from bot.actions.verdict import TOO_GOOD_PERCENT, Unpayable
-from bot.agent_tools.payable import Payment, deposit_like, like_another, payment_of_known
+from bot.agent_tools.payable import Payment, like_another, payment_of_known
 from bot.agent_tools.service import Service
+from bot.domain.deposits import deposits_before, list_counts
 from bot.domain.money import Amount
+from bot.domain.order import OrderReport
 from bot.domain.quote import Quote, estimate, price_drift_percent
 from bot.settlement import Order, SettlementError
 from bot.settlement.adapter import deposit_of
@@ -19,6 +21,10 @@ from bot.settlement.adapter import deposit_of
 UNCHECKED = (
     "its price and amount can't be checked, because the rate or the list of destinations isn't available right now. "
     "Call again in 5 seconds"
+)
+UNLISTED = (
+    "the list of orders doesn't have it, so it isn't known whether another deposit of the same amount is open. Call "
+    "again in 5 seconds"
 )
 COMPARE = (
     "This server doesn't remember what was requested with this order. Pay it only if the amount and the destination "
@@ -72,23 +78,33 @@ def _checked(service: Service, order: Order) -> Showing:
 
 
 def _compared(
-    service: Service, order: Order, showing: Showing, price: Quote | None, newest: tuple[Order, ...]
+    service: Service, order: Order, showing: Showing, price: Quote | None, newest: tuple[OrderReport, ...]
 ) -> Showing:
     """Compare an order that nobody here remembers with the current quote, and with the newest orders."""
     if showing.payment is None or service.is_agreed(order.id):
         return showing
     if price is None:
         return Showing(why_not=UNCHECKED)
-    deposit = deposit_of(order)
-    first = deposit_like(deposit, order.sat_amount, (*newest, order), service.clock.now()) if deposit else None
-    if first is not None and first.id != order.id:
-        return Showing(why_not=like_another(first))
+    why_not = _why_not_alone(service, order, newest)
+    if why_not is not None:
+        return Showing(why_not=why_not)
     drift = _drift_percent(order, price)
     if drift > service.rules.stop_percent:
         return Showing(why_not=f"its price is {drift:.1f}% worse than the current quote")
     if drift < -service.rules.stop_percent:
         return Showing(why_not=f"its price is {-drift:.1f}% better than the current quote, which can be a mistake")
     return Showing(showing.payment, warnings=(COMPARE, *_price_warnings(drift, service.rules.warn_percent)))
+
+
+def _why_not_alone(service: Service, order: Order, newest: tuple[OrderReport, ...]) -> str | None:
+    """Why a deposit isn't shown that could be taken for another one's, if so."""
+    deposit = deposit_of(order)
+    if deposit is None:
+        return None
+    if not list_counts(newest, order.id, is_new=False):
+        return UNLISTED
+    before = deposits_before(newest, order.id, deposit, order.sat_amount, service.clock.now())
+    return like_another(before[0]) if before else None
 
 
 def _drift_percent(order: Order, price: Quote) -> Decimal:

@@ -48,7 +48,14 @@ async def _look(visit: Visit, order: Order) -> None:
 
 
 async def _accept(visit: Visit, order: Order) -> None:
-    opened = await visit.desk.orders.accept_price(order.reference)
+    try:
+        opened = await visit.desk.orders.accept_price(order.reference)
+    except SettlementFailure:
+        # The question stays open until the list of orders can be read.
+        await visit.acknowledge()
+        visit.notice = visit.t("order.cannot_compare")
+        await visit.update(screen_of(visit, order))
+        return
     if opened is None:
         await show_as_decided(visit, order)
         return

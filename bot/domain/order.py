@@ -115,6 +115,7 @@ class OrderReport:
     updated_at: datetime | None = None
     paid_at: datetime | None = None
     completed_at: datetime | None = None
+    expires_at: datetime | None = None
     deposit: Deposit | None = None
 
     @property

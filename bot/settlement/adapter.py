@@ -112,7 +112,7 @@ class SettlementAdapter:
             raise ports.OrderNotFound from None
         except errors.SettlementError as error:
             raise _read_failure(error) from error
-        return _report(order)
+        return report_of(order)
 
     async def newest(self, limit: int = ROWS) -> ports.Newest:
         """The newest orders (4.7), asked for once."""
@@ -120,7 +120,7 @@ class SettlementAdapter:
             listed = await self._client.orders(limit, retry=False)
         except errors.SettlementError as error:
             raise _read_failure(error) from error
-        return ports.Newest(tuple(map(_report, listed.orders)), listed.fetched_at)
+        return ports.Newest(tuple(map(report_of, listed.orders)), listed.fetched_at)
 
 
 def _body(wish: ports.Wish) -> wire.OrderInput:
@@ -159,7 +159,8 @@ def placed_of(created: wire.CreatedOrder) -> ports.Placed:
     )
 
 
-def _report(order: wire.Order) -> OrderReport:
+def report_of(order: wire.Order) -> OrderReport:
+    """Return what the service's record says, in the port's words."""
     return OrderReport(
         service_id=order.id,
         state=order.state,
@@ -176,6 +177,7 @@ def _report(order: wire.Order) -> OrderReport:
         updated_at=order.updated_at,
         paid_at=order.invoice_paid_at,
         completed_at=order.completed_at,
+        expires_at=order.invoice_expires_at,
         deposit=deposit_of(order),
     )
 

@@ -18,6 +18,8 @@ from tests.waiting import PATIENCE
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from bot.domain.order import OrderReport
+
 
 @pytest.fixture(params=["documented", "live"])
 async def world(request: pytest.FixtureRequest) -> AsyncIterator[AgentWorld]:
@@ -256,15 +258,32 @@ async def test_a_second_deposit_of_the_same_amount_is_not_handed_out_until_the_f
         assert shown["depositToAddress"], shown["paymentWithheld"]
 
 
-async def test_a_deposit_is_handed_out_only_once_the_list_of_orders_was_read(world: AgentWorld) -> None:
-    await world.service.fault("500_before", method="GET", path=ORDERS, times=None)
+@pytest.mark.parametrize("fault", ["500_before", "empty_list"])
+async def test_a_deposit_is_handed_out_only_once_the_list_of_orders_has_it(world: AgentWorld, fault: str) -> None:
+    await world.service.fault(fault, method="GET", path=ORDERS, times=None)
     said = await world.is_refused(depositChannel="btcb")
     (made,) = (await world.service.control("GET", "/orders"))["orders"]
     assert f"Order {made['id']} was created" in said
     assert made["depositToAddress"] not in said
+    if fault == "empty_list":
+        why = (await world.does("get_offramp_order", orderId=made["id"]))["paymentWithheld"]
+        assert "the list of orders doesn't have it" in why
     await world.service.control("DELETE", "/faults")
     await world.service.clock.sleep(60)
     assert (await world.does("get_offramp_order", orderId=made["id"]))["depositToAddress"] == made["depositToAddress"]
+
+
+async def test_a_list_that_is_older_than_the_order_hands_no_deposit_out(world: AgentWorld) -> None:
+    await world.orders()
+    before = await world.tools.newest()
+    assert before
+
+    async def newest() -> tuple[OrderReport, ...]:
+        return before
+
+    world.tools.newest = newest  # type: ignore[method-assign]  # as a copy that lags behind answers
+    said = await world.is_refused(depositChannel="btcb")
+    assert "the list of orders can't be read right now" in said
 
 
 async def test_an_invoice_that_another_order_has_is_not_handed_out(world: AgentWorld) -> None:

@@ -128,6 +128,7 @@ async def test_a_lightning_order_is_placed_and_looked_up(adapter: SettlementAdap
     assert report.recipient
     assert report.created_at
     assert report.paid_at is report.completed_at is None
+    assert report.expires_at == placed.expires_at
 
 
 async def test_an_order_may_be_given_in_sats(adapter: SettlementAdapter) -> None:

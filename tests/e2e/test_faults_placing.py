@@ -31,7 +31,7 @@ async def ready(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[
         world(folder / "live", "live", RECONCILE_SECONDS="1") as live,
     ):
         await asyncio.gather(documented.oscar.says("/start"), live.oscar.says("/start"))
-        crowds = await asyncio.gather(crowd_at_review(documented, 23), crowd_at_review(live, 4))
+        crowds = await asyncio.gather(crowd_at_review(documented, 24), crowd_at_review(live, 4))
         yield dict(zip(("documented", "live"), crowds, strict=True))
 
 
@@ -190,6 +190,21 @@ async def test_a_price_that_moved_is_asked_about_before_the_invoice_is_shown(sen
     await sender.chat.taps(label("button.accept_price"))
     await is_shown_one_invoice(sender)
     assert await posts(sender.world) == before + 1
+
+
+async def test_a_deposit_whose_price_moved_is_shown_only_after_the_list_of_orders_was_read(sender: Sender) -> None:
+    await sender.world.service.does("settings", lockedPricePercent=5)
+    await sender.chat.taps(label("review.edit.channel"))
+    await sender.chat.taps(label("channel.cbbtc"))
+    await sender.chat.taps(label("review.confirm_deposit"))
+    await sender.chat.sees(like("news.price_moved"), anywhere=True)
+    await sender.world.service.fails_with("empty_list", method="GET")
+    await sender.chat.taps(label("button.accept_price"))
+    await sender.chat.sees(like("order.cannot_compare"))
+    assert await sender.chat.count(like("pay.deposit")) == 0
+    await sender.world.service.heals()
+    await sender.chat.taps(label("button.accept_price"))
+    await sender.chat.sees(like("pay.deposit"), anywhere=True)
 
 
 async def test_an_order_whose_price_moved_too_far_for_the_person_is_put_aside_and_never_shown(sender: Sender) -> None:

@@ -1,6 +1,7 @@
 """Finding lost orders while the service, its list or our own database fails, and without wearing the service out."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -75,10 +76,10 @@ async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_be
     emma, sari = await house.place(EMMA), await house.place(SARI, method=BRI)
     settle = house.orders.settling.settle
 
-    async def settle_but_emmas(reference: str, placed: Placed, *, is_masked: bool = False) -> object:
+    async def settle_but_emmas(reference: str, placed: Placed, **others: Any) -> object:
         if reference == emma.reference:
             raise StoreDown
-        return await settle(reference, placed, is_masked=is_masked)
+        return await settle(reference, placed, **others)
 
     monkeypatch.setattr(house.orders.settling, "settle", settle_but_emmas)
     await house.reconciles()
