@@ -10,9 +10,14 @@ BOT: Final = ROOT / "bot"
 
 
 @cache
-def nodes() -> tuple[tuple[Path, ast.AST], ...]:
-    """Return every node of the bot and its tools, with the path of its file from the root; the sandbox is left out."""
-    paths = [
+def paths() -> tuple[Path, ...]:
+    """Return the files of the bot and its tools, from the root; the sandbox is left out."""
+    return tuple(
         path.relative_to(ROOT) for path in sorted(BOT.rglob("*.py")) if "sandbox" not in path.relative_to(BOT).parts
-    ]
-    return tuple((path, node) for path in paths for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8"))))
+    )
+
+
+@cache
+def nodes() -> tuple[tuple[Path, ast.AST], ...]:
+    """Return every node of these files' source, with the path of its file."""
+    return tuple((path, node) for path in paths() for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8"))))

@@ -9,6 +9,7 @@ from bot.actions.ports import Person
 from bot.store import SqlStore
 from bot.store.tables import inbox
 from tests.contract.store_builders import NOW, SECOND, an_update
+from tests.examples import examples
 
 
 async def test_an_update_is_kept_once(store: SqlStore) -> None:
@@ -65,7 +66,7 @@ async def test_what_was_written_is_dropped_when_it_is_dealt_with(store: SqlStore
 
 
 async def test_thousands_of_updates_are_finished_at_once(store: SqlStore) -> None:
-    ids = range(1, 40_001)
+    ids = range(1, examples(40_000) + 1)
     async with store.transaction() as tx:
         added = await tx.inbox.add([an_update(n, body="") for n in ids])
         assert len(added) == len(ids)

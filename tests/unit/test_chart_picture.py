@@ -22,6 +22,7 @@ from bot.pictures.chart import (
 )
 from bot.pictures.chart.layout import CARD_LEFT, CARD_RIGHT, CHART_COLOURS, CHART_PAIRS, LEFT, RIGHT
 from bot.pictures.palette import CARD, COLOURS, LINE, PAGE, SOFT
+from tests.examples import some
 
 POINTS = tuple((number / 299, 0.5 + 0.4 * math.sin(number / 20)) for number in range(300))
 FACTS = ChartFacts(
@@ -90,7 +91,7 @@ def test_the_same_facts_give_the_same_bytes_and_others_give_others() -> None:
     assert len(pictures | {render_chart(FACTS)}) == len(changed) + 1
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("text", some([pytest.param(text, id=name) for name, text in HOSTILE.items()]))
 def test_nothing_runs_out_of_its_place(text: str) -> None:
     picture = _open(render_chart(_everywhere(text)))
     page, card = COLOURS[PAGE], COLOURS[CARD]

@@ -16,6 +16,7 @@ from bot.chat.screens import staff_acts, staff_case, staff_timeline
 from bot.domain.order import Notice, Order, Phase
 from bot.domain.tickets import Cause, opened
 from bot.domain.timeline import Step
+from tests.examples import some
 from tests.texts import says, text
 from tests.unit.every_screen import (
     HOSTILE_NAMES,
@@ -202,7 +203,7 @@ def test_the_language_to_write_in_is_the_one_that_the_person_reads() -> None:
 @pytest.mark.parametrize("locale", ["en", "id"])
 def test_a_case_fits_one_message_whatever_the_order_has_been_through(locale: str) -> None:
     hostile = [("hostile", an_order(replace(an_order().method, name=name))) for name in HOSTILE_NAMES]
-    for moment, order in (*hostile, *at_each_moment()):
+    for moment, order in some([*hostile, *at_each_moment()]):
         seen = shown(a_full_case(order), locale, before="B" * 500)
         assert seen.units <= TEXT_UNITS, moment
         assert seen.units > TEXT_UNITS - 200, f"{moment}: the room that there is must be used"
