@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tests.contract.agent_world import BCA, ORDERS, AgentWorld, agent_world
+from tests.examples import examples
 from tests.waiting import found
 
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 import pytest
 
-CROWD = 200
 BESIDE_ONE_ANOTHER = 50
+CROWD = max(BESIDE_ONE_ANOTHER + 10, examples(200))
 
 Calls = Sequence[asyncio.Task[Any]]
 
