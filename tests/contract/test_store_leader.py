@@ -42,7 +42,7 @@ async def another_process(database: str) -> AsyncIterator[asyncio.subprocess.Pro
     finally:
         if process.returncode is None:
             process.kill()
-            await process.wait()
+            await process.communicate()
 
 
 async def says(process: asyncio.subprocess.Process) -> str:

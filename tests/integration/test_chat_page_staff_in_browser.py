@@ -127,6 +127,7 @@ async def test_one_corrects_and_takes_back_ones_own_words_only(desk: Desk) -> No
 async def test_what_was_being_corrected_is_not_what_is_written_after_all(desk: Desk) -> None:
     await desk.emma_says_hello()
     await does(desk, desk.emma.get_by_test_id("message").last, "edit")
+    await expect(desk.emma.get_by_test_id("composer")).to_have_value("/start")
     await desk.emma.get_by_test_id("composer").press("Escape")
     await expect(desk.emma.get_by_test_id("composer")).to_have_value("")
     await says(desk.emma, "new")

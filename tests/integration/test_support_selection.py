@@ -119,7 +119,8 @@ def test_a_test_that_starts_a_process_has_to_say_so(pytester: pytest.Pytester) -
         def run(): subprocess.run(["true"])
         def shell(): os.system("true")
         def fork(): os.fork() or os._exit(0)
-        def loop(): asyncio.run(asyncio.create_subprocess_exec("true"))
+        async def starts(): await (await asyncio.create_subprocess_exec("true")).wait()
+        def loop(): asyncio.run(starts())
         ways = pytest.mark.parametrize("way", [run, shell, fork, loop])
         @ways
         @pytest.mark.process

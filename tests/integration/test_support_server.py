@@ -26,9 +26,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60
 """Only guards against hanging."""
 STARTS_ONE = """
-import sys
+import signal, sys
 from pathlib import Path
 from tests.support.postgresql import start
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits that it is ignored
 print(start(Path(sys.argv[1]), Path(sys.argv[2])).url, flush=True)
 sys.stdin.read()
 """
