@@ -212,10 +212,13 @@ async def _membership(update: Update, _: Context) -> None:
     change = update.my_chat_member
     visit = VISIT.get()
     if change is not None and change.chat.type == Chat.PRIVATE and change.new_chat_member.status == "kicked":
+        now = visit.desk.clock.now()
+        # Telegram's time: what happened between the block and this update couldn't be sent either.
+        blocked_at = min(change.date, now)
         async with visit.desk.store.transaction() as tx:
-            await tx.people.save(replace(visit.person, blocked_at=visit.desk.clock.now()))
+            await tx.people.save(replace(visit.person, blocked_at=blocked_at))
             await tx.subscriptions.delete(visit.person.id)
-            await did(tx, visit.person.id, Did.BLOCKED, visit.desk.clock.now())
+            await did(tx, visit.person.id, Did.BLOCKED, now)
         visit.away_since, visit.has_missed = None, False
     raise ApplicationHandlerStop
 

@@ -41,6 +41,19 @@ class Onlooker:
         return re.compile(re.sub(r"(?:\\\s)+", r"\\s*", like(key, self.locale, **given)))
 
 
+async def draws_everybody(page: Page, kirim: World) -> None:
+    """Wait until the page shows the people as they are: it loads again for a new one, and for another language."""
+    people = (await kirim.telegram.get("/sandbox/state")).raise_for_status().json()["people"]
+    drawn = ",".join(f"{each['id']} {each['language_code']}" for each in people)
+    await expect(page.locator("body")).to_have_attribute("data-people", drawn)
+
+
+async def shows(page: Page, kirim: World, place: int) -> None:
+    """Choose whose chat is on the screen."""
+    await draws_everybody(page, kirim)
+    await page.get_by_test_id(f"show-{place}").click()
+
+
 async def pays_in_the_wallet(page: Page, who: Onlooker) -> None:
     if who.screen == PHONE:
         await page.get_by_test_id("tab-wallet").click()

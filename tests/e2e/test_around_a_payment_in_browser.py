@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.contract.on_disk import found_in
-from tests.e2e.browsing import PHONE, Onlooker, last, opened, pays_in_the_wallet, picture, says, tap
+from tests.e2e.browsing import PHONE, Onlooker, last, opened, pays_in_the_wallet, picture, says, shows, tap
 from tests.e2e.pages import page_settings
 from tests.e2e.people import bot_knows, completes, expires
 from tests.e2e.world import World, world
@@ -30,7 +30,7 @@ SENDERS = [
 async def test_a_sender_finds_everything_around_a_payment(who: Onlooker, browser: Browser, tmp_path: Path) -> None:
     async with world(tmp_path, "documented", **page_settings()) as kirim, opened(browser, kirim, who) as page:
         pane = page.get_by_test_id(f"pane-{who.person}")
-        await page.get_by_test_id(f"show-{who.person}").click()
+        await shows(page, kirim, who.person)
         phrase = await chooses_a_phrase(page, pane, who)
         await orders_in_one_line(page, pane, who, phrase)
         order = await pays_beside_the_page(kirim, page, pane, who)

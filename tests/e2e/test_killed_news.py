@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 from tests.e2e.crowd import Sender, newcomer_at_review
+from tests.e2e.people import bot_knows, completes, could_not_be_told, newcomer, taps_to_invoice
 from tests.e2e.trouble import calls_of, good_weather, held, invoices_in, posts
 from tests.e2e.world import World, words_of
 from tests.texts import label, like, says
@@ -79,3 +80,19 @@ async def pays(sender: Sender) -> None:
 async def goes_to_the_end(sender: Sender) -> None:
     order = (await sender.orders())[0]
     await sender.world.service.does("advance", orderId=order["id"], state="COMPLETED")
+
+
+async def test_what_happened_before_the_bot_hears_of_a_block_is_shown_as_well(kirim: World) -> None:
+    emma = await newcomer(kirim)
+    _, order = await taps_to_invoice(kirim, emma)
+    await kirim.kill_bot()
+    await emma.blocks()
+    await kirim.service.pays(order)
+    await completes(kirim, order)
+    await kirim.telegram_fails("500", "getUpdates")
+    await kirim.start_bot()
+    await bot_knows(kirim, order, state="COMPLETED")
+    await could_not_be_told(kirim, emma)
+    await good_weather(kirim)
+    await emma.blocks(blocked=False)
+    await emma.sees(like("talk.meanwhile"))

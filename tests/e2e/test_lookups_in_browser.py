@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.e2e.browsing import PHONE, Onlooker, last, opened, picture, says, tap
+from tests.e2e.browsing import PHONE, Onlooker, last, opened, picture, says, shows, tap
 from tests.e2e.looking_up import has_ordered, orders
 from tests.e2e.people import newcomer
 from tests.e2e.world import world
@@ -33,7 +33,7 @@ async def test_support_finds_an_order_its_person_and_their_tickets_on_a_phone(
         reference, _ = await orders(kirim, emma)
         await has_ordered(kirim, emma, 7)
         await kirim.rina.speaks(who.locale)
-        await page.get_by_test_id(f"show-{RINA}").click()
+        await shows(page, kirim, RINA)
         pane = page.get_by_test_id(f"pane-{RINA}")
         await pane.get_by_test_id("start").click()
         await says(pane, "/find bca 500rb today")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.e2e.browsing import PHONE, Onlooker, last, opened, picture, says, tap
+from tests.e2e.browsing import PHONE, Onlooker, last, opened, picture, says, shows, tap
 from tests.e2e.people import Newcomer, newcomer
 from tests.e2e.world import World, world
 from tests.texts import label, like, text
@@ -29,7 +29,7 @@ async def test_an_operator_finds_everything_on_a_phone(who: Onlooker, browser: B
         await subscribes(readers["en"], label("subscription.daily"), "06:00")
         await subscribes(readers["id"], label("subscription.daily", "id"), "06.00")
         await kirim.oscar.speaks(who.locale)
-        await page.get_by_test_id(f"show-{OSCAR}").click()
+        await shows(page, kirim, OSCAR)
         pane = page.get_by_test_id(f"pane-{OSCAR}")
         await pane.get_by_test_id("start").click()
         await looks_at_the_rate(page, pane, who)

@@ -18,6 +18,7 @@ from tests.e2e.browsing import (
     pays_in_the_wallet,
     picture,
     says,
+    shows,
     tap,
 )
 from tests.e2e.world import world
@@ -45,7 +46,7 @@ async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: B
     async with world(tmp_path, story.profile) as kirim, opened(browser, kirim, story) as page:
         pane = page.get_by_test_id(f"pane-{story.person}")
         if story.screen == PHONE:
-            await page.get_by_test_id(f"show-{story.person}").click()
+            await shows(page, kirim, story.person)
         await walks_to_the_invoice(page, pane, story)
         await pays_in_the_wallet(page, story)
         await expect(last(pane, story.reads("news.paid"))).to_be_visible()

@@ -11,7 +11,7 @@ from playwright.async_api import Browser, FilePayload, Locator, Page, expect
 
 from bot.invoices.qr import render_png
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.browsing import DESKTOP, PHONE, Onlooker, last, opened, pays_in_the_wallet, picture, tap
+from tests.e2e.browsing import DESKTOP, PHONE, Onlooker, draws_everybody, last, opened, pays_in_the_wallet, picture, tap
 from tests.e2e.people import bot_knows
 from tests.e2e.world import World, world
 
@@ -61,6 +61,7 @@ async def test_a_failed_payment_is_helped_to_its_end(who: InTrouble, browser: Br
     async with world(tmp_path, DEFAULT_LOCALE=who.locale, **REAL_PACE) as kirim, opened(browser, kirim, who) as page:
         (await kirim.telegram.post("/sandbox/limits", json={"enforce": True})).raise_for_status()
         await kirim.rina.speaks(who.locale)
+        await draws_everybody(page, kirim)
         person, support, room = (page.get_by_test_id(f"pane-{chat}") for chat in (who.person, RINA, SUPPORT_GROUP_ID))
         if who.screen == DESKTOP:
             await page.get_by_test_id(f"show-{SARI}").click()

@@ -32,6 +32,7 @@ async function start() {
   const panel = new ServicePanel({ onOrders: (orders) => guide.update(orders) });
   replaceChildren(document.body, skipLink(), topBar(store, stage), guide.node, stage.node, panel.node, phoneTabs());
   document.body.dataset.ready = "true";
+  document.body.dataset.people = peopleIn(store);
   for (const { pane, wallet } of places) {
     pane.log.toEnd();
     wallet?.noticed();
@@ -64,16 +65,20 @@ function connect(store, places, stage, guide) {
   store.on("commands", () => places.forEach(({ pane }) => pane.refreshFoot()));
   store.on("descriptions", () => places.forEach(({ pane }) => pane.refresh()));
   store.on("chat", () => places.forEach(({ pane }) => pane.refreshRoom()));
-  const cast = () => [...store.people.values()].map(({ id, language_code: language }) => `${id} ${language}`).join();
-  const first = cast();
+  const first = peopleIn(store);
   store.on("person", () => {
     // Every word of a chat follows the person's language; that and new people are drawn from the beginning.
-    if (cast() !== first) location.reload();
+    if (peopleIn(store) !== first) location.reload();
     for (const { id, pane, sync } of places) {
       pane.refreshFoot();
       sync?.(store.people.get(id));
     }
   });
+}
+
+// Who there is, and in which language: the page loads again when this changes.
+function peopleIn(store) {
+  return [...store.people.values()].map(({ id, language_code: language }) => `${id} ${language}`).join();
 }
 
 function skipLink() {
