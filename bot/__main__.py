@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from bot import config, logs
+from bot import config
+from bot.infra import logging as logs
 
 BAD_SETTINGS = 2
 RUNNING_ON_OLDER_TABLES = (
@@ -77,7 +78,7 @@ def sandbox(
 @cli.command()
 def mcp() -> None:
     """Run the tool server for AI agents (Model Context Protocol)."""
-    from bot import agent  # noqa: PLC0415  see run
+    from bot.mcp_server import command as agent  # noqa: PLC0415  see run
 
     agent.main()
 
@@ -100,7 +101,7 @@ def migrate() -> None:
 @cli.command("new-key")
 def new_key() -> None:
     """Create a key for ENCRYPTION_KEYS and print it."""
-    from bot.store.vault import new_key as make  # noqa: PLC0415  see run
+    from bot.infra.db.vault import new_key as make  # noqa: PLC0415  see run
 
     typer.echo(make())
 
@@ -109,7 +110,7 @@ def new_key() -> None:
 def rotate_keys() -> None:
     """Re-encrypt the database with the first key in ENCRYPTION_KEYS. The bot can keep running."""
     settings = _settings()
-    from bot import rotating  # noqa: PLC0415  see run
+    from bot.operations import rotate_keys as rotating  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
     with _database_trouble():
@@ -123,7 +124,7 @@ def check(
 ) -> None:
     """Check settings, database, keys, Telegram and the service. Changes nothing."""
     settings = _settings()
-    from bot import checks  # noqa: PLC0415  see run
+    from bot.operations import check as checks  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
     sys.exit(asyncio.run(checks.run(settings, typer.echo, verbose=verbose)))
@@ -171,7 +172,8 @@ def _settings() -> config.Settings:
 @contextmanager
 def _database_trouble() -> Iterator[None]:
     """Report a database that can't be used in one line, without a traceback or a password."""
-    from bot.store import NoKeys, StoreError, UnfitKeys, UnusableUrl  # noqa: PLC0415  see run
+    from bot.infra.db.errors import StoreError, UnusableUrl  # noqa: PLC0415  see run
+    from bot.infra.db.vault import NoKeys, UnfitKeys  # noqa: PLC0415  see run
 
     try:
         yield
@@ -186,7 +188,7 @@ def _database_trouble() -> Iterator[None]:
 @contextmanager
 def _port_trouble() -> Iterator[None]:
     """Report a port that can't be opened in one line."""
-    from bot.web.server import PortTaken  # noqa: PLC0415  see run
+    from bot.infra.http.server import PortTaken  # noqa: PLC0415  see run
 
     try:
         yield

@@ -12,18 +12,18 @@ import structlog
 from telegram import Bot
 from telegram.error import InvalidToken, TelegramError
 
-from bot.chat import entrance
-from bot.chat.failures import TokenRefused
-from bot.chat.flood import FloodGate
-from bot.chat.lanes import Lanes
-from bot.chat.transport import TelegramRequest
-from bot.chat.updates import Receiver, UpdateFeed
+from bot import entrance
 from bot.config import Settings
 from bot.house import House, build, store_of
 from bot.house_workers import loops
-from bot.web import server
-from bot.web.app import create_app
-from bot.workers.group import WorkerGroup, why_it_ended
+from bot.infra.http import server
+from bot.infra.telegram.errors import TokenRefused
+from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.flood import FloodGate
+from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
+from bot.infra.telegram.transport import TelegramRequest
+from bot.infra.workers.group import WorkerGroup, why_it_ended
+from bot.orders.pay_page.app import create_app
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")

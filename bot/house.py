@@ -7,55 +7,55 @@ from decimal import Decimal
 
 from telegram.ext import Application, ApplicationBuilder
 
-from bot.actions.alarms import Alarms
-from bot.actions.broadcast_drafts import BroadcastDrafts
-from bot.actions.broadcasts import Broadcasts
-from bot.actions.budget import AdaptiveBudget
-from bot.actions.clock import SystemClock
-from bot.actions.deliveries import Delivering
-from bot.actions.drafts import Drafts
-from bot.actions.figures import Figures
-from bot.actions.health import Health
-from bot.actions.help import Help
-from bot.actions.history import History
-from bot.actions.market import Market
-from bot.actions.observe import Observer
-from bot.actions.orders import Orders
-from bot.actions.outbox import OutboxDelivery
-from bot.actions.payout_times import MeasuredTimes
-from bot.actions.privacy import Privacy
-from bot.actions.quotes import Quotes
-from bot.actions.rate_news import RateNews
-from bot.actions.receipts import Receipts
-from bot.actions.recipients import KnownRecipients
-from bot.actions.reconcile import Reconciler
-from bot.actions.subscribing import Subscribing
-from bot.actions.support_room import SupportRoom
-from bot.actions.viewed_orders import ViewedOrders
-from bot.actions.watched import WatchedSettlement
-from bot.actions.watching import Watching
-from bot.chat.alarm_news import AlarmTeller
-from bot.chat.broadcast_delivery import ChatCourier, LiveMessages
-from bot.chat.broadcast_news import BroadcastNews
-from bot.chat.charts import Charts
-from bot.chat.desk import Desk
-from bot.chat.limits import SendLimiter
-from bot.chat.messenger import Messenger
-from bot.chat.notices import ChatTeller
-from bot.chat.quote_news import QuoteNews
-from bot.chat.transport import TelegramRequest
+from bot.broadcasts.deliveries import Delivering
+from bot.broadcasts.delivery import ChatCourier, LiveMessages
+from bot.broadcasts.drafts import BroadcastDrafts
+from bot.broadcasts.rendering import BroadcastNews
+from bot.broadcasts.service import Broadcasts
+from bot.broadcasts.worker import Broadcasting, LiveShow
+from bot.checkout.drafts import Drafts
 from bot.config import Settings
+from bot.core.clock import SystemClock
 from bot.house_rules import broadcast_rules_of, pace_of, patience_of, provider_of, rules_of, silence_of
 from bot.house_support import SupportParts, support_of
-from bot.i18n import Translations
+from bot.infra.db.database import SqlStore
+from bot.infra.db.vault import Vault
+from bot.infra.i18n import Translations
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.telegram.outbound.limiter import SendLimiter
+from bot.infra.telegram.outbound.sender import Messenger
+from bot.infra.telegram.transport import TelegramRequest
+from bot.infra.telegram.ui.session import Desk
+from bot.infra.workers.loop import Nudge
+from bot.operations.monitor import Watching
+from bot.operations.monitor_worker import Watch
+from bot.operations.statistics_service import Figures
+from bot.orders.history import History
+from bot.orders.measured_payout_times import MeasuredTimes
+from bot.orders.placement.reconciler import Reconciler
+from bot.orders.placement.service import Orders
+from bot.orders.receipts.service import Receipts
+from bot.orders.rendering import ChatTeller
+from bot.orders.tracking.observer import Observer
+from bot.orders.tracking.poller import Poller
+from bot.orders.tracking.viewed import ViewedOrders
+from bot.rates.charts import Charts
+from bot.rates.notifications import RateNews
+from bot.rates.recording import Quotes
+from bot.rates.rendering import QuoteNews
+from bot.rates.subscriptions import Subscribing
+from bot.recipients.saved import KnownRecipients
 from bot.settlement.adapter import SettlementAdapter
-from bot.settlement.client import SettlementClient
-from bot.store.store import SqlStore
-from bot.store.vault import Vault
-from bot.workers.broadcasting import Broadcasting, LiveShow
-from bot.workers.loop import Nudge
-from bot.workers.poller import Poller
-from bot.workers.watch import Watch
+from bot.settlement.budget import AdaptiveBudget
+from bot.settlement.catalogue import Market
+from bot.settlement.client.client import SettlementClient
+from bot.settlement.health import Health
+from bot.settlement.monitored import WatchedSettlement
+from bot.staff.alarm_rendering import AlarmTeller
+from bot.staff.alarms import Alarms
+from bot.staff.help import Help
+from bot.staff.roles import SupportRoom
+from bot.users.privacy import Privacy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

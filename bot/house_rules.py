@@ -4,13 +4,13 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.actions.broadcasts import BroadcastRules
-from bot.actions.budget import LEAST_PER_SECOND
-from bot.actions.rules import Rules
-from bot.chat.limits import Limits as Pace
+from bot.broadcasts.service import BroadcastRules
 from bot.config import Settings
-from bot.domain.limits import Limits
-from bot.domain.provider import Provider
+from bot.infra.telegram.outbound.limiter import Limits as Pace
+from bot.orders.limits import Limits
+from bot.orders.rules import Rules
+from bot.settlement.budget import LEAST_PER_SECOND
+from bot.users.provider import Provider
 
 
 def rules_of(settings: Settings) -> Rules:

@@ -5,17 +5,17 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from bot.actions.retention import Retention
-from bot.chat import commands
-from bot.chat.lanes import Lanes
 from bot.house import House
-from bot.workers.leaving import Leaving
-from bot.workers.loop import Nudge, run_forever
-from bot.workers.outbox import OutboxWorker
-from bot.workers.quotes import QuoteRecorder
-from bot.workers.subscriptions import SubscriptionsWorker
-from bot.workers.sweeps import Sweeps
-from bot.workers.tickets import Tickets
+from bot.infra.outbox.worker import OutboxWorker
+from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.ui import commands
+from bot.infra.workers.loop import Nudge, run_forever
+from bot.operations.sweeps import Sweeps
+from bot.rates.quote_worker import QuoteRecorder
+from bot.rates.subscription_worker import SubscriptionsWorker
+from bot.support.tickets.worker import Tickets
+from bot.users.retention import Retention
+from bot.users.worker import Leaving
 
 
 def loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, None]]]:

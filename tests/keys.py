@@ -2,7 +2,7 @@
 
 import base64
 
-from bot.store.vault import Vault
+from bot.infra.db.vault import Vault
 
 KEY = bytes(range(32))
 OLDER_KEY = bytes(range(32, 64))

@@ -15,16 +15,16 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Final
 
-from bot.domain.money import Amount
-from bot.domain.oneline import OneLine, read_line
-from bot.domain.oneline.deciding import is_usual
-from bot.domain.payout import PayoutMethod
+from bot.checkout.parser import OneLine, read_line
+from bot.checkout.parser.deciding import is_usual
+from bot.core.money import Amount
+from bot.recipients.methods import PayoutMethod
 from tests.rupiah_in_words import in_words
 
 EWALLETS: Final = {"gopay", "ovo", "dana", "shopeepay", "linkaja", "linkaja_direct", "imkas", "isaku"}
 METHODS: Final = [
     PayoutMethod(each["code"], each["name"], "ewallet" if each["code"] in EWALLETS else "bank", 250_000_000)
-    for each in json.loads((files("bot.domain.payout") / "known.json").read_text(encoding="utf-8"))
+    for each in json.loads((files("bot.recipients") / "known.json").read_text(encoding="utf-8"))
 ]
 
 PARTS: Final = ("method", "number", "amount", "holder")

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise, takewhile
 from typing import Any, cast
 
-from bot.actions.budget import Budget
-from bot.actions.ports import Newest
-from bot.actions.viewed_orders import ViewedOrders
-from bot.domain.order import Order, OrderReport, Phase
-from bot.domain.timeline import Step
-from bot.workers.poller import Poller
+from bot.orders.order import Order, OrderReport, Phase
+from bot.orders.timeline import Step
+from bot.orders.tracking.poller import Poller
+from bot.orders.tracking.viewed import ViewedOrders
+from bot.settlement.budget import Budget
+from bot.settlement.model import Newest
 from tests.contract.store_builders import an_order
 from tests.virtual_time import now
 

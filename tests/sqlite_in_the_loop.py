@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from bot.store.one_trip import OneTripConnection
+from bot.infra.db.sqlite import OneTripConnection
 
 Work = tuple[asyncio.Future[Any] | None, Callable[[], Any]]
 TRIES, PAUSE_SECONDS = 30_000, 0.001
@@ -74,5 +74,5 @@ class ConnectionInTheLoop(OneTripConnection):
 
 
 def connect(database: str, **options: Any) -> ConnectionInTheLoop:
-    """Stand in for `bot.store.one_trip.connect`."""
+    """Stand in for `bot.infra.db.sqlite.connect`."""
     return ConnectionInTheLoop(lambda: sqlite3.connect(database, factory=Impatient, **options))

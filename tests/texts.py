@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from bot.i18n import Html, Translations, Translator, as_html
-from bot.i18n.catalogues import LOCALES
-from bot.i18n.translator import PLACEHOLDER
-from bot.sandbox.bot_api import html
+from bot.infra.i18n import Html, Translations, Translator, as_html
+from bot.infra.i18n.catalogues import LOCALES
+from bot.infra.i18n.translator import PLACEHOLDER
+from bot.sandbox.bot_api.text import html
 
 TRANSLATIONS: Final = Translations.load(strict=True)
 ANYTHING: Final = r"[\s\S]*?"

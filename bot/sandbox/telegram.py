@@ -16,16 +16,16 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from bot.sandbox.bot_api.box import Sandbox
-from bot.sandbox.bot_api.controls_api import ControlsApi
-from bot.sandbox.bot_api.endpoint import BotApi, download
-from bot.sandbox.bot_api.events import EventLog
-from bot.sandbox.bot_api.faults import Faults
 from bot.sandbox.bot_api.journal import keep_flushing, open_journal
-from bot.sandbox.bot_api.limits import RateLimiter
-from bot.sandbox.bot_api.people_api import PeopleApi
+from bot.sandbox.bot_api.people.events import EventLog
+from bot.sandbox.bot_api.people.people_api import PeopleApi
+from bot.sandbox.bot_api.server.controls_api import ControlsApi
+from bot.sandbox.bot_api.server.endpoint import BotApi, download
+from bot.sandbox.bot_api.server.faults import Faults
+from bot.sandbox.bot_api.server.limits import RateLimiter
+from bot.sandbox.bot_api.server.webhook import keep_delivering
 from bot.sandbox.bot_api.settings import SANDBOX_TOKEN, SUPPORT_GROUP_ID, Limits, TelegramSandboxSettings
 from bot.sandbox.bot_api.updates import UpdateQueue
-from bot.sandbox.bot_api.webhook import keep_delivering
 from bot.sandbox.bot_api.world import World
 
 if TYPE_CHECKING:

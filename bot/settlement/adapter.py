@@ -6,14 +6,14 @@ Polling reads are sent once (`retry=False`): the poller has its own budget and i
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from bot.actions import ports
-from bot.domain.order import Deposit, OrderReport
-from bot.domain.payout import PayoutMethod
-from bot.domain.quote import Quote
-from bot.invoices.erc681 import KNOWN_TOKENS
-from bot.settlement import errors, wire
-from bot.settlement.client import SettlementClient
-from bot.settlement.pace import OrderPace
+from bot.orders.order import Deposit, OrderReport
+from bot.payments.erc681 import KNOWN_TOKENS
+from bot.rates.quote import Quote
+from bot.recipients.methods import PayoutMethod
+from bot.settlement import model as ports
+from bot.settlement.client import errors, wire
+from bot.settlement.client.client import SettlementClient
+from bot.settlement.client.pace import OrderPace
 from bot.settlement.rails import told_rails
 
 ROWS = 100
@@ -24,7 +24,7 @@ async def _always() -> bool:
 
 
 class SettlementAdapter:
-    """Implements `bot.actions.ports.Settlement` on a `SettlementClient`.
+    """Implements `bot.settlement.model.Settlement` on a `SettlementClient`.
 
     `may_place` is asked right before each order's creation whether this process may create one.
     """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.actions import ports
+from bot.settlement import model as ports
 
 if TYPE_CHECKING:
-    from bot.settlement import wire
+    from bot.settlement.client import wire
 
 
 def told_rails(rails: wire.DepositRails) -> ports.DepositRails:

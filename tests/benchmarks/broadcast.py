@@ -17,11 +17,13 @@ from decimal import Decimal
 
 from sqlalchemy import select
 
-from bot.actions.ports import Broadcast, BroadcastStatus, News, Person, Subscription
-from bot.domain.order import Notice
-from bot.domain.quote import Quote
-from bot.store.store import SqlStore
-from bot.store.tables import outbox
+from bot.broadcasts.model import Broadcast, BroadcastStatus
+from bot.infra.db.database import SqlStore
+from bot.infra.outbox.tables import outbox
+from bot.orders.order import Notice
+from bot.rates.model import Subscription
+from bot.rates.quote import Quote
+from bot.users.model import News, Person
 from tests.benchmarks import crowd
 from tests.benchmarks.crowd import Followed
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from bot.domain.money import Amount
-from bot.domain.order import Order, Phase
-from bot.domain.payout import PayoutMethod
-from bot.domain.timeline import Step
-from bot.store.store import SqlStore
+from bot.core.money import Amount
+from bot.infra.db.database import SqlStore
+from bot.orders.order import Order, Phase
+from bot.orders.timeline import Step
+from bot.recipients.methods import PayoutMethod
 from tests.benchmarks.stage import Stage
 from tests.keys import VAULT
 

@@ -9,13 +9,13 @@ import sys
 
 from telegram.ext import ApplicationBuilder
 
-from bot.actions.clock import SystemClock
-from bot.chat.lanes import Lanes
-from bot.chat.limits import SendLimiter
-from bot.chat.pace import UNLIMITED
-from bot.chat.transport import TelegramRequest
-from bot.chat.updates import Receiver, UpdateFeed
-from bot.store.store import SqlStore
+from bot.core.clock import SystemClock
+from bot.infra.db.database import SqlStore
+from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
+from bot.infra.telegram.outbound.limiter import SendLimiter
+from bot.infra.telegram.outbound.pace import UNLIMITED
+from bot.infra.telegram.transport import TelegramRequest
 from tests.benchmarks import skeleton
 from tests.keys import VAULT
 

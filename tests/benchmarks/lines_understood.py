@@ -3,7 +3,7 @@
 import time
 from typing import Final
 
-from bot.domain.oneline import read_line
+from bot.checkout.parser import read_line
 from tests.benchmarks.report import Row, Spread
 from tests.order_lines import METHODS, Case, Tally, cases, slipped
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from telegram import Update
 
-from bot.actions.clock import SystemClock
-from bot.chat.lanes import Lanes
-from bot.chat.updates import Receiver
-from bot.store.store import SqlStore
+from bot.core.clock import SystemClock
+from bot.infra.db.database import SqlStore
+from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.receiver import Receiver
 from tests.benchmarks import skeleton
 from tests.benchmarks.report import Row, Spread, seconds
 from tests.benchmarks.skeleton import App, Json

@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.actions.budget import Budget
-from bot.domain.poll_schedule import STRETCHED_SHARE
+from bot.orders.tracking.schedule import STRETCHED_SHARE
+from bot.settlement.budget import Budget
 from tests.benchmarks.report import Row, seconds, times_as_much
 from tests.polled_orders import INTERVAL, PolledOrders
 from tests.virtual_time import VirtualLoop, now

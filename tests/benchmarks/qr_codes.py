@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import qrcode
 
-from bot.invoices import qr
+from bot.payments import qr
 from tests.benchmarks.report import Row, Spread
 
 CODES, FEW_CODES = 100, 20

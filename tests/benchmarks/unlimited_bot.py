@@ -1,8 +1,8 @@
 """The whole bot, unmodified but for Telegram's limits on sending: what is left is the bot's own time."""
 
 from bot import __main__, house
-from bot.chat.limits import SendLimiter
-from bot.chat.pace import UNLIMITED, Limits
+from bot.infra.telegram.outbound.limiter import SendLimiter
+from bot.infra.telegram.outbound.pace import UNLIMITED, Limits
 
 
 def _unlimited(_limits: Limits) -> SendLimiter:

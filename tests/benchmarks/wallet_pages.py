@@ -19,8 +19,8 @@ from pathlib import Path
 import aiohttp
 import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
 
-from bot.domain.order import new_page_token
-from bot.store.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.orders.order import new_page_token
 from tests.benchmarks import crowd
 from tests.benchmarks.processes import Process, running
 from tests.benchmarks.report import Row, Spread, times_as_much

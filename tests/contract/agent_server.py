@@ -14,13 +14,13 @@ from unittest.mock import patch
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships none
 from mcp.server.mcpserver.tools import Tool
 
-from bot.agent_tools.server import create_server
+from bot.mcp_server.server import create_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bot.agent_tools.server import AgentServer
-    from bot.agent_tools.service import Service
+    from bot.mcp_server.server import AgentServer
+    from bot.mcp_server.service import Service
 
 _make_tool = Tool.from_function
 _check_schema = Draft202012Validator.check_schema

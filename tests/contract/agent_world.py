@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mcp import Client
 from mcp_types import TextContent, TextResourceContents
 
-from bot.agent_tools.service import Rules, Service
+from bot.mcp_server.service import Rules, Service
 from tests.contract.agent_server import schemas_checked_once, tool_server
 from tests.contract.settlement_service import SandboxService, sandbox_service
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from mcp_types import CallToolResult
 
-    from bot.settlement import SettlementClient
+    from bot.settlement.client import SettlementClient
 
     Sleep = Callable[[float], Awaitable[None]]
 

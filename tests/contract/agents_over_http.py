@@ -12,8 +12,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
-from bot.actions.clock import SystemClock
-from bot.agent_tools.service import Rules, Service
+from bot.core.clock import SystemClock
+from bot.mcp_server.service import Rules, Service
 from tests.contract.agent_server import tool_server
 from tests.contract.settlement_service import Clock, SandboxService, sandbox_service
 from tests.integration.agent_http import TOKEN, served

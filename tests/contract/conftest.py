@@ -16,8 +16,9 @@ import asyncpg  # type: ignore[import-untyped]  # it ships none
 import pytest
 from sqlalchemy import make_url
 
-from bot.store import SqlStore, engine, migrate
-from bot.store.tables import metadata
+from bot.infra.db import engine, migrate
+from bot.infra.db.database import SqlStore
+from bot.tables import metadata
 from tests.keys import VAULT
 from tests.sqlite_in_the_loop import connect
 from tests.support.postgresql import prefix

@@ -4,29 +4,17 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.actions.ports import (
-    AuditAction,
-    AuditEntry,
-    Broadcast,
-    EntryKind,
-    MissedOrder,
-    OrderEvent,
-    Person,
-    PersonAct,
-    PostRole,
-    RateAlert,
-    Receipt,
-    Recipient,
-    Subscription,
-    TicketEntry,
-    TicketPost,
-    Transaction,
-)
-from bot.domain.draft import DraftStatus
-from bot.domain.order import Deposit, Order, Phase
-from bot.domain.tickets import Ticket
-from bot.store import SqlStore
-from bot.store.tables import metadata
+from bot.broadcasts.model import Broadcast
+from bot.checkout.draft import DraftStatus
+from bot.infra.db.database import SqlStore
+from bot.infra.db.ports import Transaction
+from bot.orders.order import Deposit, Order, Phase
+from bot.rates.model import RateAlert, Subscription
+from bot.staff.model import AuditAction, AuditEntry, PersonAct
+from bot.support.model import EntryKind, PostRole, TicketEntry, TicketPost
+from bot.support.ticket import Ticket
+from bot.tables import metadata
+from bot.users.model import MissedOrder, OrderEvent, Person, Receipt, Recipient
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order, an_update, some_news
 
 DAY = timedelta(days=1)

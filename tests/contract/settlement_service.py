@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app
-from bot.settlement import RetryPolicy, SettlementClient, Timeouts
+from bot.settlement.client import RetryPolicy, SettlementClient, Timeouts
 from tests.serving import serving
 from tests.waiting import PATIENCE
 

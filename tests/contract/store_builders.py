@@ -4,12 +4,13 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.actions.ports import EntryKind, InboxItem, News, PostRole, TicketEntry, TicketPost
-from bot.domain.draft import Ask, OrderDraft
-from bot.domain.money import Amount
-from bot.domain.order import Order, Phase
-from bot.domain.payout import PayoutMethod
-from bot.domain.tickets import Ticket
+from bot.checkout.draft import Ask, OrderDraft
+from bot.core.money import Amount
+from bot.orders.order import Order, Phase
+from bot.recipients.methods import PayoutMethod
+from bot.support.model import EntryKind, PostRole, TicketEntry, TicketPost
+from bot.support.ticket import Ticket
+from bot.users.model import InboxItem, News
 
 NOW = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -3,7 +3,9 @@
 import asyncio
 import sys
 
-from bot.store import SqlStore, Vault, migrate
+from bot.infra.db import migrate
+from bot.infra.db.database import SqlStore
+from bot.infra.db.vault import Vault
 from tests.keys import KEY, OLDER_KEY, VAULT
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.agent_tools.payable import NOT_AWAITED
+from bot.mcp_server.tools.payable import NOT_AWAITED
 from tests.contract.agent_world import AgentWorld, agent_world, restarted, text_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from mcp import MCPError
 
-from bot.settlement import SettlementClient
+from bot.settlement.client import SettlementClient
 from tests.contract.agent_world import BCA, ORDERS, AgentWorld, agent_world, restarted, text_of
 from tests.ports import closed_port
 from tests.waiting import PATIENCE
@@ -18,7 +18,7 @@ from tests.waiting import PATIENCE
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from bot.domain.order import OrderReport
+    from bot.orders.order import OrderReport
 
 
 @pytest.fixture(params=["documented", "live"])
@@ -317,7 +317,7 @@ async def test_a_mistake_of_ours_after_the_post_does_not_hide_the_order(
     def breaks(*_: object, **__: object) -> None:
         raise ZeroDivisionError(BCA["recipientDetails"])
 
-    monkeypatch.setattr("bot.agent_tools.ordering.payment_of_new", breaks)
+    monkeypatch.setattr("bot.mcp_server.tools.ordering.payment_of_new", breaks)
     said = await world.is_refused()
     assert "An order may exist" in said
     assert BCA["recipientDetails"] not in said

@@ -9,17 +9,19 @@ from alembic import command
 from sqlalchemy import Connection, text
 
 from bot import app
-from bot.actions.outbox import OutboxDelivery
-from bot.actions.ports import NotMade, OutOfReach, Wish
-from bot.chat.failures import Unsent
-from bot.chat.lanes import Lanes
-from bot.domain.money import Amount
-from bot.domain.payout import PayoutMethod
+from bot.core.money import Amount
 from bot.house import build
+from bot.infra.db import leader, migrate
+from bot.infra.db.address import address
+from bot.infra.db.database import SqlStore
+from bot.infra.db.engine import writer
+from bot.infra.db.errors import SchemaMismatch
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.telegram.errors import Unsent
+from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.recipients.methods import PayoutMethod
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
-from bot.store import SchemaMismatch, SqlStore, leader, migrate
-from bot.store.address import address
-from bot.store.engine import writer
+from bot.settlement.model import NotMade, OutOfReach, Wish
 from tests.contract.app_process import running, settings_of
 from tests.contract.test_store_leader import end_leaders_session
 from tests.keys import VAULT

@@ -9,12 +9,12 @@ import pytest
 import pytest_asyncio
 
 from bot import app
-from bot.actions.ports import Clock
-from bot.chat import transport
-from bot.chat.flood import FloodGate
+from bot.core.clock import Clock
+from bot.infra.db import migrate
+from bot.infra.telegram import transport
+from bot.infra.telegram.inbound.flood import FloodGate
+from bot.infra.workers.group import WorkerGroup
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
-from bot.store import migrate
-from bot.workers.group import WorkerGroup
 from tests.contract.app_process import running
 from tests.examples import kill_every
 

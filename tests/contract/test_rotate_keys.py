@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
-from bot import checks, rotating
 from bot.config import Settings, load
-from bot.store import SqlStore, StoreFailure, UnfitKeys, Vault
+from bot.infra.db.database import SqlStore
+from bot.infra.db.errors import StoreFailure
+from bot.infra.db.vault import UnfitKeys, Vault
+from bot.operations import check as checks
+from bot.operations import rotate_keys as rotating
 from tests.contract.store_builders import an_order
 from tests.keys import KEY, OLDER_KEY
 

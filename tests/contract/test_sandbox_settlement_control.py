@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from bot.invoices import bolt11
-from bot.invoices.errors import InvoiceMismatch
+from bot.payments import bolt11
+from bot.payments.errors import InvoiceMismatch
 from tests.contract.settlement_world import BCA, ORDERS, START, World
 
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.invoices import bolt11
-from bot.sandbox.service.profile import DOCUMENTED, LIVE
+from bot.payments import bolt11
+from bot.sandbox.service.control.profile import DOCUMENTED, LIVE
 from tests.contract.settlement_world import BCA, GOPAY, KEY, ORDERS, START, World, error_of
 
 LIVE_ROAD = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.invoices import bolt11
+from bot.payments import bolt11
 from tests.contract.settlement_world import GOPAY, START, World
 
 if TYPE_CHECKING:

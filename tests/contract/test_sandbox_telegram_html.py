@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.sandbox.bot_api import utf16
-from bot.sandbox.bot_api.entities import formatted, plain
-from bot.sandbox.bot_api.errors import BadRequest
+from bot.sandbox.bot_api.server.errors import BadRequest
+from bot.sandbox.bot_api.text import utf16
+from bot.sandbox.bot_api.text.entities import formatted, plain
 
 
 def read(text: str, mode: str = "HTML", explicit: Any = None) -> tuple[str, list[dict[str, Any]]]:

@@ -25,7 +25,7 @@ from telegram import (
 )
 from telegram.constants import ChatAction, KeyboardButtonStyle, ParseMode
 
-from bot.sandbox.bot_api.dispatch import SERVED
+from bot.sandbox.bot_api.server.dispatch import SERVED
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.contract.bot_api_schema import SCHEMA, problems
 from tests.contract.telegram_sandbox import EMMA, OSCAR, Running, running

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.sandbox.bot_api import methods_updates
-from bot.sandbox.bot_api.errors import Conflict
 from bot.sandbox.bot_api.journal import MemoryJournal
+from bot.sandbox.bot_api.methods import updates as methods_updates
+from bot.sandbox.bot_api.server.errors import Conflict
 from bot.sandbox.bot_api.updates import UpdateQueue
 from bot.sandbox.bot_api.world import World
 from bot.sandbox.telegram import TelegramSandboxSettings

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.actions.ports import (
+from bot.core.money import Amount, sats_for_rupiah
+from bot.payments import bolt11
+from bot.payments.erc681 import check_deposit
+from bot.sandbox.settlement import SANDBOX_API_KEY
+from bot.settlement.adapter import SettlementAdapter
+from bot.settlement.client.pace import OrderPace
+from bot.settlement.model import (
     KeyRefused,
     OrderNotFound,
     OutcomeUnknown,
@@ -18,12 +24,6 @@ from bot.actions.ports import (
     SlowDown,
     Wish,
 )
-from bot.domain.money import Amount, sats_for_rupiah
-from bot.invoices import bolt11
-from bot.invoices.erc681 import check_deposit
-from bot.sandbox.settlement import SANDBOX_API_KEY
-from bot.settlement.adapter import SettlementAdapter
-from bot.settlement.pace import OrderPace
 from tests.contract.settlement_service import SandboxService, sandbox_service
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.settlement import (
+from bot.settlement.client import (
     Answered,
     KeyHeader,
     KeyRefused,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.sandbox.settlement import SANDBOX_API_KEY
-from bot.settlement import (
+from bot.settlement.client import (
     Answered,
     KeyHeader,
     KeyRefused,
@@ -25,7 +25,7 @@ from bot.settlement import (
     ValidationRejected,
     wait_for_order,
 )
-from bot.settlement.states import BANK, EWALLET
+from bot.settlement.client.states import BANK, EWALLET
 from tests.contract.settlement_service import SandboxService, sandbox_service
 
 if TYPE_CHECKING:

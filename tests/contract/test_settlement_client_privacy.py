@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from bot.settlement import (
+from bot.settlement.client import (
     Answered,
     Order,
     OrderInput,
@@ -21,7 +21,7 @@ from bot.settlement import (
     Timeouts,
     wait_for_order,
 )
-from bot.settlement.client import key_id_of
+from bot.settlement.client.client import key_id_of
 from tests.contract.settlement_raw_server import (
     Behaviour,
     answers,

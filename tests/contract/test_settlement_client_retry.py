@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.settlement import (
+from bot.settlement.client import (
     NeverReached,
     NoAnswer,
     NotUnderstood,
@@ -20,7 +20,7 @@ from bot.settlement import (
     SettlementError,
     Timeouts,
 )
-from bot.settlement.retry import parse_http_date, parse_retry_after
+from bot.settlement.client.retry import parse_http_date, parse_retry_after
 from tests.contract.settlement_raw_server import answers, closes, raw_server
 from tests.ports import closed_port
 from tests.waiting import PATIENCE

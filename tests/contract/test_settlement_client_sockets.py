@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from bot.settlement import (
+from bot.settlement.client import (
     NeverReached,
     NoAnswer,
     NotUnderstood,
@@ -21,8 +21,8 @@ from bot.settlement import (
     Timeouts,
     ValidationRejected,
 )
-from bot.settlement import transport as transport_module
-from bot.settlement.transport import ServiceTransport
+from bot.settlement.client import transport as transport_module
+from bot.settlement.client.transport import ServiceTransport
 from tests.contract.settlement_raw_server import (
     Behaviour,
     RawServer,

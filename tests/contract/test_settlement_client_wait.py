@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from bot.settlement import (
+from bot.settlement.client import (
     KeyRefused,
     NeverReached,
     NoAnswer,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.store import UnusableUrl
-from bot.store.address import address
+from bot.infra.db.address import address
+from bot.infra.db.errors import UnusableUrl
 
 
 @pytest.mark.parametrize("url", ["data/kirim.db", "sqlite:///data/kirim.db", "sqlite+aiosqlite:///data/kirim.db"])

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import Alarm, AlarmKind
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.staff.alarm_model import Alarm, AlarmKind
 from tests.contract.store_builders import NOW, SECOND
 
 

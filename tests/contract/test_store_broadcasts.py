@@ -5,9 +5,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.actions.ports import Audience, Broadcast, BroadcastStatus
-from bot.domain.quote import Quote
-from bot.store import SqlStore
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
+from bot.infra.db.database import SqlStore
+from bot.rates.quote import Quote
 from tests.contract.store_builders import NOW, SECOND
 
 OSCAR, OLGA = 2001, 2002

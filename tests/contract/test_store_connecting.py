@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.one_trip import OneTripConnection
+from bot.infra.db.sqlite import OneTripConnection
 
 HANG_SECONDS = 60.0
 """Only guards against hanging: no result depends on it."""

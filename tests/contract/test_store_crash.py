@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
 from tests.contract.store_builders import NOW
 
 pytestmark = pytest.mark.process
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 WRITING = """
 import asyncio, sys
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
 from tests.contract.store_builders import an_order, some_news
 from tests.keys import VAULT
 

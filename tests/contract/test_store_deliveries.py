@@ -4,8 +4,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from bot.actions.ports import Audience, Broadcast, BroadcastStatus, Delivery, DeliveryStatus, Person, Subscription
-from bot.store import SqlStore
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, Delivery, DeliveryStatus
+from bot.infra.db.database import SqlStore
+from bot.rates.model import Subscription
+from bot.users.model import Person
 from tests.contract.store_builders import NOW, SECOND
 from tests.examples import examples
 

@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.draft import DraftStatus
-from bot.store import SqlStore
+from bot.checkout.draft import DraftStatus
+from bot.infra.db.database import SqlStore
 from tests.contract.store_builders import NOW, SECOND, a_draft
 
 

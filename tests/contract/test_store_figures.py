@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import OrderLine, Person, RateAlert, Subscription
-from bot.domain.figures import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally, outcome_of
-from bot.domain.order import Order, Phase
-from bot.domain.payout_times import PayoutTimes
-from bot.domain.timeline import Step
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.operations.statistics import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally, outcome_of
+from bot.operations.statistics_model import OrderLine
+from bot.orders.order import Order, Phase
+from bot.orders.payout_times import PayoutTimes
+from bot.orders.timeline import Step
+from bot.rates.model import RateAlert, Subscription
+from bot.users.model import Person
 from tests.contract.store_builders import BCA, NOW, OVO, SECOND, an_order
 
 MICROSECOND = timedelta(microseconds=1)

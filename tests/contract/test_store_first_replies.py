@@ -5,12 +5,13 @@ from typing import Final
 
 import pytest
 
-from bot.chat.fit import visible_units
-from bot.domain.saved_answers import LONGEST, OF_ORDERS, read_name, read_text
-from bot.domain.templates import variables_in
-from bot.i18n import LOCALES
-from bot.store import SqlStore, migrate
-from bot.store.migrations import versions
+from bot.core.templates import variables_in
+from bot.infra.db import migrate
+from bot.infra.db.database import SqlStore
+from bot.infra.i18n import LOCALES
+from bot.infra.telegram.outbound.truncate import visible_units
+from bot.migrations import versions
+from bot.support.saved_replies.model import LONGEST, OF_ORDERS, read_name, read_text
 from tests.contract.older_tables import UNDO_0014
 from tests.keys import VAULT
 

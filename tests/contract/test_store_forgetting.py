@@ -7,16 +7,16 @@ from dataclasses import fields, replace
 
 import pytest
 
-from bot.actions.news import FAREWELL
-from bot.actions.portable import as_file
-from bot.actions.ports import EntryKind
-from bot.actions.privacy import Privacy
-from bot.actions.ticket_news import ToRoom
-from bot.domain.draft import DraftStatus
-from bot.domain.order import Order, Phase
-from bot.domain.tickets import Ticket
-from bot.store import SqlStore
-from bot.store.sealing import SEALED
+from bot.checkout.draft import DraftStatus
+from bot.infra.db.database import SqlStore
+from bot.infra.db.encryption import SEALED
+from bot.orders.notifications import FAREWELL
+from bot.orders.order import Order, Phase
+from bot.support.model import EntryKind
+from bot.support.ticket import Ticket
+from bot.support.tickets.notifications import ToRoom
+from bot.users.export import as_file
+from bot.users.privacy import Privacy
 from tests.contract.conftest import on_sqlite
 from tests.contract.leaving import DAY, EMMA, GROUP, RINA, SARI, a_person, live, rows_that_name
 from tests.contract.on_disk import found_in

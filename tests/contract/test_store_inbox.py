@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from bot.actions.ports import Person
-from bot.store import SqlStore
-from bot.store.tables import inbox
+from bot.infra.db.database import SqlStore
+from bot.users.model import Person
+from bot.users.tables import inbox
 from tests.contract.store_builders import NOW, SECOND, an_update
 from tests.examples import examples
 

@@ -11,13 +11,15 @@ import asyncpg  # type: ignore[import-untyped]  # it ships none
 import pytest
 from sqlalchemy import make_url
 
-from bot.store import SqlStore, StoreFailure, leader
+from bot.infra.db import leader
+from bot.infra.db.database import SqlStore
+from bot.infra.db.errors import StoreFailure
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 LEADING = """
 import asyncio, sys
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
 async def main():
     async with SqlStore(sys.argv[1]).lead(lambda: print("waiting", flush=True)):
         print("leading", flush=True)

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import Person, PersonTally
-from bot.domain.finding import Sought
-from bot.domain.order import Phase
-from bot.domain.payout import PayoutMethod
-from bot.domain.timeline import Step
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.orders.order import Phase
+from bot.orders.timeline import Step
+from bot.recipients.methods import PayoutMethod
+from bot.support.lookup.model import PersonTally
+from bot.support.lookup.query import Sought
+from bot.users.model import Person
 from tests.contract.store_builders import BCA, NOW, OVO, an_order
 
 DAY = timedelta(days=1)

@@ -7,23 +7,15 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import text
 
-from bot.actions.ports import (
-    Alarm,
-    AlarmKind,
-    Audience,
-    AuditAction,
-    AuditEntry,
-    Broadcast,
-    BroadcastStatus,
-    OrderEvent,
-    RowUnreadable,
-    SavedAnswer,
-    TicketFilter,
-)
-from bot.domain.order import Phase
-from bot.domain.quote import Quote
-from bot.store import SqlStore
-from bot.store.store import SqlTransaction
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
+from bot.infra.db.database import SqlStore, SqlTransaction
+from bot.infra.db.ports import RowUnreadable
+from bot.orders.order import Phase
+from bot.rates.quote import Quote
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.model import AuditAction, AuditEntry, SavedAnswer
+from bot.support.model import TicketFilter
+from bot.users.model import OrderEvent
 from tests.contract.conftest import on_sqlite
 from tests.contract.leaving import DAY, EMMA, SARI, a_person
 from tests.contract.store_builders import NOW, SECOND, a_post, a_ticket, an_entry, an_order, an_update, some_news

@@ -10,8 +10,11 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, MetaData, inspect, text
 
-from bot.store import SchemaMismatch, SqlStore, StoreFailure, migrate
-from bot.store.tables import metadata
+import bot
+from bot.infra.db import migrate
+from bot.infra.db.database import SqlStore
+from bot.infra.db.errors import SchemaMismatch, StoreFailure
+from bot.tables import metadata
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,7 +104,7 @@ async def test_several_may_migrate_at_once(bare_database: str) -> None:
 
 @pytest.mark.process
 def test_several_processes_may_migrate_at_once_from_any_folder(bare_database: str, tmp_path: Path) -> None:
-    program = "import asyncio, sys; from bot.store import migrate; print(asyncio.run(migrate.upgrade(sys.argv[1])))"
+    program = "import asyncio, sys; from bot.infra.db import migrate; print(asyncio.run(migrate.upgrade(sys.argv[1])))"
     command = [sys.executable, "-W", "error", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {program}"]
     running = [
         subprocess.Popen([*command, bare_database], cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(3)
@@ -127,4 +130,4 @@ async def test_a_migration_that_fails_leaves_the_tables_as_they_were(bare_databa
 def test_the_migrations_travel_with_the_package() -> None:
     versions = sorted(path.name for path in (migrate.MIGRATIONS / "versions").glob("[0-9]*.py"))
     assert versions[0] == "0001_first_tables.py"
-    assert migrate.MIGRATIONS.is_relative_to(Path(migrate.__file__).parent)
+    assert migrate.MIGRATIONS.is_relative_to(Path(bot.__file__).parent)

@@ -2,8 +2,9 @@
 
 from datetime import datetime
 
-from bot.actions.ports import MissedOrder
-from bot.store import SqlStore, migrate
+from bot.infra.db import migrate
+from bot.infra.db.database import SqlStore
+from bot.users.model import MissedOrder
 from tests.contract.leaving import EMMA, SARI, a_person
 from tests.contract.older_tables import UNDO_0015
 from tests.contract.store_builders import NOW, SECOND

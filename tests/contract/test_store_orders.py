@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import OrderEvent, RuleBroken
-from bot.domain.limits import DAY
-from bot.domain.order import Order, Phase
-from bot.domain.timeline import Step
-from bot.store import SqlStore, StoreFailure
+from bot.infra.db.database import SqlStore
+from bot.infra.db.errors import StoreFailure
+from bot.infra.db.ports import RuleBroken
+from bot.orders.limits import DAY
+from bot.orders.order import Order, Phase
+from bot.orders.timeline import Step
+from bot.users.model import OrderEvent
 from tests.contract.conftest import on_postgresql
 from tests.contract.store_builders import NOW, SECOND, an_order
 

@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.actions.ports import Backlog, News, NewsStatus, Queue
-from bot.domain.order import Phase
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.orders.order import Phase
+from bot.users.model import Backlog, News, NewsStatus, Queue
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
 
 LATER = NOW + timedelta(minutes=1)

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, event
 
-from bot.actions.ports import Delivery, Queue, TicketFilter, Transaction
-from bot.domain.finding import Sought
-from bot.domain.order import Phase
-from bot.store import SqlStore
+from bot.broadcasts.model import Delivery
+from bot.infra.db.database import SqlStore
+from bot.infra.db.ports import Transaction
+from bot.orders.order import Phase
+from bot.support.lookup.query import Sought
+from bot.support.model import TicketFilter
+from bot.users.model import Queue
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
 from tests.contract.test_store_figures import line_of
 

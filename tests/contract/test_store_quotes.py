@@ -4,11 +4,11 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.actions.ports import ServiceDown
-from bot.actions.quotes import KEEP_QUOTES, Quotes
-from bot.domain.quote import Quote
-from bot.domain.rate_history import Period
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.rates.history import Period
+from bot.rates.quote import Quote
+from bot.rates.recording import KEEP_QUOTES, Quotes
+from bot.settlement.model import ServiceDown
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 
 MINUTE = timedelta(minutes=1)

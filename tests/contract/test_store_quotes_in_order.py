@@ -3,8 +3,8 @@
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.domain.quote import Quote
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.rates.quote import Quote
 from tests.contract.store_builders import NOW
 
 MINUTE = timedelta(minutes=1)

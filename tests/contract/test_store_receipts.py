@@ -6,12 +6,13 @@ from datetime import datetime
 
 import pytest
 
-from bot.actions.ports import Clock, Person, Receipt
-from bot.actions.receipts import PEPPER, Receipts
-from bot.domain.guessing import Allowance, Guesses, TooManyMisses
-from bot.domain.order import Order
-from bot.domain.verification import code_hash, compact_code
-from bot.store import SqlStore
+from bot.core.clock import Clock
+from bot.infra.db.database import SqlStore
+from bot.orders.order import Order
+from bot.orders.receipts.codes import code_hash, compact_code
+from bot.orders.receipts.guessing import Allowance, Guesses, TooManyMisses
+from bot.orders.receipts.service import PEPPER, Receipts
+from bot.users.model import Person, Receipt
 from tests.contract.store_builders import NOW, SECOND, an_order
 
 EMMA, STRANGER = 1001, 1002

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import Person, Recipient
-from bot.actions.recipients import KEPT_UNNAMED, MOST_NAMED, KnownRecipients, TooManyNamed, remember
-from bot.domain.order import Order
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.orders.order import Order
+from bot.recipients.saved import KEPT_UNNAMED, MOST_NAMED, KnownRecipients, TooManyNamed, remember
+from bot.users.model import Person, Recipient
 from tests.contract.store_builders import BCA, NOW, OVO, SECOND, an_order
 
 EMMA, SARI = 1001, 1002

@@ -5,14 +5,17 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.ports import Broadcast, MissedOrder, PersonAct, Receipt, Subscription
-from bot.actions.privacy import Privacy
-from bot.actions.retention import AT_ONCE, Retention
-from bot.domain.draft import DraftStatus
-from bot.domain.order import Phase
-from bot.domain.tickets import TicketStatus
-from bot.domain.timeline import Step
-from bot.store import SqlStore
+from bot.broadcasts.model import Broadcast
+from bot.checkout.draft import DraftStatus
+from bot.infra.db.database import SqlStore
+from bot.orders.order import Phase
+from bot.orders.timeline import Step
+from bot.rates.model import Subscription
+from bot.staff.model import PersonAct
+from bot.support.ticket import TicketStatus
+from bot.users.model import MissedOrder, Receipt
+from bot.users.privacy import Privacy
+from bot.users.retention import AT_ONCE, Retention
 from tests.contract.leaving import DAY, DONE, EMMA, SARI, a_person, a_recipient, live, rows_that_name
 from tests.contract.store_builders import NOW, SECOND, a_draft, an_order
 from tests.unit.fake_settlement import MovedClock

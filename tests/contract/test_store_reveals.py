@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from bot.actions.ports import Reveal
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.staff.model import Reveal
 from tests.contract.store_builders import NOW, SECOND
 
 

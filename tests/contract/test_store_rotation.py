@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from bot.actions.ports import Recipient
-from bot.store import SqlStore, StoreFailure, UnfitKeys, Vault, rotation
+from bot.infra.db import key_rotation as rotation
+from bot.infra.db.database import SqlStore
+from bot.infra.db.errors import StoreFailure
+from bot.infra.db.vault import UnfitKeys, Vault
+from bot.users.model import Recipient
 from tests.contract.on_disk import found_in
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order, an_update
 from tests.e2e.nursery import nursery

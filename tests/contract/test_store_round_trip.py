@@ -9,13 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.domain.draft import Ask, DraftStatus, OrderDraft
-from bot.domain.money import Amount
-from bot.domain.order import Deposit, Order, Phase
-from bot.domain.payout import PayoutMethod
-from bot.domain.quote import Quote
-from bot.domain.timeline import Step
-from bot.store import SqlStore, StoreFailure
+from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.core.money import Amount
+from bot.infra.db.database import SqlStore
+from bot.infra.db.errors import StoreFailure
+from bot.orders.order import Deposit, Order, Phase
+from bot.orders.timeline import Step
+from bot.rates.quote import Quote
+from bot.recipients.methods import PayoutMethod
 from tests.contract.store_builders import NOW, an_order
 from tests.examples import examples
 from tests.keys import VAULT

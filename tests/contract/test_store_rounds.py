@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 
-from bot.actions.ports import BroadcastStatus
+from bot.broadcasts.model import BroadcastStatus
 from tests.integration.delivering import BLOCKED, Desk
 from tests.integration.order_world import OSCAR
 

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.actions.ports import RowUnreadable
-from bot.domain.order import Deposit, Order, Phase
-from bot.store import NoKeys, SqlStore, UnfitKeys, Vault, migrate
-from bot.store.forgetting import WITHOUT_RECIPIENT
-from bot.store.tables import orders
+from bot.infra.db import migrate
+from bot.infra.db.database import SqlStore
+from bot.infra.db.ports import RowUnreadable
+from bot.infra.db.vault import NoKeys, UnfitKeys, Vault
+from bot.orders.order import Deposit, Order, Phase
+from bot.orders.tables import orders
+from bot.users.deletion import WITHOUT_RECIPIENT
 from tests.contract.older_tables import UNDO_0014
 from tests.contract.store_builders import NOW, an_order
 from tests.contract.test_store_rotation import rotated

@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.actions.ports import LapsedDraft, Recipient, RowUnreadable
-from bot.domain.draft import Ask, DraftStatus, OrderDraft
-from bot.domain.money import Amount
-from bot.domain.quote import Quote
-from bot.store import NoKeys, SqlStore, UnfitKeys, Vault, migrate
+from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.core.money import Amount
+from bot.infra.db import migrate
+from bot.infra.db.database import SqlStore
+from bot.infra.db.ports import RowUnreadable
+from bot.infra.db.vault import NoKeys, UnfitKeys, Vault
+from bot.rates.quote import Quote
+from bot.users.model import LapsedDraft, Recipient
 from tests.contract.older_tables import UNDO_0014
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order
 from tests.contract.test_store_rotation import rotated

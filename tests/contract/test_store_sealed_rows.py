@@ -3,8 +3,10 @@
 import pytest
 from sqlalchemy import text
 
-from bot.actions.ports import AuditAction, AuditEntry, Receipt, Recipient
-from bot.store import SqlStore, StoreFailure
+from bot.infra.db.database import SqlStore
+from bot.infra.db.errors import StoreFailure
+from bot.staff.model import AuditAction, AuditEntry
+from bot.users.model import Receipt, Recipient
 from tests.contract.on_disk import files_of, found_in
 from tests.contract.store_builders import BCA, NOW, a_draft, a_ticket, an_entry, an_order, an_update
 from tests.contract.test_store_sealing import NUMBERS, SECRETS, every_text

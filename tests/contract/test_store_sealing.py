@@ -12,10 +12,12 @@ import pytest
 from alembic import command
 from sqlalchemy import Connection, text
 
-from bot.store import NoKeys, SqlStore, erasing, migrate
-from bot.store.address import address
-from bot.store.engine import writer
-from bot.store.sealing import SEALED
+from bot.infra.db import erasing, migrate
+from bot.infra.db.address import address
+from bot.infra.db.database import SqlStore
+from bot.infra.db.encryption import SEALED
+from bot.infra.db.engine import writer
+from bot.infra.db.vault import NoKeys
 from tests.contract.on_disk import files_of, found_in
 from tests.contract.store_builders import NOW
 from tests.e2e.nursery import nursery

@@ -2,7 +2,7 @@
 
 from sqlalchemy import text
 
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
 
 
 async def test_postgresql_writes_in_read_committed_and_to_the_disk(store: SqlStore) -> None:

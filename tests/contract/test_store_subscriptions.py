@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import RateAlert, Subscription
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.rates.model import RateAlert, Subscription
 from tests.contract.leaving import DAY, EMMA, SARI, a_person
 from tests.contract.store_builders import NOW, SECOND
 

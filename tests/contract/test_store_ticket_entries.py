@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import EntryKind, MediaKind, TicketEntry
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.support.model import EntryKind, MediaKind, TicketEntry
 from tests.contract.store_builders import NOW, SECOND, a_ticket, an_entry
 
 LATER = NOW + SECOND

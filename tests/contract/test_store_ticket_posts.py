@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import PostRole, Queue, TicketPost
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.support.model import PostRole, TicketPost
+from bot.users.model import Queue
 from tests.contract.store_builders import NOW, SECOND, a_post, a_ticket, some_news
 
 GROUP, OTHER, NEW_GROUP = -1001, 3001, -1_002_000_000_009

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.actions.ports import PostRole
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.support.model import PostRole
 from tests.contract.store_builders import a_post, a_ticket
 
 GROUP, OTHER = -1001, 3001

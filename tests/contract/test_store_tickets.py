@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import TicketFilter
-from bot.domain import tickets as steps
-from bot.domain.ticket_times import TicketTimes
-from bot.domain.tickets import Cause, CloseReason, Rating, Ticket, TicketStatus
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.support import ticket as steps
+from bot.support.model import TicketFilter
+from bot.support.reply_times import TicketTimes
+from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
 from tests.contract.store_builders import NOW, SECOND, a_ticket
 
 RINA, OSCAR, EMMA, SARI = 3001, 2001, 1001, 1002

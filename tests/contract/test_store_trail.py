@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import AuditAction, AuditEntry, PersonAct, SavedAnswer
-from bot.store import SqlStore
-from bot.store.support import SqlAudit
+from bot.infra.db.database import SqlStore
+from bot.staff.model import AuditAction, AuditEntry, PersonAct, SavedAnswer
+from bot.staff.repository import SqlAudit
 from tests.contract.store_builders import NOW, SECOND
 
 RINA, OSCAR, EMMA, SARI = 3001, 2001, 1001, 1002

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.store import SqlStore, StoreFailure, migrate
+from bot.infra.db import migrate
+from bot.infra.db.database import SqlStore
+from bot.infra.db.errors import StoreFailure
 from tests.contract.store_builders import NOW, an_order, an_update, some_news
 from tests.keys import VAULT
 

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.actions.ports import EntryKind, TicketEntry, Written
-from bot.actions.ticket_steps import entered
-from bot.domain.errors import Rejection
-from bot.domain.tickets import CloseReason, Ticket
+from bot.core.errors import Rejection
+from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.ticket import CloseReason, Ticket
+from bot.support.tickets.steps import entered
 from tests.integration.ticket_world import EMMA, OSCAR, RINA, Room
 from tests.unit.fake_settlement import MovedClock
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot.sandbox.bot_api.events import KEPT_EVENTS
+from bot.sandbox.bot_api.people.events import KEPT_EVENTS
 
 if TYPE_CHECKING:
     from bot.sandbox.bot_api.box import Sandbox

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 
-from bot.actions.ports import Transaction
-from bot.domain.order import Phase, new_reference
-from bot.store import SqlStore
-from bot.store.vault import Vault
+from bot.infra.db.database import SqlStore
+from bot.infra.db.ports import Transaction
+from bot.infra.db.vault import Vault
+from bot.orders.order import Phase, new_reference
 from tests.contract.store_builders import an_order
 from tests.e2e.people import Newcomer, bot_knows, row_of, taps_to_invoice
 from tests.e2e.world import Json, World

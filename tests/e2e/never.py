@@ -18,28 +18,28 @@ import httpx
 from sqlalchemy import NullPool, create_engine, select
 from telegram.ext import ApplicationBuilder, BaseHandler, CallbackQueryHandler, CommandHandler, ConversationHandler
 
-from bot.actions.ports import TicketFilter
-from bot.chat import (
-    alarms,
-    auditing,
-    broadcast_presses,
-    broadcasting,
-    entrance,
-    figures,
-    presses,
-    saved,
-    tickets,
-)
-from bot.chat.data import for_help
-from bot.chat.screens.help_topics import TOPICS
-from bot.chat.staff import answering, data, saved_answers
-from bot.chat.staff import entrance as staff
-from bot.chat.staff.lookups import PAGES
-from bot.chat.staff.revealing import ACTIONS as REVEALS
-from bot.domain.tickets import CloseReason, Rating
-from bot.store.sealing import SEALED, open_row
-from bot.store.tables import metadata
-from bot.store.vault import Vault
+from bot import entrance
+from bot.broadcasts import buttons as broadcast_presses
+from bot.broadcasts import handlers as broadcasting
+from bot.infra.db.encryption import SEALED, open_row
+from bot.infra.db.vault import Vault
+from bot.infra.telegram.ui.callback_data import for_help
+from bot.operations import handlers as alarms
+from bot.operations import statistics_handlers as figures
+from bot.orders import handlers as presses
+from bot.recipients import handlers as saved
+from bot.staff import audit_handlers as auditing
+from bot.support.lookup.handlers import PAGES
+from bot.support.model import TicketFilter
+from bot.support.reveal.handlers import ACTIONS as REVEALS
+from bot.support.saved_replies import handlers as saved_answers
+from bot.support.saved_replies import send_handlers as answering
+from bot.support.staff import callback_data as data
+from bot.support.staff import handlers as staff
+from bot.support.ticket import CloseReason, Rating
+from bot.support.user_chat import handlers as tickets
+from bot.support.user_chat.screens.help import TOPICS
+from bot.tables import metadata
 from tests.e2e.world import Json, World, words_of
 from tests.waiting import PATIENCE
 

@@ -38,11 +38,11 @@ MOST_FILES = 4096
 BOT = "bot.__main__"
 CODE = {
     "run": "bot.app",
-    "mcp": "bot.agent",
+    "mcp": "bot.mcp_server.command",
     "sandbox": "bot.sandbox.run",
     "migrate": "bot.app",
-    "check": "bot.checks",
-    "rotate-keys": "bot.rotating",
+    "check": "bot.operations.check",
+    "rotate-keys": "bot.operations.rotate_keys",
 }
 """What is read before the first bot of a kind is born."""
 
@@ -146,7 +146,7 @@ def serve(path: str) -> None:
     """Be that process, until standard input ends."""
     # Only here: whoever asks needs none of it.
     import bot.__main__  # noqa: F401, PLC0415
-    from bot.i18n import Translations  # noqa: PLC0415
+    from bot.infra.i18n import Translations  # noqa: PLC0415
 
     Translations.load()  # what was read stays read
 

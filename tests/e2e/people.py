@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
 
-from bot.chat.words import grouped
+from bot.orders.screens.phrases import grouped
 from bot.sandbox.bot_api.settings import default_people
 from tests.e2e.world import Chatter, Json, World, words_of
 from tests.texts import label, like

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.actions.ports import Broadcast, BroadcastStatus, DeliveryStatus, Person, Subscription
-from bot.store.store import SqlStore
+from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
+from bot.infra.db.database import SqlStore
+from bot.rates.model import Subscription
+from bot.users.model import Person
 from tests.e2e.world import World
 from tests.keys import VAULT
 from tests.waiting import found

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from bot.actions.ports import DeliveryStatus
+from bot.broadcasts.model import DeliveryStatus
 from tests.e2e.people import Newcomer, completes, taps_to_invoice
 from tests.e2e.readers import (
     confirms,

@@ -3,7 +3,7 @@
 import sqlite3
 from contextlib import closing
 
-from bot.actions.ports import MissedOrder
+from bot.users.model import MissedOrder
 from tests.contract.store_builders import NOW, a_ticket
 from tests.e2e.looking_up import books
 from tests.e2e.people import newcomer, taps_to_invoice, taps_to_review

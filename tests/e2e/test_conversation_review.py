@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from bot.chat.words import grouped
+from bot.orders.screens.phrases import grouped
 from tests.e2e.people import completes, let_drafts_lapse, newcomer, reviewed, taps_to_invoice, taps_to_review
 from tests.e2e.world import World
 from tests.texts import label, like, says, text

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from bot.actions.ports import MissedOrder
+from bot.users.model import MissedOrder
 from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.looking_up import books
 from tests.e2e.trouble import good_weather, invoices_in

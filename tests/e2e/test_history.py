@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from bot.domain.order import Order, Phase, new_reference
-from bot.domain.payout import PayoutMethod
-from bot.domain.timeline import Step
-from bot.store import SqlStore
-from bot.store.vault import Vault
+from bot.infra.db.database import SqlStore
+from bot.infra.db.vault import Vault
+from bot.orders.order import Order, Phase, new_reference
+from bot.orders.timeline import Step
+from bot.recipients.methods import PayoutMethod
 from tests.contract.store_builders import an_order
 from tests.e2e.clocks import DAY, is_today
 from tests.e2e.people import WHERE, Newcomer, bot_knows, completes, newcomer, reviewed, row_of, taps_to_invoice

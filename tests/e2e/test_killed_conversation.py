@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from bot.chat.words import grouped
+from bot.orders.screens.phrases import grouped
 from tests.e2e.crowd import Sender, newcomer
 from tests.e2e.steps import goes_through, reaches_invoice
 from tests.e2e.trouble import calls_of, held, invoices_in, killed_and_restarted, posts

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.domain.tickets import CloseReason, answered, closed, opened
 from bot.sandbox.bot_api.settings import SUPPORT_GROUP_ID
+from bot.support.ticket import CloseReason, answered, closed, opened
 from tests.e2e.looking_up import COMMANDS, books, has_ordered, hides_the_recipient, looked, orders, rina_of
 from tests.e2e.people import Newcomer, bot_knows, completes, newcomer
 from tests.e2e.trouble import is_at_rest

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 
-from bot.chat.commands import SUPPORTS_COMMANDS
-from bot.chat.staff import data
-from bot.i18n import Translations
+from bot.infra.i18n import Translations
+from bot.infra.telegram.ui.commands import SUPPORTS_COMMANDS
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from bot.support.staff import callback_data as data
 from tests.e2e import never
 from tests.e2e.never import Matters
 from tests.e2e.people import Newcomer, newcomer, order_of, row_of

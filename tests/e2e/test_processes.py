@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from bot.infra.db import migrate
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
-from bot.store import migrate
 from tests.e2e.programs import run, running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -9,10 +9,10 @@ import pytest
 import pytest_asyncio
 
 from bot.config import load
-from bot.domain.order import Phase
 from bot.house import store_of
+from bot.infra.db.vault import new_key
+from bot.orders.order import Phase
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
-from bot.store.vault import new_key
 from tests.contract.on_disk import found_in
 from tests.contract.store_builders import an_order
 from tests.e2e.programs import Ended, run, running

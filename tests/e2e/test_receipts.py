@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from bot.domain.verification import ALPHABET
+from bot.orders.receipts.codes import ALPHABET
 from tests.e2e.clocks import WHEN
 from tests.e2e.people import Newcomer, completes, newcomer, order_of, reviewed, taps_to_review
 from tests.e2e.trouble import calls_of, good_weather, held

@@ -7,7 +7,7 @@ from operator import ne
 
 import pytest
 
-from bot.domain.phrase import suggested
+from bot.users.phrase import suggested
 from tests.e2e.people import Newcomer, completes, newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import Json, World, words_of
 from tests.texts import label, like, says, text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, FilePayload, Locator, Page, expect
 
-from bot.invoices.qr import render_png
+from bot.payments.qr import render_png
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.browsing import DESKTOP, PHONE, Onlooker, draws_everybody, last, opened, pays_in_the_wallet, picture, tap
 from tests.e2e.people import bot_knows

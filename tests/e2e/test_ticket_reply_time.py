@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_asyncio
 
-from bot.domain.tickets import CloseReason, TicketStatus
+from bot.support.ticket import CloseReason, TicketStatus
 from tests.contract.store_builders import a_ticket
 from tests.e2e.looking_up import books
 from tests.e2e.people import bot_knows, newcomer, taps_to_invoice

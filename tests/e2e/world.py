@@ -19,8 +19,8 @@ from pathlib import Path
 import httpx
 from starlette.types import ASGIApp
 
+from bot.infra.db import migrate
 from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
-from bot.store import migrate
 from tests.e2e import failure_report
 from tests.e2e.chatter import Chatter, Json, NotSeen, words_of
 from tests.e2e.nursery import Child, nursery

@@ -2,8 +2,8 @@
 
 from unittest.mock import patch
 
-from bot import agent
-from bot.agent_tools import ordering
+from bot.mcp_server import command as agent
+from bot.mcp_server.tools import ordering
 
 
 def main() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 from mcp.server.mcpserver import MCPServer
 
-from bot.agent_tools.http.app import create_app
-from bot.web import server as web
+from bot.infra.http import server as web
+from bot.mcp_server.http.app import create_app
 from tests.waiting import PATIENCE
 
 TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"

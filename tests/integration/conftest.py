@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.store import SqlStore, engine, migrate
+from bot.infra.db import engine, migrate
+from bot.infra.db.database import SqlStore
 from tests.integration.order_world import House
 from tests.keys import VAULT
 from tests.sqlite_in_the_loop import connect

@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from bot.actions.ports import News, TellLater, Told, Untellable
-from bot.store.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.users.model import News
 from tests.integration.order_world import Ears
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 

@@ -10,22 +10,15 @@ from typing import Any
 
 import pytest
 
-from bot.actions import delivery_round, patience
-from bot.actions.deliveries import Delivering
-from bot.actions.ports import (
-    Broadcast,
-    BroadcastStatus,
-    Delivery,
-    DeliveryStatus,
-    Person,
-    StoreDown,
-    Subscription,
-    TellLater,
-    Told,
-    Transaction,
-    Untellable,
-)
-from bot.store.store import SqlStore
+from bot.broadcasts import run as delivery_round
+from bot.broadcasts.deliveries import Delivering
+from bot.broadcasts.model import Broadcast, BroadcastStatus, Delivery, DeliveryStatus
+from bot.infra.db import retry as patience
+from bot.infra.db.database import SqlStore
+from bot.infra.db.ports import StoreDown, Transaction
+from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.rates.model import Subscription
+from bot.users.model import Person
 from tests.keys import VAULT
 from tests.unit.fake_settlement import MovedClock
 from tests.waiting import PATIENCE

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from telegram import Update
 
-from bot.chat.lanes import Lanes
-from bot.chat.transport import TelegramRequest
-from bot.chat.updates import Receiver, UpdateFeed
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
+from bot.infra.telegram.transport import TelegramRequest
 from tests.keys import VAULT
 
 

@@ -14,35 +14,27 @@ from decimal import Decimal
 from typing import Any, TypeVar
 from unittest.mock import patch
 
-from bot.actions import orders as ordering
-from bot.actions.help import Help
-from bot.actions.outbox import OutboxDelivery
-from bot.actions.ports import (
-    Newest,
-    News,
-    OrderNotFound,
-    OutcomeUnknown,
-    Placed,
-    Refused,
-    ServiceDown,
-    SlowDown,
-    Wish,
-)
-from bot.actions.receipts import Receipts
-from bot.actions.refused_messages import hooks
-from bot.agent_tools.arguments import MOST_LISTED
-from bot.agent_tools.service import Rules as AgentRules
-from bot.agent_tools.service import Service as AgentService
-from bot.chat import notices, receipts
-from bot.chat.alarm_news import AlarmTeller
-from bot.chat.messenger import Delivered, Gone, Invalid, Outcome, TryLater
-from bot.chat.telling import kept
-from bot.domain.money import Amount
-from bot.domain.order import Deposit, OrderReport
-from bot.domain.quote import Quote
-from bot.invoices import bolt11, qr
-from bot.settlement import errors, wire
-from bot.store.store import SqlStore
+from bot.core.money import Amount
+from bot.infra.db.database import SqlStore
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.refused_messages import hooks
+from bot.infra.outbox.rendering import kept
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
+from bot.mcp_server.service import Rules as AgentRules
+from bot.mcp_server.service import Service as AgentService
+from bot.mcp_server.tools.arguments import MOST_LISTED
+from bot.orders import rendering as notices
+from bot.orders.order import Deposit, OrderReport
+from bot.orders.placement import service as ordering
+from bot.orders.receipts import handlers as receipts
+from bot.orders.receipts.service import Receipts
+from bot.payments import bolt11, qr
+from bot.rates.quote import Quote
+from bot.settlement.client import errors, wire
+from bot.settlement.model import Newest, OrderNotFound, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown, Wish
+from bot.staff.alarm_rendering import AlarmTeller
+from bot.staff.help import Help
+from bot.users.model import News
 from tests.integration.killable import Fate, Hanging, Mortal, MortalStore
 from tests.integration.order_world import House
 from tests.texts import TRANSLATIONS

@@ -10,27 +10,30 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from bot.actions.alarms import Alarms
-from bot.actions.budget import Budget
-from bot.actions.drafts import Drafts
-from bot.actions.health import Health
-from bot.actions.market import Market
-from bot.actions.news import reference_in
-from bot.actions.observe import Observer
-from bot.actions.orders import Orders, Rules
-from bot.actions.outbox import OutboxDelivery
-from bot.actions.ports import News, Settlement, Store, TellLater, Told, Untellable, Wish
-from bot.actions.reconcile import Reconciler
-from bot.actions.support_room import SupportRoom
-from bot.actions.viewed_orders import ViewedOrders
-from bot.actions.watched import WatchedSettlement
-from bot.actions.watching import Watching
-from bot.domain.draft import Ask, OrderDraft
-from bot.domain.money import Amount
-from bot.domain.order import Notice, Order, OrderReport
-from bot.store.store import SqlStore
-from bot.workers.poller import Poller
-from bot.workers.watch import Watch
+from bot.checkout.draft import Ask, OrderDraft
+from bot.checkout.drafts import Drafts
+from bot.core.money import Amount
+from bot.infra.db.database import SqlStore
+from bot.infra.db.ports import Store
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.operations.monitor import Watching
+from bot.operations.monitor_worker import Watch
+from bot.orders.notifications import reference_in
+from bot.orders.order import Notice, Order, OrderReport
+from bot.orders.placement.reconciler import Reconciler
+from bot.orders.placement.service import Orders, Rules
+from bot.orders.tracking.observer import Observer
+from bot.orders.tracking.poller import Poller
+from bot.orders.tracking.viewed import ViewedOrders
+from bot.settlement.budget import Budget
+from bot.settlement.catalogue import Market
+from bot.settlement.health import Health
+from bot.settlement.model import Settlement, Wish
+from bot.settlement.monitored import WatchedSettlement
+from bot.staff.alarms import Alarms
+from bot.staff.roles import SupportRoom
+from bot.users.model import News
 from tests.keys import VAULT
 from tests.unit.fake_settlement import BCA, FakeSettlement, MovedClock
 

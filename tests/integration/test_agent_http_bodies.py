@@ -9,8 +9,8 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from bot.agent_tools.http import answers, body
-from bot.agent_tools.http.front import Front
+from bot.mcp_server.http import answers, body
+from bot.mcp_server.http.front import Front
 from tests.integration.agent_http import LIST_TOOLS, TOKEN, House, call, open_house
 from tests.waiting import PATIENCE
 

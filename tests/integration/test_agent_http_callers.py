@@ -6,7 +6,7 @@ import time
 
 from mcp.server.mcpserver import MCPServer
 
-from bot.agent_tools.caller import has_left
+from bot.mcp_server.caller import has_left
 from tests.integration.agent_http import TOKEN, served
 from tests.waiting import PATIENCE
 

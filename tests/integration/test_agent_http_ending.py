@@ -6,7 +6,7 @@ import logging
 import httpx
 import pytest
 
-from bot.web import server
+from bot.infra.http import server
 from tests.integration.agent_http import CALL_HEADERS, House, call, open_house
 from tests.waiting import PATIENCE
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from bot.agent_tools.http.bearer import Bearer
+from bot.mcp_server.http.bearer import Bearer
 from tests.integration.agent_http import TOKEN, House, call, open_house
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

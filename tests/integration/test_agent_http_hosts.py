@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from starlette.types import Message, Receive, Scope, Send
 
-from bot.agent_tools.http.hosts import Hosts
+from bot.mcp_server.http.hosts import Hosts
 from tests.integration.agent_http import House, open_house
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from bot.invoices import bolt11
+from bot.payments import bolt11
 from tests.integration.agent_stdio import COMMAND, Sandbox, child, environment, sandbox
 from tests.waiting import PATIENCE
 

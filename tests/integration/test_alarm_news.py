@@ -5,14 +5,16 @@ from typing import Any, cast
 
 import pytest
 
-from bot.actions.news import staff_news
-from bot.actions.ports import AlarmKind, News, Person, Told
-from bot.chat.alarm_news import AlarmTeller
-from bot.chat.messenger import Delivered, Messenger
-from bot.chat.screen import Keyboard
-from bot.chat.words import translator_for
-from bot.domain.order import Notice
-from bot.i18n import Translations
+from bot.infra.i18n import Translations
+from bot.infra.outbox.model import Told
+from bot.infra.telegram.outbound.sender import Delivered, Messenger
+from bot.infra.telegram.ui.screen import Keyboard
+from bot.orders.notifications import staff_news
+from bot.orders.order import Notice
+from bot.orders.screens.phrases import translator_for
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarm_rendering import AlarmTeller
+from bot.users.model import News, Person
 from tests.integration.order_world import OSCAR, House, rules
 from tests.texts import label, readable, says, starts, text
 from tests.unit.fake_settlement import FakeSettlement

@@ -5,21 +5,13 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from bot.actions.alarms import Alarms, Finding
-from bot.actions.health import Health
-from bot.actions.ports import (
-    AlarmKind,
-    KeyRefused,
-    OrderNotFound,
-    OutcomeUnknown,
-    OutOfReach,
-    Refused,
-    ServiceDown,
-    SlowDown,
-    StoreDown,
-)
-from bot.actions.watched import WatchedSettlement
-from bot.domain.order import Notice
+from bot.infra.db.ports import StoreDown
+from bot.orders.order import Notice
+from bot.settlement.health import Health
+from bot.settlement.model import KeyRefused, OrderNotFound, OutcomeUnknown, OutOfReach, Refused, ServiceDown, SlowDown
+from bot.settlement.monitored import WatchedSettlement
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarms import Alarms, Finding
 from tests.integration.order_world import OSCAR, WISH, House
 from tests.unit.fake_settlement import FakeSettlement
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from bot.actions.orders import DraftMoved
-from bot.actions.ports import KeyRefused, Refused, ServiceDown, SlowDown
-from bot.domain.draft import OrderDraft
-from bot.domain.order import Notice, Order, Phase
+from bot.checkout.draft import OrderDraft
+from bot.orders.order import Notice, Order, Phase
+from bot.orders.placement.service import DraftMoved
+from bot.settlement.model import KeyRefused, Refused, ServiceDown, SlowDown
 from tests.examples import examples
 from tests.integration.order_world import EMMA, House
 from tests.unit.fake_settlement import FakeSettlement

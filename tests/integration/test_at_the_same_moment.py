@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import Person
-from bot.actions.privacy import Privacy
-from bot.domain.money import Amount
-from bot.domain.order import Notice, Order, Phase
+from bot.core.money import Amount
+from bot.orders.order import Notice, Order, Phase
+from bot.users.model import Person
+from bot.users.privacy import Privacy
 from tests.integration.order_world import EMMA, SARI, House, unresolved
 from tests.unit.fake_settlement import FakeSettlement
 

@@ -6,12 +6,14 @@ from typing import Any, cast
 
 import pytest
 
-from bot.actions.broadcasts import SUBJECT, WAITS
-from bot.actions.ports import Broadcast, BroadcastStatus, News, Person, Told, Untellable
-from bot.chat.broadcast_news import BroadcastNews
-from bot.chat.messenger import Delivered, Messenger, Outcome, Unreachable
-from bot.i18n import Translations
-from bot.store import SqlStore
+from bot.broadcasts.model import Broadcast, BroadcastStatus
+from bot.broadcasts.rendering import BroadcastNews
+from bot.broadcasts.service import SUBJECT, WAITS
+from bot.infra.db.database import SqlStore
+from bot.infra.i18n import Translations
+from bot.infra.outbox.model import Told, Untellable
+from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
+from bot.users.model import News, Person
 from tests.keys import VAULT
 from tests.texts import label, readable, says, text
 from tests.unit.fake_settlement import MovedClock

@@ -8,14 +8,17 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import text
 
-from bot.actions.broadcast_drafts import BroadcastDrafts, Preview
-from bot.actions.broadcasts import WAITS, BroadcastRules, Broadcasts
-from bot.actions.market import Market
-from bot.actions.ports import Broadcast, BroadcastStatus, News, OutOfReach, Person, Subscription
-from bot.domain.broadcasting import MOST_LATE, PATIENCE, Doubt
-from bot.domain.errors import Rejection
-from bot.domain.zones import zone_of
-from bot.store import SqlStore
+from bot.broadcasts.drafts import BroadcastDrafts, Preview
+from bot.broadcasts.model import Broadcast, BroadcastStatus
+from bot.broadcasts.schedule import MOST_LATE, PATIENCE, Doubt
+from bot.broadcasts.service import WAITS, BroadcastRules, Broadcasts
+from bot.core.errors import Rejection
+from bot.core.zones import zone_of
+from bot.infra.db.database import SqlStore
+from bot.rates.model import Subscription
+from bot.settlement.catalogue import Market
+from bot.settlement.model import OutOfReach
+from bot.users.model import News, Person
 from tests.keys import VAULT
 from tests.unit.fake_settlement import RATE, FakeSettlement
 

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.actions.cases import Cases, Oddity, Reach, reach_of
-from bot.actions.news import news_of
-from bot.actions.person_acts import did, pressed
-from bot.actions.ports import EventNote, NewsStatus
-from bot.actions.ticket_news import ToPerson, tell_person
-from bot.domain.order import Notice, Order, OrderReport, Phase
-from bot.domain.tickets import CloseReason, closed, opened
+from bot.orders.notifications import news_of
+from bot.orders.order import Notice, Order, OrderReport, Phase
+from bot.support.cases import Cases, Oddity, Reach, reach_of
+from bot.support.ticket import CloseReason, closed, opened
+from bot.support.tickets.notifications import ToPerson, tell_person
+from bot.users.activity import did, pressed
+from bot.users.model import EventNote, NewsStatus
 from tests.integration.order_world import EMMA, SARI, House
 
 ANOTHER = "lnbcrt1another"

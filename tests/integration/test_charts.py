@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.actions.quotes import Quotes
-from bot.chat.charts import Charts
-from bot.domain.quote import Quote
-from bot.domain.rate_history import Period
-from bot.i18n import Translations
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.infra.i18n import Translations
+from bot.rates.charts import Charts
+from bot.rates.history import Period
+from bot.rates.quote import Quote
+from bot.rates.recording import Quotes
 from tests.keys import VAULT
 from tests.unit.fake_settlement import BEGINNING, FakeSettlement
 

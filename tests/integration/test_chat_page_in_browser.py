@@ -16,8 +16,8 @@ from PIL import Image
 from playwright.async_api import expect
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
-from bot.invoices.bolt11 import decode
-from bot.invoices.qr import invoice_qr_payload, render_png
+from bot.payments.bolt11 import decode
+from bot.payments.qr import invoice_qr_payload, render_png
 from bot.sandbox import page, telegram
 from tests.contract.telegram_sandbox import EMMA, OSCAR, SARI
 from tests.integration.chat_desk import Desk, running_desk

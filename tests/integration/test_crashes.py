@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bot.actions.orders import DraftMoved
-from bot.domain.draft import OrderDraft
-from bot.domain.order import Notice, Phase
-from bot.store.store import SqlStore
+from bot.checkout.draft import OrderDraft
+from bot.infra.db.database import SqlStore
+from bot.orders.order import Notice, Phase
+from bot.orders.placement.service import DraftMoved
 from tests.examples import kill_every
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedService, FusedStore
 from tests.integration.order_world import EMMA, Heard, House

@@ -8,9 +8,12 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
-from bot.actions.delivery_round import Progress
-from bot.actions.ports import AuditAction, BroadcastStatus, DeliveryStatus, Subscription, TellLater, Untellable
-from bot.workers.broadcasting import LiveShow
+from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
+from bot.broadcasts.run import Progress
+from bot.broadcasts.worker import LiveShow
+from bot.infra.outbox.model import TellLater, Untellable
+from bot.rates.model import Subscription
+from bot.staff.model import AuditAction
 from tests.integration.delivering import BLOCKED, Desk, rest_briefly
 from tests.integration.order_world import OSCAR
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.actions.delivery_round import FAILURES_BORNE
-from bot.actions.ports import BroadcastStatus, DeliveryStatus, TellLater, Untellable
+from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
+from bot.broadcasts.run import FAILURES_BORNE
+from bot.infra.outbox.model import TellLater, Untellable
 from tests.integration.delivering import Courier, Desk, rest_briefly
 
 DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import KeyRefused, ServiceDown, SettlementFailure, SlowDown, Wish
-from bot.domain.deposits import LONGEST_LIST
-from bot.domain.money import Amount
-from bot.domain.order import Notice, Order, Phase
-from bot.domain.payout import PayoutMethod
+from bot.core.money import Amount
+from bot.orders.deposits import LONGEST_LIST
+from bot.orders.order import Notice, Order, Phase
+from bot.recipients.methods import PayoutMethod
 from bot.settlement.adapter import SettlementAdapter
+from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown, Wish
 from tests.contract.agent_world import AgentWorld, agent_world
 from tests.integration.order_world import EMMA, OSCAR, SARI, House, unresolved
 from tests.unit.fake_settlement import BRI, FakeSettlement, MovedClock
@@ -187,7 +187,7 @@ async def test_a_list_that_hangs_keeps_no_sender_waiting(
     async def newest(_: int = LONGEST_LIST) -> Any:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("bot.actions.posting.LIST_SECONDS", 0.0)
+    monkeypatch.setattr("bot.orders.placement.posting.LIST_SECONDS", 0.0)
     monkeypatch.setattr(service, "newest", newest)
     order = await house.place(**SAME)
     assert (await house.order(order.reference)).phase is Phase.UNKNOWN

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.chat.commands import set_descriptions
+from bot.infra.telegram.ui.commands import set_descriptions
 from tests.contract.telegram_sandbox import running
 from tests.texts import TRANSLATIONS, text
 

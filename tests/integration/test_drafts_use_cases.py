@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft
-from bot.domain.money import Amount
-from bot.domain.order import Notice
+from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft
+from bot.core.money import Amount
+from bot.orders.order import Notice
 from tests.integration.order_world import EMMA, SARI, House
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.actions.ports import AlarmKind
-from bot.domain.money import Amount
-from bot.domain.order import Failure, Notice, Phase
-from bot.domain.tickets import Cause
+from bot.core.money import Amount
+from bot.orders.order import Failure, Notice, Phase
+from bot.staff.alarm_model import AlarmKind
+from bot.support.ticket import Cause
 from tests.integration.order_world import EMMA, OSCAR, House, rules
 from tests.unit.fake_settlement import FakeSettlement
 

@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions import figures as module
-from bot.actions.figures import Export, Figures
-from bot.actions.ports import KeyRefused, ServiceDown, SettlementFailure, SlowDown
-from bot.domain.figures import Outcome
-from bot.domain.spans import Period, last
-from bot.domain.zones import PRESUMED
+from bot.core.date_ranges import Period, last
+from bot.core.zones import PRESUMED
+from bot.operations import statistics_service as module
+from bot.operations.statistics import Outcome
+from bot.operations.statistics_service import Export, Figures
+from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown
 from tests.contract.store_builders import an_order
 from tests.integration.order_world import EMMA, OSCAR, SARI, House
 

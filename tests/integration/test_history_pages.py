@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.history import NEWEST, PAGE, History, HistoryPage
+from bot.orders.history import NEWEST, PAGE, History, HistoryPage
 from tests.contract.store_builders import NOW, SECOND, an_order
 from tests.integration.order_world import EMMA, SARI, House
 

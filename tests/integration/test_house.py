@@ -10,14 +10,14 @@ import pytest
 from telegram import Chat, Message, Update, User
 
 from bot import app
-from bot.actions.ports import SlowDown
-from bot.chat.entrance import processor
-from bot.chat.flood import FloodGate
 from bot.config import load
+from bot.entrance import processor
 from bot.house import House, build
-from bot.settlement.errors import RateLimited
-from bot.web import server
-from bot.workers.group import WorkerGroup
+from bot.infra.http import server
+from bot.infra.telegram.inbound.flood import FloodGate
+from bot.infra.workers.group import WorkerGroup
+from bot.settlement.client.errors import RateLimited
+from bot.settlement.model import SlowDown
 from tests.keys import ENCRYPTION_KEYS
 from tests.unit.every_screen import an_order
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store import migrate
+from bot.infra.db import migrate
 from tests.keys import ENCRYPTION_KEYS
 from tests.texts import label
 from tests.waiting import PATIENCE
@@ -43,10 +43,10 @@ def test_the_wheel_holds_everything_that_is_no_module(installed: Path) -> None:
         "bot/locales/id/LC_MESSAGES/kirim.po",
         "bot/sandbox/static/index.html",
         "bot/sandbox/service/payout-methods.json",
-        "bot/domain/payout/known.json",
+        "bot/recipients/known.json",
     ):
         assert (installed / needed).is_file(), needed
-    assert list((installed / "bot/store/migrations/versions").glob("*.py"))
+    assert list((installed / "bot/migrations/versions").glob("*.py"))
     in_tree = {p.relative_to(ROOT) for p in (ROOT / "bot").rglob("*") if p.is_file() and "__pycache__" not in p.parts}
     assert {str(path) for path in in_tree if not (installed / path).is_file()} == set()
 
@@ -66,7 +66,7 @@ def test_an_installed_kirim_migrates_from_another_directory(installed: Path, tmp
 
 def test_an_installed_kirim_has_its_sentences_and_its_page(installed: Path, tmp_path: Path) -> None:
     code = (
-        "import bot, sys; from bot.i18n import Translations; from bot.sandbox import page;"
+        "import bot, sys; from bot.infra.i18n import Translations; from bot.sandbox import page;"
         "print(bot.__file__); print(Translations.load(strict=True).get('id').plain('button.send'));"
         "print(len(page.routes('http://127.0.0.1:9')))"
     )
@@ -79,8 +79,8 @@ def test_an_installed_kirim_has_its_sentences_and_its_page(installed: Path, tmp_
 
 def test_an_installed_kirim_brings_the_command_for_agents(installed: Path, tmp_path: Path) -> None:
     promised = next(installed.glob("kirim-*.dist-info/entry_points.txt")).read_text()
-    assert "kirim-mcp = bot.agent:main" in promised.splitlines()
-    done = _runs(installed, tmp_path, "-c", "from bot.agent import main; main()")
+    assert "kirim-mcp = bot.mcp_server.command:main" in promised.splitlines()
+    done = _runs(installed, tmp_path, "-c", "from bot.mcp_server.command import main; main()")
     assert (done.returncode, done.stdout) == (2, "")
     assert "SERVICE_API_KEY: required" in done.stderr
 
@@ -88,7 +88,7 @@ def test_an_installed_kirim_brings_the_command_for_agents(installed: Path, tmp_p
 def test_an_installed_kirim_mcp_serves_whoever_starts_it(installed: Path, tmp_path: Path) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
-    command = (sys.executable, "-c", "from bot.agent import main; main()")
+    command = (sys.executable, "-c", "from bot.mcp_server.command import main; main()")
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(installed), "SERVICE_API_KEY": "pk_live_made.up"}
     done = subprocess.run(
         command, cwd=tmp_path, env=env, input=line, capture_output=True, text=True, timeout=PATIENCE, check=False

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from bot.domain.draft import DraftStatus
-from bot.domain.errors import Rejection
-from bot.domain.limits import Limits
-from bot.domain.money import Amount
-from bot.domain.order import OrderReport, Phase
-from bot.store import migrate
+from bot.checkout.draft import DraftStatus
+from bot.core.errors import Rejection
+from bot.core.money import Amount
+from bot.infra.db import migrate
+from bot.orders.limits import Limits
+from bot.orders.order import OrderReport, Phase
 from tests.contract.conftest import new_database
 from tests.integration.order_world import EMMA, RULES, SARI, House, rules, unresolved
 from tests.unit.fake_settlement import FakeSettlement

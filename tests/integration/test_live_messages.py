@@ -4,12 +4,13 @@ from typing import Any, cast
 
 from sqlalchemy import text
 
-from bot.actions.delivery_round import Progress
-from bot.actions.ports import BroadcastStatus, DeliveryStatus, Person
-from bot.chat.broadcast_delivery import LiveMessages
-from bot.chat.messenger import Delivered, Messenger, Outcome
-from bot.i18n import Translations
-from bot.store import SqlStore
+from bot.broadcasts.delivery import LiveMessages
+from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
+from bot.broadcasts.run import Progress
+from bot.infra.db.database import SqlStore
+from bot.infra.i18n import Translations
+from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
+from bot.users.model import Person
 from tests.integration.delivering import OPERATOR, a_broadcast
 from tests.unit.fake_settlement import MovedClock
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from bot.actions.orders import MethodVanished
-from bot.actions.ports import EventNote, ServiceDown
-from bot.domain.errors import Rejection
-from bot.domain.money import Amount
-from bot.domain.order import Hold, Notice, Order, Phase
+from bot.core.errors import Rejection
+from bot.core.money import Amount
+from bot.orders.order import Hold, Notice, Order, Phase
+from bot.orders.placement.service import MethodVanished
+from bot.settlement.model import ServiceDown
+from bot.users.model import EventNote
 from tests.integration.order_world import EMMA, OSCAR, House, rules, unresolved
 from tests.unit.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
 

@@ -6,17 +6,20 @@ from typing import Any
 import pytest
 from telegram import Update
 
-from bot.actions.lookups import PAGE, LookingUp
-from bot.actions.market import Market
-from bot.actions.ports import AuditAction, OutOfReach, Person, TicketFilter
-from bot.chat.arriving import visit_of
-from bot.domain.finding import Sought
-from bot.domain.order import Order
-from bot.domain.payout import PayoutMethod
-from bot.domain.tickets import CloseReason, Ticket, answered, closed, opened
-from bot.domain.zones import zone_of
-from bot.i18n import Translations
-from bot.store import SqlStore
+from bot.core.zones import zone_of
+from bot.infra.db.database import SqlStore
+from bot.infra.i18n import Translations
+from bot.orders.order import Order
+from bot.recipients.methods import PayoutMethod
+from bot.settlement.catalogue import Market
+from bot.settlement.model import OutOfReach
+from bot.staff.model import AuditAction
+from bot.support.lookup.query import Sought
+from bot.support.lookup.service import PAGE, LookingUp
+from bot.support.model import TicketFilter
+from bot.support.ticket import CloseReason, Ticket, answered, closed, opened
+from bot.users.arrival import visit_of
+from bot.users.model import Person
 from tests.contract.store_builders import an_order
 from tests.integration.order_world import EMMA, SARI
 from tests.unit.fake_settlement import BCA, FakeSettlement
@@ -92,7 +95,7 @@ async def test_nothing_is_shown_where_it_cannot_be_written_down(
     async def broken(*_: Any) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("bot.store.support.SqlAudit.add", broken)
+    monkeypatch.setattr("bot.staff.repository.SqlAudit.add", broken)
     with pytest.raises(OSError, match="disk full"):
         await lookups.look_at_order(RINA, "R2345AB")
 

@@ -8,9 +8,10 @@ import pytest
 from structlog.testing import capture_logs
 from telegram.ext import ExtBot
 
-from bot.chat.dispatch import Lane
-from bot.chat.limits import SendLimiter
-from bot.chat.messenger import (
+from bot.infra.telegram.outbound.limiter import SendLimiter
+from bot.infra.telegram.outbound.pace import UNLIMITED
+from bot.infra.telegram.outbound.scheduler import Lane
+from bot.infra.telegram.outbound.sender import (
     Delivered,
     Gone,
     Invalid,
@@ -20,9 +21,8 @@ from bot.chat.messenger import (
     TryLater,
     Unreachable,
 )
-from bot.chat.pace import UNLIMITED
-from bot.chat.screen import Button
-from bot.chat.transport import TelegramRequest
+from bot.infra.telegram.transport import TelegramRequest
+from bot.infra.telegram.ui.screen import Button
 from tests.contract.telegram_sandbox import EMMA, Running, running
 from tests.pictures import png
 

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from telegram import Update
 
-from bot.actions.ports import News, Untellable
-from bot.actions.refused_messages import hooks
-from bot.chat.arriving import catch_up, visit_of
-from bot.chat.messenger import Delivered, Invalid, Outcome, TryLater, Unreachable
-from bot.domain.order import Notice
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.infra.outbox.model import Untellable
+from bot.infra.outbox.refused_messages import hooks
+from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
+from bot.orders.order import Notice
+from bot.users.arrival import catch_up, visit_of
+from bot.users.model import News
 from tests.integration.crashing import Crash
 from tests.unit.every_screen import TRANSLATIONS, an_order
 from tests.unit.fake_settlement import MovedClock
@@ -87,7 +88,7 @@ class World:
 
 @pytest.fixture
 async def world(store: SqlStore, clock: MovedClock, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr("bot.chat.desk.PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("bot.infra.telegram.ui.session.PAUSES", (0.0, 0.0))
     world = World(store, clock)
     await world.visit()
     return world

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import ServiceDown
-from bot.domain.order import Notice, Order, OrderReport, Phase
-from bot.domain.timeline import Step
+from bot.orders.order import Notice, Order, OrderReport, Phase
+from bot.orders.timeline import Step
+from bot.settlement.model import ServiceDown
 from tests.integration.order_world import House
 from tests.unit.fake_settlement import FakeSettlement, failing
 
@@ -247,7 +247,7 @@ async def test_nothing_is_saved_without_its_news(house: House, monkeypatch: pyte
         raise Lost
 
     with monkeypatch.context() as patched:
-        patched.setattr("bot.actions.observe.news_of", lost)
+        patched.setattr("bot.orders.tracking.observer.news_of", lost)
         with pytest.raises(Lost):
             await says(house, order, "LN_INVOICE_PAID")
     assert await house.order(order.reference) == order
@@ -265,7 +265,7 @@ async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_l
         return stale
 
     with monkeypatch.context() as patched:
-        patched.setattr("bot.store.orders.SqlOrders.get", always_stale)
+        patched.setattr("bot.orders.repository.SqlOrders.get", always_stale)
         report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
         assert await house.observes(order.reference, report) is None
     await says(house, order, "LN_INVOICE_PAID")

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import EventNote, StoreDown
-from bot.domain.money import Amount
-from bot.domain.order import Hold, Notice, Phase
-from bot.invoices import bolt11
+from bot.core.money import Amount
+from bot.infra.db.ports import StoreDown
+from bot.orders.order import Hold, Notice, Phase
+from bot.payments import bolt11
+from bot.users.model import EventNote
 from tests.integration.order_world import EMMA, NUMBER, OSCAR, SARI, WISH, House, rules, unresolved
 from tests.unit.fake_settlement import BCA, FakeSettlement
 

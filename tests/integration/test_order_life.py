@@ -27,21 +27,23 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from bot.actions.news import reference_in, subject_of
-from bot.actions.orders import DraftMoved, MethodVanished
-from bot.actions.ports import News, Person, SettlementFailure, StoreDown
-from bot.agent_tools.answers import Refusal
-from bot.agent_tools.following import Following
-from bot.agent_tools.ordering import Ordering
-from bot.chat.standing import looked_at
-from bot.domain.draft import Ask, OrderDraft
-from bot.domain.errors import Rejection
-from bot.domain.limits import Limits, waits_for_payment
-from bot.domain.money import Amount
-from bot.domain.order import Notice, Order, Phase
-from bot.invoices import bolt11
-from bot.store.store import SqlStore
-from bot.workers.sweeps import Sweeps
+from bot.checkout.draft import Ask, OrderDraft
+from bot.core.errors import Rejection
+from bot.core.money import Amount
+from bot.infra.db.database import SqlStore
+from bot.infra.db.ports import StoreDown
+from bot.mcp_server.tools.answers import Refusal
+from bot.mcp_server.tools.following import Following
+from bot.mcp_server.tools.ordering import Ordering
+from bot.operations.sweeps import Sweeps
+from bot.orders.limits import Limits, waits_for_payment
+from bot.orders.notifications import reference_in, subject_of
+from bot.orders.order import Notice, Order, Phase
+from bot.orders.placement.service import DraftMoved, MethodVanished
+from bot.orders.status_messages import looked_at
+from bot.payments import bolt11
+from bot.settlement.model import SettlementFailure
+from bot.users.model import News, Person
 from tests.integration.crashing import Crash
 from tests.integration.killable import PLAN, Fate, Hanging, Mortal, Plan
 from tests.integration.life_world import (

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from bot.actions.outbox import MISTAKES_FORGIVEN, OutboxDelivery
-from bot.actions.ports import News, NewsStatus, Person, RowUnreadable, StoreDown, TellLater, Told, Untellable
-from bot.domain.order import Notice
-from bot.store.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.infra.db.ports import RowUnreadable, StoreDown
+from bot.infra.outbox.delivery import MISTAKES_FORGIVEN, OutboxDelivery
+from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.orders.order import Notice
+from bot.users.model import News, NewsStatus, Person
 from tests.integration.order_world import EMMA, SARI, Ears, House
 from tests.keys import VAULT
 from tests.waiting import PATIENCE

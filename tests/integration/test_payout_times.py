@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from bot.actions.measured import KEPT_FOR
-from bot.actions.payout_times import MeasuredTimes
-from bot.actions.ports import StoreDown
-from bot.domain.order import Phase
-from bot.domain.payout_times import PayoutTimes
-from bot.domain.timeline import Step
-from bot.store.store import SqlStore, SqlTransaction
+from bot.infra.db.database import SqlStore, SqlTransaction
+from bot.infra.db.ports import StoreDown
+from bot.orders.measured import KEPT_FOR
+from bot.orders.measured_payout_times import MeasuredTimes
+from bot.orders.order import Phase
+from bot.orders.payout_times import PayoutTimes
+from bot.orders.timeline import Step
 from tests.keys import VAULT
 from tests.unit.every_screen import NOW, an_order
 from tests.unit.fake_settlement import MovedClock

@@ -6,13 +6,13 @@ from decimal import Decimal
 
 import pytest
 
-from bot.actions.orders import DraftMoved, MethodVanished
-from bot.actions.ports import KeyRefused, OutOfReach, Refused, ServiceDown
-from bot.domain.draft import DraftStatus
-from bot.domain.errors import Rejection
-from bot.domain.money import MAX_SATS, Amount
-from bot.domain.order import Notice, Phase
-from bot.domain.quote import Quote
+from bot.checkout.draft import DraftStatus
+from bot.core.errors import Rejection
+from bot.core.money import MAX_SATS, Amount
+from bot.orders.order import Notice, Phase
+from bot.orders.placement.service import DraftMoved, MethodVanished
+from bot.rates.quote import Quote
+from bot.settlement.model import KeyRefused, OutOfReach, Refused, ServiceDown
 from tests.integration.order_world import EMMA, House
 from tests.unit.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
 

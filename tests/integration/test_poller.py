@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import KeyRefused, OrderNotFound, ServiceDown, SlowDown, StoreDown
-from bot.domain.order import Notice, Order, Phase
-from bot.workers import poller
+from bot.infra.db.ports import StoreDown
+from bot.orders.order import Notice, Order, Phase
+from bot.orders.tracking import poller
+from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SlowDown
 from tests.integration.order_world import EMMA, OSCAR, House
 from tests.unit.fake_settlement import FakeSettlement
 

@@ -5,10 +5,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bot.actions.news import FAREWELL
-from bot.actions.ports import Person
-from bot.actions.privacy import Privacy
-from bot.domain.order import Notice
+from bot.orders.notifications import FAREWELL
+from bot.orders.order import Notice
+from bot.users.model import Person
+from bot.users.privacy import Privacy
 from tests.contract.on_disk import found_in
 from tests.examples import kill_every
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore

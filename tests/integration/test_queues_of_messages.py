@@ -6,16 +6,18 @@ from typing import Any, cast
 import pytest
 from sqlalchemy import text
 
-from bot.actions.help import Help
-from bot.actions.news import EXTRA_TRIES, news_of, queue_of
-from bot.actions.outbox import OutboxDelivery
-from bot.actions.ports import AlarmKind, ChatMoved, News, NewsStatus, Person, Queue, TellLater, Told, Untellable
-from bot.actions.refused_messages import hooks
-from bot.actions.support_room import SupportRoom
-from bot.actions.ticket_news import ToPerson, ToRoom
-from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
-from bot.chat.notices import ChatTeller
-from bot.domain.order import Notice, Order
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.model import ChatMoved, TellLater, Told, Untellable
+from bot.infra.outbox.refused_messages import hooks
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
+from bot.orders.notifications import EXTRA_TRIES, news_of, queue_of
+from bot.orders.order import Notice, Order
+from bot.orders.rendering import ChatTeller
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.help import Help
+from bot.staff.roles import SupportRoom
+from bot.support.tickets.notifications import ToPerson, ToRoom
+from bot.users.model import News, NewsStatus, Person, Queue
 from tests.integration.order_world import EMMA, OSCAR, House
 from tests.unit.every_screen import TRANSLATIONS
 

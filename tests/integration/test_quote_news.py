@@ -9,15 +9,17 @@ from typing import Any, cast
 
 import pytest
 
-from bot.actions.outbox import OF_RATE_AT_ONCE, OutboxDelivery
-from bot.actions.ports import News, Person, Queue, RateAlert, TellLater, Told, Untellable
-from bot.actions.rate_news import ALERT, DAILY, RateNews
-from bot.actions.subscribing import AlertWish, Subscribing
-from bot.chat.messenger import Delivered, Messenger, Outcome, Unreachable
-from bot.chat.quote_news import QuoteNews
-from bot.chat.screen import Keyboard
-from bot.domain.quote import Quote
-from bot.i18n import Translations
+from bot.infra.i18n import Translations
+from bot.infra.outbox.delivery import OF_RATE_AT_ONCE, OutboxDelivery
+from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
+from bot.infra.telegram.ui.screen import Keyboard
+from bot.rates.model import RateAlert
+from bot.rates.notifications import ALERT, DAILY, RateNews
+from bot.rates.quote import Quote
+from bot.rates.rendering import QuoteNews
+from bot.rates.subscriptions import AlertWish, Subscribing
+from bot.users.model import News, Person, Queue
 from tests.integration.order_world import EMMA, House
 from tests.integration.test_outbox_delivery import SlowEars
 from tests.texts import readable, says, text

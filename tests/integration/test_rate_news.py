@@ -6,11 +6,14 @@ from decimal import Decimal
 
 import pytest
 
-from bot.actions.ports import News, Person, Queue, ServiceDown, StoreDown, Untellable
-from bot.actions.rate_news import ALERT, AT_ONCE, DAILY, RateNews
-from bot.actions.subscribing import MOST_ALERTS, AlertWish, Subscribing
-from bot.domain.quote import Quote, payload_of, quote_in
-from bot.workers.subscriptions import LOOK_EVERY_SECONDS, SOON_SECONDS, SubscriptionsWorker
+from bot.infra.db.ports import StoreDown
+from bot.infra.outbox.model import Untellable
+from bot.rates.notifications import ALERT, AT_ONCE, DAILY, RateNews
+from bot.rates.quote import Quote, payload_of, quote_in
+from bot.rates.subscription_worker import LOOK_EVERY_SECONDS, SOON_SECONDS, SubscriptionsWorker
+from bot.rates.subscriptions import MOST_ALERTS, AlertWish, Subscribing
+from bot.settlement.model import ServiceDown
+from bot.users.model import News, Person, Queue
 from tests.integration.order_world import EMMA, SARI, House
 from tests.unit.fake_settlement import BEGINNING, RATE
 

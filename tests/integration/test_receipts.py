@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.actions.news import reference_in
-from bot.actions.ports import News, TellLater, Told, Untellable
-from bot.actions.receipts import Receipts
-from bot.domain.order import Notice
+from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.orders.notifications import reference_in
+from bot.orders.order import Notice
+from bot.orders.receipts.service import Receipts
+from bot.users.model import News
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.integration.order_world import Heard, House
 from tests.unit.fake_settlement import FakeSettlement, MovedClock

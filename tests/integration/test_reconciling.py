@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.ports import Wish
-from bot.domain.money import Amount
-from bot.domain.order import Notice, Order, Phase
+from bot.core.money import Amount
+from bot.orders.order import Notice, Order, Phase
+from bot.settlement.model import Wish
 from tests.integration.order_world import EMMA, NUMBER, SARI, House, unresolved
 from tests.unit.fake_settlement import BCA, BEGINNING, BRI, GOPAY, FakeSettlement
 

@@ -5,18 +5,9 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import (
-    KeyRefused,
-    OutcomeUnknown,
-    Placed,
-    Refused,
-    RowUnreadable,
-    RuleBroken,
-    ServiceDown,
-    SlowDown,
-    StoreDown,
-)
-from bot.domain.order import Phase
+from bot.infra.db.ports import RowUnreadable, RuleBroken, StoreDown
+from bot.orders.order import Phase
+from bot.settlement.model import KeyRefused, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown
 from tests.integration.order_world import EMMA, SARI, House, unresolved
 from tests.unit.fake_settlement import BRI, FakeSettlement
 from tests.waiting import PATIENCE

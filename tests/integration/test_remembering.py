@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from bot.actions.orders import MethodVanished
-from bot.actions.ports import Recipient
-from bot.actions.recipients import KnownRecipients
+from bot.orders.placement.service import MethodVanished
+from bot.recipients.saved import KnownRecipients
+from bot.users.model import Recipient
 from tests.integration.order_world import EMMA, NUMBER, House, unresolved
 from tests.unit.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
 

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-from bot.actions.measured import KEPT_FOR
-from bot.actions.reply_time import ReplyTime
-from bot.store.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.orders.measured import KEPT_FOR
+from bot.support.measured_reply_time import ReplyTime
 from tests.contract.store_builders import a_ticket
 from tests.unit.every_screen import NOW
 from tests.unit.fake_settlement import MovedClock

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from bot.actions.masking import NONE_SHOWN, Masking
-from bot.actions.ports import AuditAction, AuditEntry, Outcome, Person, Reveal, TellLater, Told, Untellable
-from bot.actions.revealing import Revealing
-from bot.actions.support_room import SupportRoom
-from bot.domain.errors import Rejection
-from bot.domain.order import Order
+from bot.core.errors import Rejection
+from bot.infra.outbox.model import Outcome, TellLater, Told, Untellable
+from bot.orders.order import Order
+from bot.staff.model import AuditAction, AuditEntry, Reveal
+from bot.staff.roles import SupportRoom
+from bot.support.reveal.masking import NONE_SHOWN, Masking
+from bot.support.reveal.service import Revealing
+from bot.users.model import Person
 from tests.integration.order_world import EMMA, NUMBER, OSCAR, House
 from tests.unit.fake_settlement import MovedClock
 

@@ -5,12 +5,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.actions.alarms import OVER, RAISED
-from bot.actions.outbox import OutboxDelivery
-from bot.actions.ports import AlarmKind, ChatMoved, EntryKind, PostRole, TicketEntry, Told, Untellable
-from bot.actions.room_hooks import RoomHooks
-from bot.actions.ticket_news import ToRoom, marked, tell_room
-from bot.domain.tickets import Ticket
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.model import ChatMoved, Told, Untellable
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarms import OVER, RAISED
+from bot.support.model import EntryKind, PostRole, TicketEntry
+from bot.support.staff_chat_hooks import RoomHooks
+from bot.support.ticket import Ticket
+from bot.support.tickets.notifications import ToRoom, marked, tell_room
 from tests.integration.ticket_world import EMMA, GROUP, OSCAR, RINA, Room
 from tests.unit.fake_settlement import MovedClock
 

@@ -2,10 +2,11 @@
 
 import pytest
 
-from bot.actions.ports import AuditAction, Person
-from bot.actions.saved_answers import SavedAnswers
-from bot.domain.errors import Rejection
-from bot.domain.saved_answers import MOST
+from bot.core.errors import Rejection
+from bot.staff.model import AuditAction
+from bot.support.saved_replies.model import MOST
+from bot.support.saved_replies.service import SavedAnswers
+from bot.users.model import Person
 from tests.integration.order_world import House
 
 RINA, BUDI = 3001, 3002

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bot.domain.money import Amount
-from bot.domain.order import Deposit, Notice, Phase
+from bot.core.money import Amount
+from bot.orders.order import Deposit, Notice, Phase
 from tests.integration.order_world import EMMA, OSCAR, House, rules
 from tests.unit.fake_settlement import SAFE, FakeSettlement, a_deposit
 

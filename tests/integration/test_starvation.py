@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.budget import AdaptiveBudget, Budget
-from bot.actions.ports import SlowDown
-from bot.actions.watched import WatchedSettlement
-from bot.domain.order import Notice, Order, OrderReport, Phase
-from bot.domain.timeline import Step
+from bot.orders.order import Notice, Order, OrderReport, Phase
+from bot.orders.timeline import Step
+from bot.settlement.budget import AdaptiveBudget, Budget
+from bot.settlement.model import SlowDown
+from bot.settlement.monitored import WatchedSettlement
 from tests.contract.store_builders import an_order
 from tests.integration.order_world import House
 from tests.unit.fake_settlement import FakeSettlement

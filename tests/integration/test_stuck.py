@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.actions.alarms import OVER
-from bot.actions.ports import AlarmKind, EventNote, KeyRefused
-from bot.actions.ticket_news import ToPerson, ToRoom
-from bot.domain.order import Notice, Order, OrderReport, Phase
+from bot.orders.order import Notice, Order, OrderReport, Phase
+from bot.settlement.model import KeyRefused
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarms import OVER
+from bot.support.tickets.notifications import ToPerson, ToRoom
+from bot.users.model import EventNote
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.integration.order_world import EMMA, OSCAR, Heard, House, rules
 from tests.unit.fake_settlement import FakeSettlement, failing

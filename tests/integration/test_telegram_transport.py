@@ -9,9 +9,9 @@ from email.utils import format_datetime
 
 import pytest
 
-from bot.chat.failures import SlowDown, Unanswered, Unsent
-from bot.chat.transport import TelegramRequest
-from bot.chat.updates import UpdateFeed
+from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
+from bot.infra.telegram.inbound.receiver import UpdateFeed
+from bot.infra.telegram.transport import TelegramRequest
 from tests.waiting import PATIENCE
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

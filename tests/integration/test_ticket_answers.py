@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.ports import AuditAction, Told, Untellable
-from bot.domain.errors import Rejection
-from bot.domain.tickets import CloseReason, Ticket, TicketStatus
+from bot.core.errors import Rejection
+from bot.infra.outbox.model import Told, Untellable
+from bot.staff.model import AuditAction
+from bot.support.ticket import CloseReason, Ticket, TicketStatus
 from tests.integration.ticket_world import EMMA, GROUP, OSCAR, RINA, Room
 from tests.unit.fake_settlement import MovedClock
 

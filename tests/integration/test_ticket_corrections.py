@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from bot.actions.ports import EntryKind, TellLater, TicketEntry, Told, Untellable, Written
-from bot.actions.ticket_relay import MAYBE_ARRIVED
-from bot.actions.ticket_steps import entered
-from bot.domain.errors import Rejection
-from bot.domain.tickets import Ticket
+from bot.core.errors import Rejection
+from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.ticket import Ticket
+from bot.support.tickets.relay import MAYBE_ARRIVED
+from bot.support.tickets.steps import entered
 from tests.integration.ticket_world import EMMA, GROUP, OSCAR, RINA, Room
 from tests.unit.fake_settlement import MovedClock
 

@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from bot.actions.person_acts import Did
-from bot.actions.ports import EntryKind, MediaKind, Person, Written
-from bot.actions.support_room import SupportRoom
-from bot.actions.ticket_ending import TicketEnding
-from bot.actions.ticket_news import ToPerson, ToRoom
-from bot.actions.ticket_opening import TicketOpening, open_by_itself
-from bot.domain.errors import Rejection
-from bot.domain.order import OrderReport
-from bot.domain.tickets import Cause, CloseReason, Rating, Ticket, TicketStatus, answered, closed
+from bot.core.errors import Rejection
+from bot.orders.order import OrderReport
+from bot.staff.roles import SupportRoom
+from bot.support.model import EntryKind, MediaKind, Written
+from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus, answered, closed
+from bot.support.tickets.closing import TicketEnding
+from bot.support.tickets.notifications import ToPerson, ToRoom
+from bot.support.tickets.opening import TicketOpening, open_by_itself
+from bot.users.activity import Did
+from bot.users.model import Person
 from tests.integration.order_world import EMMA, SARI, House, rules
 from tests.unit.fake_settlement import FakeSettlement
 

@@ -5,29 +5,20 @@ from typing import Any
 
 import pytest
 
-from bot.actions.outbox import OutboxDelivery
-from bot.actions.ports import (
-    MediaKind,
-    News,
-    Person,
-    PostRole,
-    TellLater,
-    TicketEntry,
-    TicketPost,
-    Told,
-    Untellable,
-    Written,
-)
-from bot.actions.ticket_relay import TicketRelay
-from bot.actions.ticket_remarks import Remark
-from bot.chat.messenger import Messenger
-from bot.chat.staff.remark_news import RemarkNews
-from bot.chat.staff.room import TicketRoom
-from bot.chat.ticket_answer_news import AnswerNews
-from bot.chat.words import translator_for
-from bot.domain.tickets import Ticket
-from bot.i18n import Translations
+from bot.infra.i18n import Translations
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.infra.telegram.outbound.sender import Messenger
+from bot.orders.screens.phrases import translator_for
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
+from bot.support.model import MediaKind, PostRole, TicketEntry, TicketPost, Written
+from bot.support.staff.remark_rendering import RemarkNews
+from bot.support.staff.topics import TicketRoom
+from bot.support.ticket import Ticket
+from bot.support.tickets.relay import TicketRelay
+from bot.support.tickets.remarks import Remark
+from bot.support.user_chat.reply_rendering import AnswerNews
+from bot.users.model import News, Person
 from tests.contract.telegram_sandbox import Running, running
 from tests.e2e.chatter import in_base64
 from tests.integration.test_messenger_against_sandbox import messenger

@@ -6,11 +6,12 @@ from typing import Any, cast
 
 import pytest
 
-from bot.actions.ports import News, TellLater, Told
-from bot.actions.ticket_news import ToRoom
-from bot.chat.messenger import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
-from bot.chat.ticket_news import TicketNews
-from bot.i18n import Translations
+from bot.infra.i18n import Translations
+from bot.infra.outbox.model import TellLater, Told
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
+from bot.support.tickets.notifications import ToRoom
+from bot.support.user_chat.rendering import TicketNews
+from bot.users.model import News
 from tests.unit.every_screen import NOW
 
 GROUP = -100_3001

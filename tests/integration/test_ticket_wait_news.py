@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from bot.actions.outbox import OutboxDelivery
-from bot.actions.ports import News, PostRole, TicketPost, Told
-from bot.actions.ticket_waiting import TicketWaiting
-from bot.chat.ticket_waits import WaitNews
-from bot.domain.tickets import Ticket
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.model import Told
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from bot.support.model import PostRole, TicketPost
+from bot.support.staff.wait_rendering import WaitNews
+from bot.support.ticket import Ticket
+from bot.support.tickets.waiting import TicketWaiting
+from bot.users.model import News
 from tests.contract.telegram_sandbox import OSCAR, RINA, Running, running
 from tests.integration.test_messenger_against_sandbox import messenger
 from tests.integration.ticket_world import Room

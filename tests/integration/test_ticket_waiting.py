@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.ticket_waiting import TicketWaiting
-from bot.domain.tickets import CloseReason, Ticket, asked
+from bot.support.ticket import CloseReason, Ticket, asked
+from bot.support.tickets.waiting import TicketWaiting
 from tests.integration.ticket_world import GROUP, OSCAR, RINA, SARI, Room
 from tests.unit.fake_settlement import MovedClock
 
@@ -101,7 +101,7 @@ async def test_a_reminder_that_is_not_kept_is_not_told_and_the_next_look_tells_i
     waiting = waiting_in(room)
     room.clock.passes(minutes=15)
     with monkeypatch.context() as broken:
-        broken.setattr("bot.actions.ticket_waiting.tell_chats", crash)
+        broken.setattr("bot.support.tickets.waiting.tell_chats", crash)
         with pytest.raises(ZeroDivisionError):
             await waiting.look()
     assert (await room.now(ticket)).reminded_at is None

@@ -6,14 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.actions import trail as module
-from bot.actions.alarms import of_order
-from bot.actions.figures import Figures
-from bot.actions.ports import AlarmKind, AuditAction, AuditEntry, StoreDown
-from bot.actions.trail import PAGE, Trail, TrailFile, write_down
-from bot.domain.spans import Period, Span, last
-from bot.domain.zones import PRESUMED
-from bot.store.support import SqlAudit
+from bot.core.date_ranges import Period, Span, last
+from bot.core.zones import PRESUMED
+from bot.infra.db.ports import StoreDown
+from bot.operations.statistics_service import Figures
+from bot.staff import audit as module
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarms import of_order
+from bot.staff.audit import PAGE, Trail, TrailFile, write_down
+from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import SqlAudit
 from tests.integration.order_world import EMMA, OSCAR, House
 
 RINA = 3001

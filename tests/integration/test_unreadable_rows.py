@@ -5,14 +5,16 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from bot.actions.alarms import of_order
-from bot.actions.news import subject_of
-from bot.actions.ports import Alarm, AlarmKind, InboxItem, Person, Subscription
-from bot.actions.privacy import Privacy
-from bot.actions.rate_news import RateNews
-from bot.chat.alarm_news import orders_of
-from bot.domain.order import Notice, Phase
-from bot.workers.sweeps import Sweeps
+from bot.operations.sweeps import Sweeps
+from bot.orders.notifications import subject_of
+from bot.orders.order import Notice, Phase
+from bot.rates.model import Subscription
+from bot.rates.notifications import RateNews
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarm_rendering import orders_of
+from bot.staff.alarms import of_order
+from bot.users.model import InboxItem, Person
+from bot.users.privacy import Privacy
 from tests.integration.order_world import EMMA, OSCAR, SARI, House
 from tests.unit.fake_settlement import FakeSettlement
 

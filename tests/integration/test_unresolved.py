@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import replace
 
-from bot.actions.ports import EventNote
-from bot.domain.order import Notice, Phase
+from bot.orders.order import Notice, Phase
+from bot.users.model import EventNote
 from tests.integration.order_world import EMMA, House, rules, seconds, unresolved
 from tests.unit.fake_settlement import BRI, FakeSettlement
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.actions.drafts import Drafts
-from bot.actions.ports import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, InboxItem, Person
+from bot.checkout.drafts import Drafts
+from bot.users.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, InboxItem, Person
 from tests.integration.order_world import EMMA, House
 
 

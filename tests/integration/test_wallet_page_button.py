@@ -5,17 +5,17 @@ from typing import Any, cast
 
 import pytest
 
-from bot.actions.help import Help
-from bot.actions.news import news_of
-from bot.actions.ports import TellLater, Told, Untellable
-from bot.actions.support_room import SupportRoom
-from bot.chat.failures import SlowDown, Unanswered, Unsent
-from bot.chat.messenger import Delivered, Invalid, Messenger, Outcome
-from bot.chat.notices import ChatTeller
-from bot.chat.outcomes import outcome_of
-from bot.chat.screen import Keyboard
-from bot.domain.order import Notice, Order
-from bot.store.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
+from bot.infra.telegram.outbound.sender import Delivered, Invalid, Messenger, Outcome
+from bot.infra.telegram.outcomes import outcome_of
+from bot.infra.telegram.ui.screen import Keyboard
+from bot.orders.notifications import news_of
+from bot.orders.order import Notice, Order
+from bot.orders.rendering import ChatTeller
+from bot.staff.help import Help
+from bot.staff.roles import SupportRoom
 from tests.texts import label
 from tests.unit.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
 from tests.unit.fake_settlement import MovedClock
@@ -160,7 +160,7 @@ async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(store: 
 async def test_attempts_that_sent_nothing_are_not_counted_without_end(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.chat.notices.MOST_UNSENT", 3)
+    monkeypatch.setattr("bot.orders.rendering.MOST_UNSENT", 3)
     teller = teller_of(store, TriedTelegram(*[outcome_of(SlowDown(7))] * 5, Delivered(1)))
     order = an_order(page_token=TOKEN)
     async with store.transaction() as tx:

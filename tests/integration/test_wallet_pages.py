@@ -13,15 +13,15 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from bot.actions.ports import StoreDown
-from bot.actions.viewed_orders import ViewedOrders
-from bot.domain.order import Order, Phase
-from bot.domain.payout_times import PayoutTimes
-from bot.domain.timeline import Step
-from bot.store.store import SqlStore, SqlTransaction
-from bot.web.app import create_app
-from bot.web.guard import CONTENT_SECURITY_POLICY
-from bot.web.lookup import Lookup, TooMany
+from bot.infra.db.database import SqlStore, SqlTransaction
+from bot.infra.db.ports import StoreDown
+from bot.infra.http.guard import CONTENT_SECURITY_POLICY
+from bot.orders.order import Order, Phase
+from bot.orders.pay_page.app import create_app
+from bot.orders.pay_page.lookup import Lookup, TooMany
+from bot.orders.payout_times import PayoutTimes
+from bot.orders.timeline import Step
+from bot.orders.tracking.viewed import ViewedOrders
 from tests.keys import VAULT
 from tests.pictures import qr_texts
 from tests.texts import label
@@ -121,7 +121,7 @@ async def becomes(store: CountingStore) -> Change:
 
 @pytest.fixture
 def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.web.lookup.FRESH_SECONDS", 0)
+    monkeypatch.setattr("bot.orders.pay_page.lookup.FRESH_SECONDS", 0)
 
 
 def heading(answer: httpx.Response) -> str:
@@ -400,7 +400,7 @@ async def test_what_pages_never_show_is_not_kept_for_them(store: CountingStore) 
 async def test_when_too_many_ask_the_later_ones_are_turned_away_and_the_others_served(
     store: CountingStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.web.lookup.MOST_WAITING", 10)
+    monkeypatch.setattr("bot.orders.pay_page.lookup.MOST_WAITING", 10)
     tokens = await kept(store, 30)
     lookup = Lookup(store)
     found = await asyncio.gather(*(lookup.find(token) for token in tokens), return_exceptions=True)

@@ -4,10 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.alarms import OVER, RAISED, REMINDER, next_reminder
-from bot.actions.ports import Alarm, AlarmKind, OutcomeUnknown, ServiceDown, SlowDown, TellLater, Told
-from bot.domain.order import Notice, Order
-from bot.domain.payout import PayoutMethod
+from bot.infra.outbox.model import TellLater, Told
+from bot.orders.order import Notice, Order
+from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import OutcomeUnknown, ServiceDown, SlowDown
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarms import OVER, RAISED, REMINDER, next_reminder
 from tests.integration.order_world import EMMA, OSCAR, WISH, House
 from tests.unit.fake_settlement import BCA, FakeSettlement, failing
 

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from bot.chat.redaction import redact
-from bot.web import server
+from bot.infra.http import server
+from bot.infra.redaction import redact
 from tests.ports import free_port
 from tests.waiting import PATIENCE, until
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import Person
-from bot.domain.errors import Rejection
-from bot.domain.money import Amount
-from bot.domain.order import Notice, OrderReport
+from bot.core.errors import Rejection
+from bot.core.money import Amount
+from bot.orders.order import Notice, OrderReport
+from bot.users.model import Person
 from tests.integration.order_world import EMMA, SARI, House
 from tests.unit.fake_settlement import FakeSettlement
 

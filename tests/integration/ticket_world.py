@@ -2,14 +2,15 @@
 
 import itertools
 
-from bot.actions.outbox import OutboxDelivery
-from bot.actions.ports import AuditEntry, MediaKind, TicketEntry, Written
-from bot.actions.support_room import SupportRoom
-from bot.actions.ticket_answers import TicketAnswers
-from bot.actions.ticket_corrections import TicketCorrections
-from bot.actions.ticket_relay import TicketRelay
-from bot.domain.tickets import Ticket, opened
-from bot.store import SqlStore
+from bot.infra.db.database import SqlStore
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.staff.model import AuditEntry
+from bot.staff.roles import SupportRoom
+from bot.support.model import MediaKind, TicketEntry, Written
+from bot.support.ticket import Ticket, opened
+from bot.support.tickets.corrections import TicketCorrections
+from bot.support.tickets.relay import TicketRelay
+from bot.support.tickets.replies import TicketAnswers
 from tests.integration.order_world import Ears
 from tests.keys import VAULT
 from tests.unit.fake_settlement import MovedClock

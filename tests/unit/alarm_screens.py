@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
-from bot.actions.alarms import OF_ORDERS
-from bot.actions.ports import Alarm, AlarmKind, Backlog
-from bot.actions.watching import Glance
-from bot.chat.screen import Screen
-from bot.chat.screens import alarms, operator_status
-from bot.domain.order import Order
-from bot.i18n import Translator
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui.screen import Screen
+from bot.operations.monitor import Glance
+from bot.operations.screens import status as operator_status
+from bot.orders.order import Order
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarms import OF_ORDERS
+from bot.staff.screens import alarms
+from bot.users.model import Backlog
 
 
 def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:

@@ -7,51 +7,37 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Any
 
-from bot.actions.history import PAGE, HistoryPage
-from bot.actions.ports import EventNote, OrderEvent, Person, Receipt, Recipient
-from bot.chat.charts import Chart
-from bot.chat.screen import Button, Screen
-from bot.chat.screens import (
-    amount,
-    card,
-    channel,
-    destination,
-    history,
-    holder,
-    lapsed,
-    number,
-    order_page,
-    outcome,
-    pay,
-    phrase,
-    rate,
-    receipt,
-    recipients,
-    requote,
-    review,
-    settings,
-    staff_notes,
-    start,
-    status,
-    too_many,
-    verify,
-)
-from bot.chat.words import clipped
-from bot.domain.draft import Ask, OrderDraft
-from bot.domain.errors import Remark
-from bot.domain.money import Ambiguous, Amount
-from bot.domain.notices import CHOOSABLE
-from bot.domain.order import Deposit, Notice, Order, Phase
-from bot.domain.payout import PayoutMethod
-from bot.domain.phrase import LONGEST, Suggestion
-from bot.domain.quote import Quote, estimate
-from bot.domain.rate_history import Period, history_of, points_of
-from bot.domain.text import plain
-from bot.domain.timeline import STEP_OF_STATE, Step
-from bot.domain.zones import INDONESIAN, PRESUMED
-from bot.i18n import Translations, Translator
-from bot.invoices.erc681 import checksummed
-from bot.sandbox.bot_api import html, utf16
+from bot.checkout.draft import Ask, OrderDraft
+from bot.checkout.screens import amount, channel, destination, holder, number, requote, review, start
+from bot.checkout.screens import draft_expired as lapsed
+from bot.checkout.screens import limit_warning as too_many
+from bot.core.errors import Remark
+from bot.core.money import Ambiguous, Amount
+from bot.core.text import plain
+from bot.core.zones import INDONESIAN, PRESUMED
+from bot.infra.i18n import Translations, Translator
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.orders.history import PAGE, HistoryPage
+from bot.orders.order import Deposit, Notice, Order, Phase
+from bot.orders.preferences import CHOOSABLE
+from bot.orders.receipts.screens import receipt, verify
+from bot.orders.screens import card, history, outcome, status
+from bot.orders.screens import page as order_page
+from bot.orders.screens import payment as pay
+from bot.orders.screens.phrases import clipped
+from bot.orders.timeline import STEP_OF_STATE, Step
+from bot.payments.erc681 import checksummed
+from bot.rates.charts import Chart
+from bot.rates.history import Period, history_of, points_of
+from bot.rates.quote import Quote, estimate
+from bot.rates.screens import rate
+from bot.recipients import screens as recipients
+from bot.recipients.methods import PayoutMethod
+from bot.sandbox.bot_api.text import html, utf16
+from bot.staff.screens import notes as staff_notes
+from bot.users.model import EventNote, OrderEvent, Person, Receipt, Recipient
+from bot.users.phrase import LONGEST, Suggestion
+from bot.users.screens import phrase, settings
 from tests.texts import text
 from tests.unit.alarm_screens import of_alarms
 from tests.unit.seeing_more_screens import of_seeing_more

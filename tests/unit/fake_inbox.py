@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from bot.actions.ports import InboxItem, Store
+from bot.infra.db.ports import Store
+from bot.users.model import InboxItem
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 

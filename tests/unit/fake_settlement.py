@@ -13,7 +13,13 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.actions.ports import (
+from bot.core.money import rupiah_for_sats, sats_for_rupiah
+from bot.orders.order import Deposit, OrderReport
+from bot.payments import bolt11
+from bot.payments.erc681 import KNOWN_TOKENS
+from bot.rates.quote import Quote
+from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import (
     DepositRails,
     Newest,
     OrderNotFound,
@@ -25,12 +31,6 @@ from bot.actions.ports import (
     SettlementFailure,
     Wish,
 )
-from bot.domain.money import rupiah_for_sats, sats_for_rupiah
-from bot.domain.order import Deposit, OrderReport
-from bot.domain.payout import PayoutMethod
-from bot.domain.quote import Quote
-from bot.invoices import bolt11
-from bot.invoices.erc681 import KNOWN_TOKENS
 
 BEGINNING = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 RATE = Decimal(1_700_000_000)

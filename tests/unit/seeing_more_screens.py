@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
-from bot.actions.ports import AuditAction, AuditEntry, Person, Reveal
-from bot.actions.trail import PAGE, TrailFile, TrailPage
-from bot.chat.screen import Screen
-from bot.chat.screens import audit, staff_reveal
-from bot.domain.order import Order
-from bot.domain.spans import Period, last
-from bot.i18n import Translator
+from bot.core.date_ranges import Period, last
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import Order
+from bot.staff.audit import PAGE, TrailFile, TrailPage
+from bot.staff.model import AuditAction, AuditEntry, Reveal
+from bot.staff.screens import audit
+from bot.support.reveal import screens as staff_reveal
+from bot.users.model import Person
 
 SUBJECTS = (
     "order:R2345AB",

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.actions.budget import LEAST_PER_SECOND, AdaptiveBudget
 from bot.config import load
 from bot.house_rules import silence_of
+from bot.settlement.budget import LEAST_PER_SECOND, AdaptiveBudget
 from tests.unit.test_pace_of_settings import REQUIRED
 from tests.virtual_time import in_virtual_time, now
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.again import is_same_wish, last_price, may_be_sent_again
-from bot.domain.draft import Ask
-from bot.domain.money import Amount
-from bot.domain.order import Order
-from bot.domain.timeline import Step
+from bot.checkout.draft import Ask
+from bot.checkout.reorder import is_same_wish, last_price, may_be_sent_again
+from bot.core.money import Amount
+from bot.orders.order import Order
+from bot.orders.timeline import Step
 from tests.unit.every_screen import BCA, GOPAY, NOW, a_deposit, a_draft, an_order, at_each_moment
 
 MOMENTS = dict(at_each_moment())

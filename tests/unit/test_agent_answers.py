@@ -8,12 +8,12 @@ import pytest
 from mcp_types import JSONRPCError, jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from bot.agent_tools.answers import Output, answer, failure
-from bot.agent_tools.arguments import to_whole
-from bot.agent_tools.logs import FixedTextOnly
-from bot.agent_tools.rates import stats_out
-from bot.agent_tools.stdio import refusal_of
-from bot.settlement import PlatformStats
+from bot.mcp_server.logs import FixedTextOnly
+from bot.mcp_server.stdio import refusal_of
+from bot.mcp_server.tools.answers import Output, answer, failure
+from bot.mcp_server.tools.arguments import to_whole
+from bot.mcp_server.tools.rates import stats_out
+from bot.settlement.client import PlatformStats
 
 HALF = "\ud83d"
 
@@ -58,7 +58,8 @@ def test_anything_else_is_no_whole_number(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kept"), [("mcp.server.mcpserver.server", "Tool %r failed: %r"), ("bot.agent", "Tool 'x' failed: '0812'")]
+    ("name", "kept"),
+    [("mcp.server.mcpserver.server", "Tool %r failed: %r"), ("bot.mcp_server.command", "Tool 'x' failed: '0812'")],
 )
 def test_of_a_library_only_the_fixed_sentence_is_logged(name: str, kept: str) -> None:
     record = logging.LogRecord(name, logging.INFO, __file__, 1, "Tool %r failed: %r", ("x", "0812"), None)

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from bot.agent_tools.service import Rules, Service
-from bot.settlement import OrderInput, SettlementClient, SettlementError
-from bot.settlement.errors import NoAnswer
+from bot.mcp_server.service import Rules, Service
+from bot.settlement.client import OrderInput, SettlementClient, SettlementError
+from bot.settlement.client.errors import NoAnswer
 from tests.virtual_time import in_virtual_time, now
 
 Request = Callable[[Service], Awaitable[object]]

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bot.agent_config import STANDARD_SERVICE, AgentSettings, load
 from bot.config import ConfigError
+from bot.mcp_server.config import STANDARD_SERVICE, AgentSettings, load
 
 API_KEY = "pk_live_tenant1.s3cr3t-s3cr3t"
 TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.agent_tools.doubts import CREATED_FOR, Doubtful, Doubts, Request, request_of
-from bot.settlement import NeverReached, NoAnswer, OrderInput, SettlementError, ValidationRejected
+from bot.mcp_server.tools.unresolved_orders import CREATED_FOR, Doubtful, Doubts, Request, request_of
+from bot.settlement.client import NeverReached, NoAnswer, OrderInput, SettlementError, ValidationRejected
 
 
 class Seconds:
@@ -117,7 +117,7 @@ def test_another_spelling_of_the_holder_or_of_a_mobile_number_is_the_same_order(
 
 
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.agent_tools.memory.REMEMBERED", 3)
+    monkeypatch.setattr("bot.mcp_server.memory.REMEMBERED", 3)
     doubts = Doubts()
     for amount in range(1, 6):
         with pytest.raises(SettlementError), doubts.sending(request(amount)):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.agent_tools.failures import creation_failure, read_failure
-from bot.settlement import (
+from bot.mcp_server.tools.failures import creation_failure, read_failure
+from bot.settlement.client import (
     KeyRefused,
     NeverReached,
     NoAnswer,

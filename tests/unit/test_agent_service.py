@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any, cast
 
-from bot.agent_tools.memory import REMEMBERED
-from bot.agent_tools.service import Rules, Service
+from bot.mcp_server.memory import REMEMBERED
+from bot.mcp_server.service import Rules, Service
 from tests.unit.fake_settlement import MovedClock
 from tests.virtual_time import in_virtual_time, now
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent_tools.http.share import MINUTE, Share, Standing
+from bot.mcp_server.http.share import MINUTE, Share, Standing
 
 # Fractions that floats hold exactly: what is tested is the share, not how they round.
 moments = st.lists(st.integers(0, 300 * 1024).map(lambda part: part / 1024), max_size=200).map(sorted)

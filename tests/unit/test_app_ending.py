@@ -3,8 +3,8 @@
 import asyncio
 
 from bot import app
-from bot.actions.ending import end
-from bot.web import server
+from bot.core.ending import end
+from bot.infra.http import server
 from tests.virtual_time import in_virtual_time, now
 
 FIVE_SECONDS = 5.0

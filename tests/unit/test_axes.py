@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.axes import round_step, scale, times
+from bot.rates.axes import round_step, scale, times
 
 JAKARTA, BERLIN = ZoneInfo("Asia/Jakarta"), ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 21, 10, 6, tzinfo=UTC)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.invoices import bolt11
+from bot.payments import bolt11
 
 _MADE = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _SOON = _MADE + timedelta(minutes=1)

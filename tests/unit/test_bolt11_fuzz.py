@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.invoices import bech32, bolt11, bolt11_write
+from bot.payments import bech32, bolt11, bolt11_write
 from tests.examples import examples
 
 _VECTORS = json.loads((Path(__file__).parent / "data" / "bolt11-vectors.json").read_text("utf-8"))["vectors"]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.invoices import bech32, bolt11, bolt11_write
+from bot.payments import bech32, bolt11, bolt11_write
 from tests.unit.payee_keys import public_key
 
 _KEY = bytes(range(1, 33))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.invoices import bolt11
+from bot.payments import bolt11
 
 _FILE = Path(__file__).parent / "data" / "bolt11-vectors.json"
 _VECTORS: list[dict[str, Any]] = json.loads(_FILE.read_text("utf-8"))["vectors"]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.invoices import bech32, bolt11, bolt11_write
-from bot.invoices.amount import MAX_MSAT
+from bot.payments import bech32, bolt11, bolt11_write
+from bot.payments.amount import MAX_MSAT
 from tests.unit.payee_keys import public_key
 
 # Published in BOLT11: the key behind its examples.

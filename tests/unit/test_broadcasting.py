@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.broadcasting import (
+from bot.broadcasts.schedule import (
     VARIABLES,
     WIDEST,
     Doubt,
@@ -17,10 +17,10 @@ from bot.domain.broadcasting import (
     read_template,
     time_to_send,
 )
-from bot.domain.errors import Rejection
-from bot.domain.quote import TOO_OLD, Quote
-from bot.domain.templates import fill
-from bot.sandbox.bot_api import html
+from bot.core.errors import Rejection
+from bot.core.templates import fill
+from bot.rates.quote import TOO_OLD, Quote
+from bot.sandbox.bot_api.text import html
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 VALUES = dict.fromkeys(VARIABLES, "<b>1</b>")

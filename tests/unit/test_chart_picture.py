@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from bot.pictures.chart import (
+from bot.infra.drawing.chart import (
     Bar,
     BarFacts,
     ChartFacts,
@@ -20,8 +20,8 @@ from bot.pictures.chart import (
     render_chart,
     render_chart_off_loop,
 )
-from bot.pictures.chart.layout import CARD_LEFT, CARD_RIGHT, CHART_COLOURS, CHART_PAIRS, LEFT, RIGHT
-from bot.pictures.palette import CARD, COLOURS, LINE, PAGE, SOFT
+from bot.infra.drawing.chart.layout import CARD_LEFT, CARD_RIGHT, CHART_COLOURS, CHART_PAIRS, LEFT, RIGHT
+from bot.infra.drawing.palette import CARD, COLOURS, LINE, PAGE, SOFT
 from tests.examples import some
 
 POINTS = tuple((number / 299, 0.5 + 0.4 * math.sin(number / 20)) for number in range(300))

@@ -5,8 +5,8 @@ from typing import NoReturn, cast
 
 import pytest
 
-from bot import checks
 from bot.config import Settings
+from bot.operations import check as checks
 
 CHECKS = ("database", "keys", "telegram", "service")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.daily import MINUTES, is_quiet, next_at, read_span, read_time
+from bot.core.time_of_day import MINUTES, is_quiet, next_at, read_span, read_time
 
 JAKARTA, BERLIN, NEW_YORK, APIA, LORD_HOWE = map(
     ZoneInfo, ("Asia/Jakarta", "Europe/Berlin", "America/New_York", "Pacific/Apia", "Australia/Lord_Howe")

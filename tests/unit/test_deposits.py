@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.deposits import LONGEST_LIST, deposits_before, list_counts
-from bot.domain.order import OrderReport
+from bot.orders.deposits import LONGEST_LIST, deposits_before, list_counts
+from bot.orders.order import OrderReport
 from tests.unit.fake_settlement import BEGINNING, SAFE, a_deposit
 
 NOW = BEGINNING

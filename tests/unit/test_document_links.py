@@ -39,13 +39,13 @@ def test_files_and_modules_that_a_document_names_exist(path: Path) -> None:
 
 
 def test_a_path_is_read_from_the_root_or_from_the_package_and_can_end_in_a_function() -> None:
-    text = "`tests/unit/` `bot/chat/flow.mmd` `actions/orders.place` `actions/ticket_*` `store/nothing` `and/or`"
+    text = "`tests/unit/` `bot/checkout/flow.mmd` `orders/order.expire` `support/tickets/*` `orders/nothing` `and/or`"
     assert [(name, _exists(name)) for name in _paths_in(text)] == [
         ("tests/unit/", True),
-        ("bot/chat/flow.mmd", True),
-        ("actions/orders.place", True),
-        ("actions/ticket_*", True),
-        ("store/nothing", False),
+        ("bot/checkout/flow.mmd", True),
+        ("orders/order.expire", True),
+        ("support/tickets/*", True),
+        ("orders/nothing", False),
     ]
 
 

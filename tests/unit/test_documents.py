@@ -7,8 +7,8 @@ import pytest
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
-from bot.agent_config import AgentSettings
 from bot.config import Settings
+from bot.mcp_server.config import AgentSettings
 from tests.unit.documents import DOCUMENTS, ROOT, rows
 
 SETTINGS = (("settings", Settings), ("agent-variables", AgentSettings))
@@ -63,7 +63,7 @@ def test_settings_that_the_documents_mention_exist() -> None:
 
 
 def test_the_documents_draw_the_conversation_as_the_code_does() -> None:
-    drawn = (ROOT / "bot" / "chat" / "flow.mmd").read_text(encoding="utf-8").strip()
+    drawn = (ROOT / "bot" / "checkout" / "flow.mmd").read_text(encoding="utf-8").strip()
     assert any(drawn in text for text in DOCUMENTS.values())
 
 

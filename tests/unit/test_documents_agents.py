@@ -3,8 +3,8 @@
 import json
 import re
 
-from bot.agent_config import AgentSettings
-from bot.agent_tools.http import body
+from bot.mcp_server.config import AgentSettings
+from bot.mcp_server.http import body
 from bot.sandbox.settlement import SANDBOX_API_KEY
 from tests.unit.documents import ROOT, part, rows
 
@@ -19,7 +19,9 @@ def test_a_client_is_configured_in_three_lines() -> None:
 
 def test_the_configurations_start_our_command_with_our_variables_or_ask_our_path() -> None:
     local, hosted = (each["mcpServers"]["kirim"] for each in CONFIGURATIONS)
-    assert f'\n{local["command"]} = "bot.agent:main"\n' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'\n{local["command"]} = "bot.mcp_server.command:main"\n' in (ROOT / "pyproject.toml").read_text(
+        encoding="utf-8"
+    )
     assert set(local["env"]) <= {name.upper() for name in AgentSettings.model_fields}
     assert hosted["url"].endswith("/mcp")
     assert hosted["headers"] == {"Authorization": "Bearer …"}

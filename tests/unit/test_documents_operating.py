@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from unittest.mock import AsyncMock
 
 import pytest
@@ -13,16 +13,19 @@ from starlette.requests import Request
 from typer.main import get_command
 
 from bot.__main__ import cli
-from bot.actions.exporting import COLUMNS as EXPORTED
-from bot.actions.ports import AlarmKind, Store
-from bot.actions.trail import COLUMNS as AUDITED
-from bot.chat.commands import COMMANDS, OPERATORS_COMMANDS, SUPPORTS_COMMANDS
-from bot.domain.figures import Outcome
-from bot.i18n import find_locales
-from bot.web.health import Health
+from bot.infra.http.health import Health
+from bot.infra.i18n import find_locales
+from bot.infra.telegram.ui.commands import COMMANDS, OPERATORS_COMMANDS, SUPPORTS_COMMANDS
+from bot.operations.export import COLUMNS as EXPORTED
+from bot.operations.statistics import Outcome
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.audit import COLUMNS as AUDITED
 from tests.log_events import log_events
 from tests.texts import label
 from tests.unit.documents import DOCUMENTS, part, rows
+
+if TYPE_CHECKING:
+    from bot.infra.db.ports import Store
 
 COMMANDS_IN_TELEGRAM = {*COMMANDS, *OPERATORS_COMMANDS, *SUPPORTS_COMMANDS}
 PATHS = {"data", "healthz", "mcp", "p"}

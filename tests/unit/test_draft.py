@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.draft import (
+from bot.checkout.draft import (
     IDLE_LIMIT,
     Ask,
     DraftStatus,
@@ -20,8 +20,8 @@ from bot.domain.draft import (
     with_number,
     without_method,
 )
-from bot.domain.money import Amount
-from bot.domain.payout import PayoutMethod
+from bot.core.money import Amount
+from bot.recipients.methods import PayoutMethod
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 BCA = PayoutMethod("014", "BANK BCA", "bank", None)

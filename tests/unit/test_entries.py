@@ -2,9 +2,9 @@
 
 import pytest
 
-from bot.actions.ports import MediaKind, Written
-from bot.chat.entries import quote, too_long_by, with_quote
-from bot.sandbox.bot_api import html
+from bot.sandbox.bot_api.text import html
+from bot.support.model import MediaKind, Written
+from bot.support.staff.entries import quote, too_long_by, with_quote
 
 
 @pytest.mark.parametrize(

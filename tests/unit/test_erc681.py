@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.invoices import erc681
+from bot.payments import erc681
 
 _CBBTC, _BTCB = erc681.KNOWN_TOKENS["cbbtc"], erc681.KNOWN_TOKENS["btcb"]
 _SAFE = "0x52908400098527886E0F7030069857D2E4169EE7"

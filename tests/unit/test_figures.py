@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.actions import exporting
-from bot.actions.ports import OrderLine
-from bot.domain.figures import OrderFigures, Outcome, Tally, outcome_of, share
-from bot.domain.order import Phase
-from bot.domain.payout import PayoutMethod
+from bot.operations import export as exporting
+from bot.operations.statistics import OrderFigures, Outcome, Tally, outcome_of, share
+from bot.operations.statistics_model import OrderLine
+from bot.orders.order import Phase
+from bot.recipients.methods import PayoutMethod
 from tests.unit.every_screen import BCA, a_deposit, an_order, at_each_moment
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

@@ -4,9 +4,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from bot.domain.finding import LONGEST, Sought, read
-from bot.domain.payout import PayoutMethod
-from bot.domain.zones import zone_of
+from bot.core.zones import zone_of
+from bot.recipients.methods import PayoutMethod
+from bot.support.lookup.query import LONGEST, Sought, read
 
 JAKARTA = zone_of("Asia/Jakarta")
 TODAY = date(2026, 8, 20)

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from telegram import CallbackQuery, Chat, ChatMemberLeft, ChatMemberUpdated, Message, Update, User
 
-from bot.actions.ports import Person
-from bot.chat.attempts import RECEIVED
-from bot.chat.flood import WINDOW, FloodGate
-from bot.chat.lanes import Lanes
+from bot.infra.telegram.inbound.attempts import RECEIVED
+from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.flood import WINDOW, FloodGate
+from bot.users.model import Person
 from tests.texts import text
 from tests.unit.every_screen import TRANSLATIONS
 from tests.unit.fake_inbox import FakeStore, LoopClock
@@ -25,7 +25,7 @@ from tests.unit.test_lanes import item
 from tests.virtual_time import in_virtual_time
 
 if TYPE_CHECKING:
-    from bot.chat.desk import Desk
+    from bot.infra.telegram.ui.session import Desk
 
 EMMA, SARI, OSCAR = 1001, 1002, 2001
 

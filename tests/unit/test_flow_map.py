@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from telegram.ext import CallbackQueryHandler, CommandHandler
 
-from bot.chat import flow
-from bot.chat.screens import review
-from bot.domain.draft import Ask
+from bot.checkout import conversation as flow
+from bot.checkout.draft import Ask
+from bot.checkout.screens import review
 
 MAP = (Path(flow.__file__).parent / "flow.mmd").read_text(encoding="utf-8")
 ARROWS = {

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from telegram import Update
 
-from bot.chat import flow, lines
+from bot.checkout import conversation as flow
+from bot.checkout import one_line_handlers as lines
 
 LINE = "500rb bca 1234567890 Budi"
 ORIGIN = {"type": "hidden_user", "sender_user_name": "Somebody", "date": 1_790_000_000}

@@ -13,26 +13,23 @@ from typing import Final
 
 import pytest
 
-from bot.actions.broadcast_drafts import Preview
-from bot.actions.cases import Case
-from bot.actions.ports import Broadcast, EventNote, OrderEvent, Person
-from bot.chat.screen import Screen
-from bot.chat.screens import (
-    broadcast_confirm,
-    card,
-    outcome,
-    pay,
-    receipt,
-    review,
-    staff_ticket,
-    start,
-    ticket_page,
-)
-from bot.domain.order import Notice, Phase
-from bot.domain.quote import estimate
-from bot.domain.tickets import Cause, claimed
-from bot.domain.timeline import FAILED
-from bot.i18n import LOCALES, Html, Translator
+from bot.broadcasts.drafts import Preview
+from bot.broadcasts.model import Broadcast
+from bot.broadcasts.screens import confirm as broadcast_confirm
+from bot.checkout.screens import review, start
+from bot.infra.i18n import LOCALES, Html, Translator
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import Notice, Phase
+from bot.orders.receipts.screens import receipt
+from bot.orders.screens import card, outcome
+from bot.orders.screens import payment as pay
+from bot.orders.timeline import FAILED
+from bot.rates.quote import estimate
+from bot.support.cases import Case
+from bot.support.staff.screens import ticket as staff_ticket
+from bot.support.ticket import Cause, claimed
+from bot.support.user_chat.screens import page as ticket_page
+from bot.users.model import EventNote, OrderEvent, Person
 from tests.unit.every_screen import (
     JAKARTA,
     NOW,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.domain.guessing import Allowance, Guesses, TooManyMisses
+from bot.orders.receipts.guessing import Allowance, Guesses, TooManyMisses
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

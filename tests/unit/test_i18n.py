@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from bot.domain.errors import Rejection, Remark
-from bot.i18n import Catalogue, Html, MissingArgument, Translations, UnknownKey, choose, find_locales
+from bot.core.errors import Rejection, Remark
+from bot.infra.i18n import Catalogue, Html, MissingArgument, Translations, UnknownKey, choose, find_locales
 from tests.texts import text
 
 ENGLISH = Catalogue(
@@ -147,8 +147,8 @@ def test_a_locale_that_nobody_speaks_is_answered_in_english() -> None:
 
 
 def test_an_installation_without_catalogues_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("bot.i18n.catalogues.files", lambda _: tmp_path)
-    monkeypatch.setattr("bot.i18n.catalogues.__file__", str(tmp_path / "site" / "bot" / "i18n" / "catalogues.py"))
+    monkeypatch.setattr("bot.infra.i18n.catalogues.files", lambda _: tmp_path)
+    monkeypatch.setattr("bot.infra.i18n.catalogues.__file__", str(tmp_path / "site" / "bot" / "i18n" / "catalogues.py"))
     with pytest.raises(FileNotFoundError, match="locales"):
         find_locales()
 
@@ -157,5 +157,5 @@ def test_the_catalogues_of_an_installed_package_are_found_within_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "locales").mkdir()
-    monkeypatch.setattr("bot.i18n.catalogues.files", lambda _: tmp_path)
+    monkeypatch.setattr("bot.infra.i18n.catalogues.files", lambda _: tmp_path)
     assert find_locales() == tmp_path / "locales"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.i18n import Formats, Translations
+from bot.infra.i18n import Formats, Translations
 from tests.texts import text
 
 EN, ID = Formats("en"), Formats("id")

@@ -10,8 +10,8 @@ import pytest
 from structlog.testing import capture_logs
 from telegram import Update
 
-from bot.actions.ports import InboxItem
-from bot.chat.lanes import Lanes
+from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.users.model import InboxItem
 from tests.unit.fake_inbox import FakeStore, LoopClock
 from tests.virtual_time import in_virtual_time, now
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.chat.dispatch import Lane
-from bot.chat.failures import SlowDown, Unsent
-from bot.chat.limits import SendLimiter
+from bot.infra.telegram.errors import SlowDown, Unsent
+from bot.infra.telegram.outbound.limiter import SendLimiter
+from bot.infra.telegram.outbound.scheduler import Lane
 from tests.examples import examples
 from tests.unit.wire import Wire, most_in_any
 from tests.virtual_time import VirtualLoop, in_virtual_time, now

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from bot.chat.failures import SlowDown
-from bot.chat.limits import LEAVES
-from bot.chat.pace import Limits, Line
+from bot.infra.telegram.errors import SlowDown
+from bot.infra.telegram.outbound.limiter import LEAVES
+from bot.infra.telegram.outbound.pace import Limits, Line
 from tests.unit.wire import Wire, most_in_any
 from tests.virtual_time import in_virtual_time, now
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.errors import Rejection
-from bot.domain.follow import WATCH_WITHOUT_EXPIRY
-from bot.domain.limits import DAY, HOUR, Limits, check
-from bot.domain.order import Order, Phase
-from bot.domain.timeline import Step
+from bot.core.errors import Rejection
+from bot.orders.limits import DAY, HOUR, Limits, check
+from bot.orders.order import Order, Phase
+from bot.orders.timeline import Step
+from bot.orders.tracking.intervals import WATCH_WITHOUT_EXPIRY
 from tests.unit.every_screen import an_order
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

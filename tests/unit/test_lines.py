@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.actions import lines
-from bot.actions.lines import Wanted
-from bot.actions.ports import Recipient
-from bot.actions.recipients import beginning, called, known_as
-from bot.domain.draft import Ask, OrderDraft, new_draft
-from bot.domain.money import Amount
-from bot.domain.payout import PayoutMethod
+from bot.checkout import one_line as lines
+from bot.checkout.draft import Ask, OrderDraft, new_draft
+from bot.checkout.one_line import Wanted
+from bot.core.money import Amount
+from bot.recipients.methods import PayoutMethod
+from bot.recipients.saved import beginning, called, known_as
+from bot.users.model import Recipient
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)

@@ -9,8 +9,8 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
-from bot.i18n import LOCALES, find_locales
-from bot.i18n.translator import PLACEHOLDER
+from bot.infra.i18n import LOCALES, find_locales
+from bot.infra.i18n.translator import PLACEHOLDER
 from tests.sentences_in_code import beginnings, literals, shown_without_markup, spoken
 from tests.words_out import ENGLISH_OUT
 

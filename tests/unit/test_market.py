@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.market import METHODS_FOR, QUOTE_FOR, Market, Shared
-from bot.actions.ports import ServiceDown
+from bot.settlement.catalogue import METHODS_FOR, QUOTE_FOR, Market, Shared
+from bot.settlement.model import ServiceDown
 from tests.unit.fake_settlement import BCA, FakeSettlement, MovedClock
 
 

@@ -22,7 +22,7 @@ def test_a_running_bot_of_another_version_is_told_in_one_line_with_code_1(monkey
         raise app.BotIsRunning
 
     monkeypatch.setattr(command, "_settings", lambda: settings)
-    monkeypatch.setattr("bot.logs.configure", lambda *_: None)
+    monkeypatch.setattr("bot.infra.logging.configure", lambda *_: None)
     monkeypatch.setattr(app, "migrate", refuse)
     ended = CliRunner().invoke(command.cli, ["migrate"])
     assert ended.exit_code == 1

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.money import SETTLEMENT_FEE_IDR, rupiah_for_sats, sats_for_rupiah
+from bot.core.money import SETTLEMENT_FEE_IDR, rupiah_for_sats, sats_for_rupiah
 
 rates = st.decimals(min_value="0.01", max_value="100000000000", places=8)
 sums = st.integers(min_value=1, max_value=10**12)

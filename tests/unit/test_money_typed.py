@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.errors import Rejection
-from bot.domain.money import MAX_RUPIAH, MAX_SATS, Ambiguous, Amount, parse_amount
-from bot.i18n import Translations
+from bot.core.errors import Rejection
+from bot.core.money import MAX_RUPIAH, MAX_SATS, Ambiguous, Amount, parse_amount
+from bot.infra.i18n import Translations
 from tests.order_lines import sums
 
 TRANSLATIONS = Translations.load(strict=True)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.notices import CHOOSABLE, TOPICS, Way, choose, chosen, next_way, step_news, topic_named, way_of
-from bot.domain.order import Notice
-from bot.domain.timeline import Step
+from bot.orders.order import Notice
+from bot.orders.preferences import CHOOSABLE, TOPICS, Way, choose, chosen, next_way, step_news, topic_named, way_of
+from bot.orders.timeline import Step
 from tests.unit.every_screen import NOW, TOLD, an_order
 
 CHOICES = st.dictionaries(st.sampled_from([*(topic.name for topic in TOPICS), "weather"]), st.text(max_size=6))

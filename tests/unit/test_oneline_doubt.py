@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from bot.domain.money import Amount
-from bot.domain.oneline import OneLine, looks_like_order, read_line
-from bot.domain.payout import display_name
+from bot.checkout.parser import OneLine, looks_like_order, read_line
+from bot.core.money import Amount
+from bot.recipients.methods import display_name
 from tests.order_lines import METHODS
 
 

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.domain.draft import Ask, OrderDraft, new_draft
-from bot.domain.errors import Rejection
-from bot.domain.money import Amount
-from bot.domain.oneline import apply, confirm_number, read_line, refusal, take_destination, waiting_number
-from bot.domain.payout import PayoutMethod
+from bot.checkout.draft import Ask, OrderDraft, new_draft
+from bot.checkout.parser import apply, confirm_number, read_line, refusal, take_destination, waiting_number
+from bot.core.errors import Rejection
+from bot.core.money import Amount
+from bot.recipients.methods import PayoutMethod
 
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
 MANDIRI = PayoutMethod("008", "BANK MANDIRI", "bank", 100_000_000)

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.draft import Ask, missing, new_draft
-from bot.domain.money import Amount
-from bot.domain.oneline import apply, looks_like_order, read_line, take_destination
-from bot.domain.payout import PayoutMethod
-from bot.domain.text import plain
+from bot.checkout.draft import Ask, missing, new_draft
+from bot.checkout.parser import apply, looks_like_order, read_line, take_destination
+from bot.core.money import Amount
+from bot.core.text import plain
+from bot.recipients.methods import PayoutMethod
 
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
 JAGO = PayoutMethod("542", "BANK JAGO", "bank", 100_000_000)

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from bot.domain.oneline import looks_like_order, read_line
-from bot.domain.payout import PayoutMethod
+from bot.checkout.parser import looks_like_order, read_line
+from bot.recipients.methods import PayoutMethod
 from tests.order_lines import METHODS
 
 TALK = [

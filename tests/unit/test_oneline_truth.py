@@ -5,8 +5,8 @@ A hundred thousand are read by `make bench`. A counterexample becomes a plain ca
 
 import pytest
 
-from bot.domain.money import Amount
-from bot.domain.oneline import looks_like_order, read_line
+from bot.checkout.parser import looks_like_order, read_line
+from bot.core.money import Amount
 from tests.examples import examples
 from tests.order_lines import METHODS, Case, Tally, cases, read_all, slipped, wrong_parts
 

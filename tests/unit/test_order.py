@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.order import (
+from bot.orders.order import (
     REFERENCE_ALPHABET,
     REFERENCE_LENGTH,
     Notice,
@@ -19,7 +19,7 @@ from bot.domain.order import (
     expire,
     new_reference,
 )
-from bot.domain.timeline import STEP_OF_STATE, TERMINAL_STATES, Step
+from bot.orders.timeline import STEP_OF_STATE, TERMINAL_STATES, Step
 from tests.contract.store_builders import an_order
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

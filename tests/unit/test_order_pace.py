@@ -3,8 +3,8 @@
 import asyncio
 from itertools import pairwise
 
-from bot.settlement import pace
-from bot.settlement.pace import OrderPace
+from bot.settlement.client import pace
+from bot.settlement.client.pace import OrderPace
 from tests.virtual_time import in_virtual_time, now
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from bot.actions.ports import EventNote, OrderEvent
-from bot.chat.screen import Screen
-from bot.chat.screens import order_timeline
-from bot.domain.order import Order, OrderReport, Phase, advance
-from bot.domain.timeline import STEP_OF_STATE, Step
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import Order, OrderReport, Phase, advance
+from bot.orders.screens import timeline as order_timeline
+from bot.orders.timeline import STEP_OF_STATE, Step
+from bot.users.model import EventNote, OrderEvent
 from tests.texts import text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 

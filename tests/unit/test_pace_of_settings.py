@@ -2,9 +2,9 @@
 
 import pytest
 
-from bot.chat.pace import Limits
 from bot.config import load
 from bot.house_rules import pace_of
+from bot.infra.telegram.outbound.pace import Limits
 from tests.keys import ENCRYPTION_KEYS
 
 REQUIRED = {

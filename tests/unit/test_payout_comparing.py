@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.payout import mask, same_recipient
+from bot.recipients.matching import mask, same_recipient
 
 MOBILE = st.from_regex(r"08[1-9][0-9]{7,11}", fullmatch=True)
 ACCOUNT = st.from_regex(r"[0-9]{6,18}", fullmatch=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.payout import mask_name
+from bot.recipients.holders import mask_name
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.errors import Rejection, Remark
-from bot.domain.payout import LONGEST_HOLDER, CleanNumber, PayoutMethod, clean_holder, clean_number
+from bot.core.errors import Rejection, Remark
+from bot.recipients.holders import LONGEST_HOLDER, clean_holder
+from bot.recipients.methods import PayoutMethod
+from bot.recipients.numbers import CleanNumber, clean_number
 
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
 HSBC = PayoutMethod("087", "BANK HSBC INDONESIA", "bank")

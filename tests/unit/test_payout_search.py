@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.payout import PayoutMethod, SearchResult, display_name, search
+from bot.recipients.methods import PayoutMethod, display_name
+from bot.recipients.search import SearchResult, search
 
-KNOWN = json.loads((files("bot.domain.payout") / "known.json").read_text(encoding="utf-8"))
+KNOWN = json.loads((files("bot.recipients") / "known.json").read_text(encoding="utf-8"))
 EWALLETS = {"gopay", "ovo", "dana", "shopeepay", "linkaja", "linkaja_direct", "imkas", "isaku"}
 METHODS = [
     PayoutMethod(each["code"], each["name"], "ewallet" if each["code"] in EWALLETS else "bank", 250_000_000)

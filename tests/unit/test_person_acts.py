@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.actions.person_acts import Did, pressed
-from bot.chat.presses import ACTIONS
+from bot.orders.handlers import ACTIONS
+from bot.users.activity import Did, pressed
 from tests.unit.every_screen import TRANSLATIONS
 
 EVENTS = (*Did, *map(pressed, ACTIONS))

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain import phrase
-from bot.domain.errors import Rejection
-from bot.domain.phrase import EXAMPLE, LONGEST, clean_phrase, suggest, suggested
+from bot.core.errors import Rejection
+from bot.users import phrase
+from bot.users.phrase import EXAMPLE, LONGEST, clean_phrase, suggest, suggested
 
 LANGUAGES = ("en", "id")
 

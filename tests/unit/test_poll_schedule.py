@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.follow import SLOWEST
-from bot.domain.poll_schedule import LEAST_PLACES, Due, paid_interval, select
+from bot.orders.tracking.intervals import SLOWEST
+from bot.orders.tracking.schedule import LEAST_PLACES, Due, paid_interval, select
 
 FIVE = timedelta(seconds=5)
 PLACES = st.integers(LEAST_PLACES, 60)

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from bot.actions.budget import Budget
+from bot.settlement.budget import Budget
 from tests.polled_orders import PolledOrders
 from tests.virtual_time import in_virtual_time, now
 

@@ -9,7 +9,7 @@ import pytest
 import zxingcpp
 from PIL import Image
 
-from bot.invoices import bolt11, erc681, qr
+from bot.payments import bolt11, erc681, qr
 from tests.waiting import PATIENCE
 
 _SAFE = "0x52908400098527886E0F7030069857D2E4169EE7"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.money import Amount
-from bot.domain.quote import Quote, estimate, price_drift_percent
+from bot.core.money import Amount
+from bot.rates.quote import Quote, estimate, price_drift_percent
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 QUOTE = Quote(Decimal(1_700_000_000), NOW)

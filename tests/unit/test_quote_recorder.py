@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bot.workers.quotes import FORGET_EVERY, QuoteRecorder
+from bot.rates.quote_worker import FORGET_EVERY, QuoteRecorder
 from tests.unit.fake_settlement import MovedClock
 
 

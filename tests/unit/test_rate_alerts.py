@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.errors import Rejection
-from bot.domain.rate_alerts import STEPS, is_sensible, moved, read_threshold
+from bot.core.errors import Rejection
+from bot.rates.alerts import STEPS, is_sensible, moved, read_threshold
 
 RATE = Decimal("1700123456.78")
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.quote import Quote
-from bot.domain.rate_history import MOST_POINTS, Period, RateHistory, RatePoint, history_of, thinned
+from bot.rates.history import MOST_POINTS, Period, RateHistory, RatePoint, history_of, thinned
+from bot.rates.quote import Quote
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 TWO_MINUTES = timedelta(minutes=2)

@@ -7,8 +7,8 @@ import asyncpg  # type: ignore[import-untyped]  # it ships none
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from bot.reasons import database_reason, network_reason
-from bot.store.errors import failure, unreachable
+from bot.core.reasons import database_reason, network_reason
+from bot.infra.db.errors import failure, unreachable
 
 SECRET = "https://me:hunter2@db.example"
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from PIL import Image, ImageChops, ImageDraw
 
-from bot.invoices.errors import UnrenderableQr
-from bot.pictures import palette
-from bot.pictures.receipt import ReceiptFacts, render, render_receipt, render_receipt_off_loop
-from bot.pictures.receipt.layout import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT
+from bot.infra.drawing import palette
+from bot.orders.receipts.picture import ReceiptFacts, render, render_receipt, render_receipt_off_loop
+from bot.orders.receipts.picture.layout import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT
+from bot.payments.errors import UnrenderableQr
 from tests.examples import some
 from tests.pictures import qr_texts
 from tests.waiting import PATIENCE
@@ -174,7 +174,7 @@ def test_what_identifies_a_receipt_is_not_in_its_repr() -> None:
 
 
 def test_the_licence_lies_beside_the_fonts() -> None:
-    folder = files("bot.pictures") / "fonts"
+    folder = files("bot.infra.drawing") / "fonts"
     assert "SIL Open Font License, Version 1.1" in (folder / "OFL.txt").read_text(encoding="utf-8")
     assert sum(len(file.read_bytes()) for file in folder.iterdir()) < 100_000
 

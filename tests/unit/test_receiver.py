@@ -9,9 +9,9 @@ import pytest
 from structlog.testing import capture_logs
 from telegram.error import Conflict, InvalidToken, NetworkError, TelegramError
 
-from bot.actions.ports import InboxItem
-from bot.chat.failures import SlowDown, TokenRefused
-from bot.chat.updates import Receiver, chat_of
+from bot.infra.telegram.errors import SlowDown, TokenRefused
+from bot.infra.telegram.inbound.receiver import Receiver, chat_of
+from bot.users.model import InboxItem
 from tests.unit.fake_inbox import FakeStore, LoopClock
 from tests.virtual_time import in_virtual_time, now
 

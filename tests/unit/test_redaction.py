@@ -8,7 +8,7 @@ import sys
 import pytest
 from telegram.error import InvalidToken
 
-from bot.chat.redaction import RedactingFormatter, install_redaction, quiet_library_logs, redact
+from bot.infra.redaction import RedactingFormatter, install_redaction, quiet_library_logs, redact
 
 TOKEN = "424242:AAabcdefghij-klmnopqrst_uvwxyz01234"
 KEY = "pk_live_k3y1d.s3cr3t-half_of/it"
@@ -65,7 +65,7 @@ def test_a_traceback_is_redacted_with_its_line() -> None:
 def test_a_whole_process_lets_no_token_out() -> None:
     program = """
 import logging, sys
-from bot.chat.redaction import install_redaction, quiet_library_logs
+from bot.infra.redaction import install_redaction, quiet_library_logs
 logging.basicConfig(level="INFO")
 install_redaction(); install_redaction(); quiet_library_logs()
 logging.getLogger("httpx").info("HTTP Request: chatter")

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.domain.errors import Rejection
-from bot.domain.revealing import SHOWN_FOR, is_over, read_reason
+from bot.core.errors import Rejection
+from bot.support.reveal.rules import SHOWN_FOR, is_over, read_reason
 from tests.unit.every_screen import NOW
 
 SECOND = timedelta(seconds=1)

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from bot.actions.ports import SavedAnswer
-from bot.chat.screens import staff_answers as screens
-from bot.domain import templates
-from bot.domain.errors import Rejection
-from bot.domain.saved_answers import MOST, needs_order, read_name, read_text, stamp
-from bot.domain.tickets import Ticket
+from bot.core import templates
+from bot.core.errors import Rejection
+from bot.staff.model import SavedAnswer
+from bot.support.saved_replies import screens
+from bot.support.saved_replies.model import MOST, needs_order, read_name, read_text, stamp
+from bot.support.ticket import Ticket
 from tests.unit.every_screen import HOSTILE_NAMES, NOW, TRANSLATIONS, Seen, an_order
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from bot.chat.fit import fit
-from bot.chat.render import render_keyboard
-from bot.chat.screen import Button
+from bot.infra.telegram.outbound.truncate import fit
+from bot.infra.telegram.ui.keyboards import render_keyboard
+from bot.infra.telegram.ui.screen import Button
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,14 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.alarms import alarm_in, told_of
-from bot.actions.ports import Alarm, AlarmKind
-from bot.chat import data
-from bot.chat.screens import alarms, operator_status, staff_notes
-from bot.domain.order import Notice, Order
-from bot.i18n import LOCALES
+from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui import callback_data as data
+from bot.operations.screens import status as operator_status
+from bot.orders.order import Notice, Order
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarms import alarm_in, told_of
+from bot.staff.screens import alarms
+from bot.staff.screens import notes as staff_notes
 from tests.texts import label, like, says, text
 from tests.unit.alarm_screens import a_glance, every_alarm
 from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order

@@ -8,17 +8,19 @@ from typing import Any
 
 import pytest
 
-from bot.actions.broadcast_drafts import BroadcastPage, Preview
-from bot.actions.broadcast_rules import CHART, PERIODS
-from bot.actions.ports import Audience, Broadcast, BroadcastStatus, DeliveryStatus
-from bot.chat import data
-from bot.chat.screen import Screen
-from bot.chat.screens import broadcast_compose, broadcast_confirm, broadcast_list
-from bot.chat.screens.broadcast_text import check_fits, keyboard_of, text_of
-from bot.domain.broadcasting import VARIABLES, WIDEST, Doubt, read_template
-from bot.domain.errors import Rejection
-from bot.domain.quote import Quote
-from bot.i18n import Translator
+from bot.broadcasts.drafts import BroadcastPage, Preview
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, DeliveryStatus
+from bot.broadcasts.rules import CHART, PERIODS
+from bot.broadcasts.schedule import VARIABLES, WIDEST, Doubt, read_template
+from bot.broadcasts.screens import compose as broadcast_compose
+from bot.broadcasts.screens import confirm as broadcast_confirm
+from bot.broadcasts.screens import list as broadcast_list
+from bot.broadcasts.screens.text import check_fits, keyboard_of, text_of
+from bot.core.errors import Rejection
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Screen
+from bot.rates.quote import Quote
 from tests.texts import says
 from tests.unit.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen
 from tests.unit.test_screens_limits import check

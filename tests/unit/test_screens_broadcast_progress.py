@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from bot.actions.delivery_round import Progress
-from bot.actions.ports import Broadcast, BroadcastStatus, DeliveryStatus
-from bot.chat.screen import Screen
-from bot.chat.screens.broadcast_progress import EMPTY, FULL, WIDTH, bar, screen
-from bot.domain.zones import PRESUMED
-from bot.i18n import Translations
-from bot.sandbox.bot_api import html
+from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
+from bot.broadcasts.run import Progress
+from bot.broadcasts.screens.progress import EMPTY, FULL, WIDTH, bar, screen
+from bot.core.zones import PRESUMED
+from bot.infra.i18n import Translations
+from bot.infra.telegram.ui.screen import Screen
+from bot.sandbox.bot_api.text import html
 from tests.texts import says, starts
 
 NOW = datetime(2026, 8, 17, 3, 5, tzinfo=UTC)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.chat.screens import card
-from bot.domain.order import Order, Phase
-from bot.domain.timeline import Step
-from bot.i18n import LOCALES
+from bot.infra.i18n import LOCALES
+from bot.orders.order import Order, Phase
+from bot.orders.screens import card
+from bot.orders.timeline import Step
 from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
 

@@ -6,16 +6,19 @@ from typing import Any
 
 import pytest
 
-from bot.actions.cases import Case, Oddity, Reach, reach_of
-from bot.actions.person_acts import Did
-from bot.actions.ports import EventNote, News, NewsStatus, OrderEvent, Person, PersonAct
-from bot.chat import presses
-from bot.chat.fit import TEXT_UNITS
-from bot.chat.screen import Screen
-from bot.chat.screens import staff_acts, staff_case, staff_timeline
-from bot.domain.order import Notice, Order, Phase
-from bot.domain.tickets import Cause, opened
-from bot.domain.timeline import Step
+from bot.infra.telegram.outbound.truncate import TEXT_UNITS
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders import handlers as presses
+from bot.orders.order import Notice, Order, Phase
+from bot.orders.timeline import Step
+from bot.staff.model import PersonAct
+from bot.support.cases import Case, Oddity, Reach, reach_of
+from bot.support.staff.screens import activity as staff_acts
+from bot.support.staff.screens import case as staff_case
+from bot.support.staff.screens import timeline as staff_timeline
+from bot.support.ticket import Cause, opened
+from bot.users.activity import Did
+from bot.users.model import EventNote, News, NewsStatus, OrderEvent, Person
 from tests.examples import some
 from tests.texts import says, text
 from tests.unit.every_screen import (

@@ -8,16 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.actions.figures import MOST_ORDERS, Export, ServiceFigures
-from bot.actions.ports import DepositRails, PlatformStats, Rail
-from bot.chat import data
-from bot.chat.screens import export, figures, platform
-from bot.chat.screens.given import named, told
-from bot.domain.figures import OrderFigures, Outcome, OwnFigures, PeopleFigures, SubscriberFigures, Tally
-from bot.domain.spans import Period, last
-from bot.pictures.chart import render_bars
-from bot.settlement.reading import read_json
-from bot.settlement.wire import PlatformStats as WireStats
+from bot.core.date_ranges import Period, last
+from bot.infra.drawing.chart import render_bars
+from bot.infra.telegram.ui import callback_data as data
+from bot.operations.screens import export, platform
+from bot.operations.screens import statistics as figures
+from bot.operations.screens.values import named, told
+from bot.operations.statistics import OrderFigures, Outcome, OwnFigures, PeopleFigures, SubscriberFigures, Tally
+from bot.operations.statistics_service import MOST_ORDERS, Export, ServiceFigures
+from bot.settlement.client.reading import read_json
+from bot.settlement.client.wire import PlatformStats as WireStats
+from bot.settlement.model import DepositRails, PlatformStats, Rail
 from tests.examples import examples, some
 from tests.texts import says, text
 from tests.unit.every_screen import HOSTILE_NAMES, JAKARTA, TRANSLATIONS, Seen

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from bot.actions.help import Help
-from bot.actions.payout_times import in_words
-from bot.chat import data
-from bot.chat.screens import help_topics, ticket_page
-from bot.domain.payout_times import PayoutTimes
-from bot.i18n import LOCALES
+from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui import callback_data as data
+from bot.orders.measured_payout_times import in_words
+from bot.orders.payout_times import PayoutTimes
+from bot.staff.help import Help
+from bot.support.user_chat.screens import help as help_topics
+from bot.support.user_chat.screens import page as ticket_page
 from tests.texts import label, says, text
 from tests.unit.every_screen import TRANSLATIONS, Seen
 from tests.unit.test_screens_limits import check

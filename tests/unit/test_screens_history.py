@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from bot.actions.history import HistoryPage
-from bot.actions.ports import OrderEvent
-from bot.chat.screens import history, order_page
-from bot.domain.order import Order, Phase
-from bot.domain.timeline import Step
+from bot.orders.history import HistoryPage
+from bot.orders.order import Order, Phase
+from bot.orders.screens import history
+from bot.orders.screens import page as order_page
+from bot.orders.timeline import Step
+from bot.users.model import OrderEvent
 from tests.texts import label, says, text
 from tests.unit.every_screen import GOPAY, JAKARTA, NOW, TRANSLATIONS, Seen, a_deposit, an_order, at_each_moment
 

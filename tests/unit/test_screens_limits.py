@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.domain.payout import PayoutMethod
+from bot.recipients.methods import PayoutMethod
 from tests.examples import examples, some
 from tests.unit.every_screen import BCA, GOPAY, HOSTILE_NAMES, Seen, every_screen
 

@@ -6,18 +6,23 @@ from typing import Any
 
 import pytest
 
-from bot.actions.cases import Case
-from bot.actions.lookups import PAGE, About, Page, TicketPage
-from bot.actions.ports import Person, PersonTally, TicketFilter
-from bot.chat.screen import Screen
-from bot.chat.screens import staff_lookup, staff_lookup_person, staff_lookup_tickets, ticket_times
-from bot.chat.staff import data
-from bot.chat.staff.lookup_data import finding, place, read_finding, read_place
-from bot.domain.finding import Sought
-from bot.domain.order import Phase
-from bot.domain.payout import PayoutMethod
-from bot.domain.ticket_times import TicketFigures
-from bot.domain.tickets import Cause, CloseReason, Ticket, closed, opened
+from bot.infra.telegram.ui.screen import Screen
+from bot.operations.screens import ticket_times
+from bot.orders.order import Phase
+from bot.recipients.methods import PayoutMethod
+from bot.support.cases import Case
+from bot.support.lookup.callback_data import finding, place, read_finding, read_place
+from bot.support.lookup.model import PersonTally
+from bot.support.lookup.query import Sought
+from bot.support.lookup.screens import orders as staff_lookup
+from bot.support.lookup.screens import tickets as staff_lookup_tickets
+from bot.support.lookup.screens import user as staff_lookup_person
+from bot.support.lookup.service import PAGE, About, Page, TicketPage
+from bot.support.model import TicketFilter
+from bot.support.reply_times import TicketFigures
+from bot.support.staff import callback_data as data
+from bot.support.ticket import Cause, CloseReason, Ticket, closed, opened
+from bot.users.model import Person
 from tests.texts import label, says, text
 from tests.unit.every_screen import BCA, HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from bot.chat.notices import HOLDS
-from bot.chat.screens import outcome
-from bot.domain.order import Notice, Order
-from bot.domain.timeline import Step
+from bot.orders.order import Notice, Order
+from bot.orders.rendering import HOLDS
+from bot.orders.screens import outcome
+from bot.orders.timeline import Step
 from tests.texts import label, starts, text
 from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from bot.actions.portable import as_file
-from bot.actions.ports import OrderEvent, Person, Receipt, Recipient
-from bot.actions.privacy import Held, Waits
-from bot.chat.privacy import PATTERN, YES_PATTERN
-from bot.chat.screens import privacy
-from bot.domain.order import Phase
-from bot.domain.payout import PayoutMethod
-from bot.domain.provider import UNNAMED, Provider
-from bot.domain.timeline import Step
-from bot.i18n import Translator
+from bot.infra.i18n import Translator
+from bot.orders.order import Phase
+from bot.orders.timeline import Step
+from bot.recipients.methods import PayoutMethod
+from bot.users.export import as_file
+from bot.users.model import OrderEvent, Person, Receipt, Recipient
+from bot.users.privacy import Held, Waits
+from bot.users.privacy_handlers import PATTERN, YES_PATTERN
+from bot.users.provider import UNNAMED, Provider
+from bot.users.screens import privacy
 from tests.examples import some
 from tests.texts import says, starts, text
 from tests.unit.every_screen import (

@@ -5,12 +5,13 @@ from decimal import Decimal
 
 import pytest
 
-from bot.chat import data
-from bot.chat.charts import Chart
-from bot.chat.screens import rate, rate_chart
-from bot.domain.quote import Quote
-from bot.domain.rate_history import Period, RateHistory, history_of, points_of
-from bot.pictures.chart import Trend, render_chart
+from bot.infra.drawing.chart import Trend, render_chart
+from bot.infra.telegram.ui import callback_data as data
+from bot.rates.charts import Chart
+from bot.rates.history import Period, RateHistory, history_of, points_of
+from bot.rates.quote import Quote
+from bot.rates.screens import chart as rate_chart
+from bot.rates.screens import rate
 from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, TRANSLATIONS, Seen
 

@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from PIL import Image
 
-from bot.chat import words
-from bot.chat.screens import receipt, verify
-from bot.domain.order import Order
-from bot.domain.payout import PayoutMethod
-from bot.pictures.receipt import ReceiptFacts, render_receipt
+from bot.orders.order import Order
+from bot.orders.receipts.picture import ReceiptFacts, render_receipt
+from bot.orders.receipts.screens import receipt, verify
+from bot.orders.screens import phrases as words
+from bot.recipients.methods import PayoutMethod
 from tests.examples import some
 from tests.pictures import qr_texts
 from tests.texts import label, text

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bot.chat.screens import review
-from bot.chat.words import grouped
-from bot.domain.quote import estimate
-from bot.i18n import LOCALES
+from bot.checkout.screens import review
+from bot.infra.i18n import LOCALES
+from bot.orders.screens.phrases import grouped
+from bot.rates.quote import estimate
 from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, QUOTE, TRANSLATIONS, Seen, a_draft
 

@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.ports import AuditAction
-from bot.actions.trail import TrailPage
-from bot.chat.screens import audit, staff_reveal
+from bot.staff.audit import TrailPage
+from bot.staff.model import AuditAction
+from bot.staff.screens import audit
+from bot.support.reveal import screens as staff_reveal
 from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 from tests.unit.seeing_more_screens import a_reveal, an_entry

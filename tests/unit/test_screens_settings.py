@@ -5,15 +5,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.actions.ports import Person
-from bot.chat import data, settings
-from bot.chat.screen import Screen
-from bot.chat.screens import phrase
-from bot.chat.screens import settings as shown
-from bot.domain.notices import CHOOSABLE, Way, chosen
-from bot.domain.phrase import suggest, suggested
-from bot.domain.zones import INDONESIAN, offered_zone
-from bot.i18n.cities import names_of_zones
+from bot.core.zones import INDONESIAN, offered_zone
+from bot.infra.i18n.cities import names_of_zones
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.preferences import CHOOSABLE, Way, chosen
+from bot.users import settings_handlers as settings
+from bot.users.model import Person
+from bot.users.phrase import suggest, suggested
+from bot.users.screens import phrase
+from bot.users.screens import settings as shown
 from tests.texts import says, text
 from tests.unit.every_screen import NOW, TRANSLATIONS, Seen
 

@@ -5,14 +5,16 @@ from datetime import timedelta
 
 import pytest
 
-from bot.actions.cases import Case
-from bot.actions.ports import EntryKind, MediaKind, Person, TicketEntry
-from bot.chat.entries import with_quote
-from bot.chat.fit import TEXT_UNITS
-from bot.chat.screen import Screen
-from bot.chat.screens import staff_afresh, staff_ticket
-from bot.domain.order import OrderReport, Phase, advance
-from bot.domain.tickets import Cause, CloseReason, Rating, Ticket, claimed, closed, opened, rated, reopened
+from bot.infra.telegram.outbound.truncate import TEXT_UNITS
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import OrderReport, Phase, advance
+from bot.support.cases import Case
+from bot.support.model import EntryKind, MediaKind, TicketEntry
+from bot.support.staff.entries import with_quote
+from bot.support.staff.screens import refresh as staff_afresh
+from bot.support.staff.screens import ticket as staff_ticket
+from bot.support.ticket import Cause, CloseReason, Rating, Ticket, claimed, closed, opened, rated, reopened
+from bot.users.model import Person
 from tests.texts import label, says, text
 from tests.unit.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot.chat.screen import Screen
-from bot.chat.screens import requote, status
-from bot.domain.money import Amount
-from bot.domain.quote import Quote, estimate
+from bot.checkout.screens import requote
+from bot.core.money import Amount
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.screens import status
+from bot.rates.quote import Quote, estimate
 from tests.texts import label, text
 from tests.unit.every_screen import LINE, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
 

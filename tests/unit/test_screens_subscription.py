@@ -8,13 +8,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.actions.ports import RateAlert, Subscription
-from bot.actions.subscribing import MOST_ALERTS, Wishes
-from bot.chat import data, subscribing
-from bot.chat.screen import Screen
-from bot.chat.screens import quote_news, rate_alert, subscription
-from bot.domain.quote import Quote
-from bot.i18n import Translator
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Screen
+from bot.rates import subscription_handlers as subscribing
+from bot.rates.model import RateAlert, Subscription
+from bot.rates.quote import Quote
+from bot.rates.screens import alert as rate_alert
+from bot.rates.screens import notifications as quote_news
+from bot.rates.screens import subscription
+from bot.rates.subscriptions import MOST_ALERTS, Wishes
 from tests.texts import says, text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen
 from tests.unit.test_screens_limits import check
@@ -138,7 +141,7 @@ def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
     ],
 )
 def test_no_forged_button_makes_an_alert(forged: str) -> None:
-    from bot.chat import alerting  # noqa: PLC0415  needed here alone
+    from bot.rates import alert_handlers as alerting  # noqa: PLC0415  needed here alone
 
     _, argument = data.read_subscription_press(forged)
     assert alerting._wish(argument) is None

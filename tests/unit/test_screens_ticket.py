@@ -5,10 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot.chat.screen import Screen
-from bot.chat.screens import ticket_page, ticket_question
-from bot.domain.provider import Provider
-from bot.domain.tickets import Cause, CloseReason, Rating
+from bot.infra.telegram.ui.screen import Screen
+from bot.support.ticket import Cause, CloseReason, Rating
+from bot.support.user_chat.screens import page as ticket_page
+from bot.support.user_chat.screens import question as ticket_question
+from bot.users.provider import Provider
 from tests.texts import says, text
 from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order
 from tests.unit.ticket_screens import a_closed_ticket, a_help_desk, a_ticket

@@ -5,18 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from bot.actions.ports import EntryKind, MediaKind, TicketEntry, Written
-from bot.actions.ticket_relay import MAYBE_ARRIVED
-from bot.actions.ticket_remarks import Remark
-from bot.chat.entries import ROOM_FOR_OURS, too_long_by
-from bot.chat.fit import CAPTION_UNITS, TEXT_UNITS
-from bot.chat.screen import Screen
-from bot.chat.screens import staff_remarks, staff_talk, ticket_answer
-from bot.chat.ticket_answer_news import FILE_STAYS
-from bot.domain.errors import Rejection
-from bot.domain.tickets import CloseReason, Ticket
-from bot.i18n import LOCALES, Translator
-from bot.sandbox.bot_api import html, utf16
+from bot.core.errors import Rejection
+from bot.infra.i18n import LOCALES, Translator
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS
+from bot.infra.telegram.ui.screen import Screen
+from bot.sandbox.bot_api.text import html, utf16
+from bot.support.model import EntryKind, MediaKind, TicketEntry, Written
+from bot.support.staff.entries import ROOM_FOR_OURS, too_long_by
+from bot.support.staff.screens import remarks as staff_remarks
+from bot.support.staff.screens import talk as staff_talk
+from bot.support.ticket import CloseReason, Ticket
+from bot.support.tickets.relay import MAYBE_ARRIVED
+from bot.support.tickets.remarks import Remark
+from bot.support.user_chat.reply_rendering import FILE_STAYS
+from bot.support.user_chat.screens import reply as ticket_answer
 from tests.texts import text
 from tests.unit.every_screen import BCA, HOSTILE_NAMES, NOW, TRANSLATIONS, an_order
 

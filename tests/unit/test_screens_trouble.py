@@ -5,10 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot.chat.screens import card, outcome, too_many
-from bot.chat.words import when
-from bot.domain.order import Notice
-from bot.domain.timeline import Step
+from bot.checkout.screens import limit_warning as too_many
+from bot.orders.order import Notice
+from bot.orders.screens import card, outcome
+from bot.orders.screens.phrases import when
+from bot.orders.timeline import Step
 from tests.texts import says, starts, text
 from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, a_draft, at_each_moment
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from bot.chat.taps import WITHIN, SecondTaps
+from bot.infra.telegram.ui.double_taps import WITHIN, SecondTaps
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 EMMA, SARI = 1001, 1002

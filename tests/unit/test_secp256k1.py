@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import Prehashed, decode_ds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.invoices import secp256k1
+from bot.payments import secp256k1
 from tests.unit.payee_keys import public_key
 
 # From SEC 2.

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.settlement import (
+from bot.settlement.client import (
     TERMINAL_STATES,
     CreatedOrder,
     DepositRails,
@@ -19,11 +19,11 @@ from bot.settlement import (
     Quote,
     is_terminal,
 )
-from bot.settlement.errors import NotUnderstood
-from bot.settlement.fields import LARGEST_AMOUNT, to_amount, to_cap, to_decimal, to_instant, to_rate
-from bot.settlement.http import Answer
-from bot.settlement.reading import read, read_json
-from bot.settlement.states import KNOWN_STATES
+from bot.settlement.client.errors import NotUnderstood
+from bot.settlement.client.fields import LARGEST_AMOUNT, to_amount, to_cap, to_decimal, to_instant, to_rate
+from bot.settlement.client.http import Answer
+from bot.settlement.client.reading import read, read_json
+from bot.settlement.client.states import KNOWN_STATES
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.settlement import OrderInput
+from bot.settlement.client import OrderInput
 
 PAIR: dict[str, Any] = {"partner_bank_code": "014", "partner_bank_name": "BCA", "recipient_details": "0012345678"}
 TEXT = st.text(min_size=1)

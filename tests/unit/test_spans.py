@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.spans import LONGEST_DAYS, Period, Span, days, last, this_month, typed
+from bot.core.date_ranges import LONGEST_DAYS, Period, Span, days, last, this_month, typed
 
 JAKARTA, BERLIN, KATHMANDU = ZoneInfo("Asia/Jakarta"), ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Kathmandu")
 NOW = datetime(2026, 11, 21, 18, 30, tzinfo=UTC)

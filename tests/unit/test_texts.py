@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bot.i18n import UnknownKey
+from bot.infra.i18n import UnknownKey
 from tests.texts import in_any_language, label, like, says, starts, text
 
 

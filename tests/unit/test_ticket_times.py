@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.chat.screen import Screen
-from bot.chat.screens import ticket_times
-from bot.domain import tickets as steps
-from bot.domain.ticket_times import Overdue, TicketFigures, TicketTimes, measured, overdue, reminded
-from bot.domain.tickets import CloseReason, Rating, Ticket, opened
+from bot.infra.telegram.ui.screen import Screen
+from bot.operations.screens import ticket_times
+from bot.support import ticket as steps
+from bot.support.reply_times import Overdue, TicketFigures, TicketTimes, measured, overdue, reminded
+from bot.support.ticket import CloseReason, Rating, Ticket, opened
 from tests.texts import text
 from tests.unit.every_screen import TRANSLATIONS, Seen
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import _keys
-from bot.store import NoKeys, StoreFailure, Vault
-from bot.store.sealing import DIGESTS, SEALED, open_row, place, seal_row
-from bot.store.tables import metadata
-from bot.store.vault import name_in, new_key
+from bot.infra.db.encryption import DIGESTS, SEALED, open_row, place, seal_row
+from bot.infra.db.errors import StoreFailure
+from bot.infra.db.vault import NoKeys, Vault, name_in, new_key
+from bot.tables import metadata
 from tests.keys import KEY, OLDER_KEY, VAULT
 
 HERE = place("orders", "number", "ABC2345")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.verification import ALPHABET, code_hash, compact_code, looks_written, new_code, read_code
+from bot.orders.receipts.codes import ALPHABET, code_hash, compact_code, looks_written, new_code, read_code
 
 CODE = "K7QM-2XPA-9RTW"
 PEPPER = bytes(range(32))

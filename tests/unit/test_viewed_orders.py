@@ -1,6 +1,6 @@
 """Who looks at an order is remembered for half a minute, and the most recent only."""
 
-from bot.actions.viewed_orders import MOST_VIEWED, VIEWED_FOR, ViewedOrders
+from bot.orders.tracking.viewed import MOST_VIEWED, VIEWED_FOR, ViewedOrders
 from tests.unit.fake_settlement import MovedClock
 
 

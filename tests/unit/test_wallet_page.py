@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 import bot
-from bot.actions.payable import payable
-from bot.actions.payout_times import in_words
-from bot.chat.screens import wallet_page
-from bot.domain.order import Order, Phase, new_page_token
-from bot.domain.payout_times import PayoutTimes
-from bot.domain.provider import UNNAMED, Provider
-from bot.domain.wallet_page import TOKEN, page_url
-from bot.i18n import Html
-from bot.invoices.errors import DepositCheckError
-from bot.web import html
-from bot.web.elements import element, together
-from bot.web.files import FOLDER, Files
-from bot.web.states import State, state_of, telling
+from bot.infra.http.elements import element, together
+from bot.infra.i18n import Html
+from bot.orders.measured_payout_times import in_words
+from bot.orders.order import Order, Phase, new_page_token
+from bot.orders.pay_page import html
+from bot.orders.pay_page.files import FOLDER, Files
+from bot.orders.pay_page.states import State, state_of, telling
+from bot.orders.pay_page.url import TOKEN, page_url
+from bot.orders.payable import payable
+from bot.orders.payout_times import PayoutTimes
+from bot.orders.screens import pay_page as wallet_page
+from bot.payments.errors import DepositCheckError
+from bot.users.provider import UNNAMED, Provider
 from tests.texts import label
 from tests.unit.every_screen import (
     BCA,

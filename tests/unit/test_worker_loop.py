@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.workers.loop import Nudge, run_forever
+from bot.infra.workers.loop import Nudge, run_forever
 from tests.virtual_time import in_virtual_time
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.zones import INDONESIAN, MOST_OFFERED, PRESUMED, find_zones, offered_zone, zone_of
-from bot.i18n.cities import city, names_of_zones
+from bot.core.zones import INDONESIAN, MOST_OFFERED, PRESUMED, find_zones, offered_zone, zone_of
+from bot.infra.i18n.cities import city, names_of_zones
 
 NAMES = names_of_zones()
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

@@ -5,13 +5,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from itertools import product
 
-from bot.actions.help import Help
-from bot.actions.support_room import SupportRoom
-from bot.chat.screen import Screen
-from bot.chat.screens import ticket_page, ticket_question
-from bot.domain.order import Order
-from bot.domain.tickets import Cause, CloseReason, Rating, Ticket, TicketStatus
-from bot.i18n import Html, Translator
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import Order
+from bot.staff.help import Help
+from bot.staff.roles import SupportRoom
+from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
+from bot.support.user_chat.screens import page as ticket_page
+from bot.support.user_chat.screens import question as ticket_question
 
 CONTACTS = ("", "@kirim_help", "help@kirim.example", "https://kirim.example/help?a=1&b=<2>")
 

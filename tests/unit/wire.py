@@ -4,10 +4,10 @@ import asyncio
 from collections import Counter, defaultdict
 from typing import Any
 
-from bot.chat.dispatch import Lane
-from bot.chat.failures import SlowDown
-from bot.chat.limits import SendLimiter
-from bot.chat.pace import Limits
+from bot.infra.telegram.errors import SlowDown
+from bot.infra.telegram.outbound.limiter import SendLimiter
+from bot.infra.telegram.outbound.pace import Limits
+from bot.infra.telegram.outbound.scheduler import Lane
 from tests.virtual_time import now
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bot.sandbox.bot_api.events import EventLog
-    from bot.sandbox.bot_api.faults import Faults
-    from bot.sandbox.bot_api.limits import RateLimiter
     from bot.sandbox.bot_api.model import JsonObject
+    from bot.sandbox.bot_api.people.events import EventLog
+    from bot.sandbox.bot_api.server.faults import Faults
+    from bot.sandbox.bot_api.server.limits import RateLimiter
     from bot.sandbox.bot_api.updates import UpdateQueue
     from bot.sandbox.bot_api.world import World
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from bot.sandbox.bot_api.errors import Conflict
+from bot.sandbox.bot_api.server.errors import Conflict
 
 if TYPE_CHECKING:
     from bot.sandbox.bot_api.model import JsonObject

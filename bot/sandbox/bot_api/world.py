@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bot.sandbox.bot_api.model import (
-    Chat,
-    JsonObject,
-    Person,
-    Press,
-    ServerState,
-    StoredFile,
-    StoredMessage,
-    Topic,
-)
+from bot.sandbox.bot_api.model import Chat, JsonObject, Person, Press, ServerState, StoredFile, StoredMessage, Topic
 from bot.sandbox.bot_api.updates import PendingUpdate
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.sandbox.service import keys, lifecycle, placing
-from bot.sandbox.service.deposits import rails
+from bot.sandbox.service import keys
 from bot.sandbox.service.errors import Refusal
-from bot.sandbox.service.orders import created_answer, iso, record
+from bot.sandbox.service.orders import lifecycle, placing
+from bot.sandbox.service.orders.deposits import rails
+from bot.sandbox.service.orders.orders import created_answer, iso, record
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

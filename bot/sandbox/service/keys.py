@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from bot.sandbox.service.errors import ControlRefusal, Refusal
-from bot.sandbox.service.orders import iso
+from bot.sandbox.service.orders.orders import iso
 from bot.sandbox.service.storage import from_milliseconds, to_milliseconds
 
 if TYPE_CHECKING:

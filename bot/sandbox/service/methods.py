@@ -13,7 +13,7 @@ from bot.sandbox.service.errors import ControlRefusal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bot.sandbox.service.profile import Profile
+    from bot.sandbox.service.control.profile import Profile
 
 Row = dict[str, object]
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Final
 
-from bot.sandbox.service.orders import iso
+from bot.sandbox.service.orders.orders import iso
 
 if TYPE_CHECKING:
     from bot.sandbox.service.storage import Storage

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from bot.sandbox.service.faults import FaultBook
-from bot.sandbox.service.invoices import Node
+from bot.sandbox.service.control.faults import FaultBook
+from bot.sandbox.service.control.request_log import RequestLog
 from bot.sandbox.service.keys import KeyRing
 from bot.sandbox.service.limits import PollLimiter
 from bot.sandbox.service.methods import MethodsList
-from bot.sandbox.service.order_book import OrderBook
+from bot.sandbox.service.orders.invoices import Node
+from bot.sandbox.service.orders.order_book import OrderBook
 from bot.sandbox.service.quote import Quote, QuoteBoard
-from bot.sandbox.service.request_log import RequestLog
 from bot.sandbox.service.storage import Storage
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from bot.sandbox.service.control.switches import Switches
     from bot.sandbox.service.methods import Row
-    from bot.sandbox.service.switches import Switches
 
 
 class Service:

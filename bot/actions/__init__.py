@@ -1,1 +1,0 @@
-"""The use cases: the only writers of orders and of the outbox."""

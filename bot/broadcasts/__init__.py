@@ -1,0 +1,1 @@
+"""Broadcasts of operators: compose, schedule, run and follow them."""

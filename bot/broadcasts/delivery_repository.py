@@ -1,0 +1,166 @@
+"""The ledger of deliveries: who was sent which broadcast, and what became of it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Integer, bindparam, case, func, insert, literal, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.broadcasts.model import Audience, Broadcast, Delivery, DeliveryStatus
+from bot.broadcasts.tables import IS_CLAIMED_DELIVERY, IS_TO_SEND, deliveries
+from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
+from bot.infra.db.vault import Vault
+from bot.infra.i18n import LOCALES
+from bot.rates.tables import subscriptions
+from bot.users.tables import people
+
+BROADCAST = bindparam("broadcast", type_=deliveries.c.broadcast_id.type)
+LIMIT: Any = bindparam("limit", type_=Integer())
+THESE: Any = bindparam("these", expanding=True)
+BUT: Any = bindparam("but", expanding=True)
+OF_BROADCAST = deliveries.c.broadcast_id == BROADCAST
+
+NEXT = (
+    select(deliveries.c.person_id)
+    .where(IS_TO_SEND, OF_BROADCAST, deliveries.c.person_id.not_in(BUT))
+    .order_by(deliveries.c.person_id)
+    .limit(LIMIT)
+)
+CLAIM = (
+    update(deliveries)
+    .where(OF_BROADCAST, deliveries.c.person_id.in_(NEXT.scalar_subquery()), IS_TO_SEND)
+    .values(status=DeliveryStatus.SENDING, at=bindparam("now", type_=deliveries.c.at.type))
+    .returning(deliveries)
+)
+RECORD = (
+    update(deliveries)
+    .where(OF_BROADCAST, deliveries.c.person_id == bindparam("person", type_=deliveries.c.person_id.type))
+    .values(
+        status=bindparam("became"),
+        at=bindparam("now", type_=deliveries.c.at.type),
+        failure=bindparam("why", type_=deliveries.c.failure.type),
+    )
+)
+RELEASE = (
+    update(deliveries)
+    .where(OF_BROADCAST, deliveries.c.person_id.in_(THESE), IS_CLAIMED_DELIVERY)
+    .values(status=DeliveryStatus.WAITING)
+)
+LOST = update(deliveries).where(OF_BROADCAST, IS_CLAIMED_DELIVERY).values(status=DeliveryStatus.UNKNOWN)
+AGAIN = (
+    update(deliveries)
+    .where(OF_BROADCAST, deliveries.c.status == DeliveryStatus.UNKNOWN)
+    .values(status=DeliveryStatus.WAITING)
+)
+COUNTS = select(deliveries.c.status, func.count()).where(OF_BROADCAST).group_by(deliveries.c.status)
+WITH_STATUS = (
+    select(deliveries)
+    .where(OF_BROADCAST, deliveries.c.status == bindparam("status"))
+    .order_by(deliveries.c.person_id)
+    .limit(LIMIT)
+)
+
+
+class SqlDeliveries:
+    """`Deliveries`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def snapshot(self, broadcast: Broadcast, default_locale: str, now: datetime) -> int:
+        """Write one waiting row for each subscriber in the audience who can be reached; how many they are."""
+        reads = _reads(default_locale)
+        those = (
+            select(literal(broadcast.id), people.c.id, reads, literal(str(DeliveryStatus.WAITING)))
+            .join_from(people, subscriptions, subscriptions.c.person_id == people.c.id)
+            .where(*_is_in(broadcast.audience, reads, now))
+        )
+        written = await self._connection.execute(
+            insert(deliveries).from_select(["broadcast_id", "person_id", "locale", "status"], those)
+        )
+        return written.rowcount
+
+    async def audience(self, audience: Audience, default_locale: str, now: datetime) -> Mapping[str, int]:
+        """How many subscribers the audience has now, by the language they read."""
+        reads = _reads(default_locale).label("reads")
+        those = (
+            select(reads, func.count())
+            .join_from(people, subscriptions, subscriptions.c.person_id == people.c.id)
+            .where(*_is_in(audience, reads, now))
+            .group_by(reads)
+        )
+        return {str(locale): int(count) for locale, count in await self._connection.execute(those)}
+
+    async def claim(
+        self, broadcast_id: str, limit: int, at: datetime, but: Collection[int] = ()
+    ) -> tuple[Delivery, ...]:
+        """Waiting -> sending, in the order of the persons' ids, all `but` these."""
+        known = {"broadcast": broadcast_id, "limit": limit, "now": at, "but": tuple(but)}
+        found = await self._connection.execute(CLAIM, known)
+        claimed = sealing.readable(self._vault, deliveries.name, found.mappings(), _delivery)
+        return tuple(sorted(claimed, key=lambda each: each.person_id))
+
+    async def record(self, deliveries: Sequence[Delivery]) -> None:
+        """Keep what became of claimed deliveries: their status, time and failure."""
+        became = [
+            {
+                "broadcast": each.broadcast_id,
+                "person": each.person_id,
+                "became": each.status,
+                "now": each.at,
+                "why": each.failure,
+            }
+            for each in deliveries
+        ]
+        if became:
+            await self._connection.execute(RECORD, became)
+
+    async def release(self, broadcast_id: str, person_ids: Collection[int]) -> None:
+        """Sending -> waiting: these surely were not sent."""
+        for these in writing.batches(person_ids):
+            await self._connection.execute(RELEASE, {"broadcast": broadcast_id, "these": these})
+
+    async def lost(self, broadcast_id: str) -> int:
+        """Sending -> unknown: a crash has left them in the middle of a request; how many they were."""
+        return (await self._connection.execute(LOST, {"broadcast": broadcast_id})).rowcount
+
+    async def again(self, broadcast_id: str) -> int:
+        """Unknown -> waiting, at an operator's word; how many they were."""
+        return (await self._connection.execute(AGAIN, {"broadcast": broadcast_id})).rowcount
+
+    async def counts(self, broadcast_id: str) -> Mapping[DeliveryStatus, int]:
+        """How many are where; none of a status is not there."""
+        found = await self._connection.execute(COUNTS, {"broadcast": broadcast_id})
+        return {DeliveryStatus(status): int(count) for status, count in found}
+
+    async def with_status(self, broadcast_id: str, status: DeliveryStatus, limit: int = 100) -> tuple[Delivery, ...]:
+        """In the order of the persons' ids."""
+        found = await self._connection.execute(
+            WITH_STATUS, {"broadcast": broadcast_id, "status": status, "limit": limit}
+        )
+        return sealing.readable(self._vault, deliveries.name, found.mappings(), _delivery)
+
+
+def _reads(default_locale: str) -> ColumnElement[str]:
+    """The language that a person reads, as `i18n.choose` has it: chosen, or of their app, or the default."""
+    of_app = func.substr(func.lower(people.c.language_code), 1, 2)
+    return case(
+        (people.c.locale.in_(LOCALES), people.c.locale), (of_app.in_(LOCALES), of_app), else_=literal(default_locale)
+    )
+
+
+def _is_in(audience: Audience, reads: ColumnElement[str], now: datetime) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = [people.c.blocked_at.is_(None), people.c.delete_asked_at.is_(None)]
+    if audience.locale is not None:
+        conditions.append(reads == audience.locale)
+    if audience.active_days is not None:
+        since = now - timedelta(days=audience.active_days)
+        conditions.append(or_(people.c.seen_at >= since, people.c.created_at >= since))
+    return conditions
+
+
+def _delivery(row: Mapping[Any, Any]) -> Delivery:
+    return Delivery(**{**row, "status": DeliveryStatus(row["status"])})

@@ -1,0 +1,214 @@
+"""Broadcasts in the operators' chats: `/broadcast`, `/broadcasts`, and the buttons under them.
+
+Whoever is no operator gets what an unknown command and an old button get. Each button bears the revision it was shown
+for: what has changed since is shown as it is now, and nothing is done twice.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+
+from telegram import Update
+from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
+
+from bot.broadcasts import confirm_handlers as broadcast_confirming
+from bot.broadcasts.model import Broadcast, BroadcastStatus
+from bot.broadcasts.rules import CHART, PERIODS, may_be_called_off, may_be_confirmed, with_text
+from bot.broadcasts.screens import compose as screens
+from bot.broadcasts.screens import list as broadcast_list
+from bot.broadcasts.typed import ask_daily, ask_moment, ask_picture, ask_text, compose, keep, show_readers
+from bot.checkout.steps import way_on
+from bot.core.datetime_parsing import MOST_DAYS
+from bot.core.time_of_day import MINUTES
+from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.session import VISIT, Visit
+
+Act = Callable[[Visit, Broadcast, str], Awaitable[bool]]
+"""What a button does; whether there was such a thing."""
+
+
+def handlers() -> list[Handler]:
+    """The commands and the buttons."""
+    return [
+        CommandHandler("broadcast", _write, filters=PRIVATE),
+        CommandHandler("broadcasts", _list, filters=PRIVATE),
+        CallbackQueryHandler(_list_pressed, pattern=data.BROADCASTS_PATTERN),
+        CallbackQueryHandler(_pressed, pattern=data.BROADCAST_PATTERN),
+    ]
+
+
+async def _write(_: Update, __: Context) -> None:
+    visit = VISIT.get()
+    if not visit.is_operator:
+        return
+    visit.message_id = None
+    await compose(visit, await visit.desk.broadcast_drafts.open(visit.person.id))
+    raise ApplicationHandlerStop
+
+
+async def _list(_: Update, __: Context) -> None:
+    visit = VISIT.get()
+    if not visit.is_operator:
+        return
+    visit.message_id = None
+    await _show_list(visit, 0)
+    raise ApplicationHandlerStop
+
+
+async def _list_pressed(update: Update, _: Context) -> None:
+    visit = VISIT.get()
+    query = update.callback_query
+    offset = data.read_broadcasts_press((query.data or "") if query else "")
+    if not visit.is_operator:
+        await way_on(visit, "stale.button")
+    elif offset is None:
+        await visit.acknowledge()
+        await compose(visit, await visit.desk.broadcast_drafts.open(visit.person.id))
+    else:
+        await visit.acknowledge()
+        await _show_list(visit, offset)
+    raise ApplicationHandlerStop
+
+
+async def _pressed(update: Update, _: Context) -> None:
+    visit = VISIT.get()
+    query = update.callback_query
+    press = data.read_broadcast_press((query.data or "") if query else "")
+    act = ACTIONS.get(press.action) if press is not None and visit.is_operator else None
+    broadcast = await visit.desk.broadcast_drafts.get(press.broadcast_id) if press and act else None
+    if press is None or act is None or broadcast is None:
+        await way_on(visit, "stale.button")
+    elif press.action not in READING and press.revision != broadcast.revision:
+        await _as_it_is_now(visit, broadcast)
+    elif not await act(visit, broadcast, press.argument):
+        await _as_it_is_now(visit, await visit.desk.broadcast_drafts.get(broadcast.id) or broadcast)
+    raise ApplicationHandlerStop
+
+
+async def _as_it_is_now(visit: Visit, broadcast: Broadcast) -> None:
+    """Somebody was faster, or it is an old button: how the broadcast stands."""
+    await visit.acknowledge(visit.t.plain("broadcast.changed_meanwhile"))
+    if broadcast.status is BroadcastStatus.DRAFT and broadcast.operator_id == visit.person.id:
+        await compose(visit, broadcast)
+    else:
+        await _page(visit, broadcast, "")
+
+
+async def _show_list(visit: Visit, offset: int) -> None:
+    page = await visit.desk.broadcast_drafts.page(offset)
+    if offset and not page.broadcasts:
+        page = await visit.desk.broadcast_drafts.page()
+    await visit.show(broadcast_list.screen(visit.t, page, visit.desk.clock.now(), visit.zone))
+
+
+async def _page(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+    await visit.acknowledge()
+    counts = await visit.desk.broadcast_drafts.counts(broadcast)
+    await visit.show(broadcast_list.page(visit.t, broadcast, counts, visit.desk.clock.now(), visit.zone))
+    return True
+
+
+async def _edit(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+    if broadcast.status is not BroadcastStatus.DRAFT:
+        return False
+    await visit.acknowledge()
+    await compose(visit, broadcast)
+    return True
+
+
+async def _text(visit: Visit, broadcast: Broadcast, locale: str) -> bool:
+    return locale in LOCALES and await ask_text(visit, broadcast, locale)
+
+
+async def _usual(visit: Visit, broadcast: Broadcast, locale: str) -> bool:
+    return await keep(visit, replace(broadcast, texts=with_text(broadcast.texts, locale, None)))
+
+
+async def _picture(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
+    if not choice:
+        return await ask_picture(visit, broadcast)
+    if choice not in {"none", *PERIODS}:
+        return False
+    return await keep(visit, replace(broadcast, picture=None if choice == "none" else CHART + choice))
+
+
+async def _to(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
+    if not choice:
+        return await show_readers(visit, broadcast)
+    if choice not in {"all", *LOCALES}:
+        return False
+    audience = replace(broadcast.audience, locale=None if choice == "all" else choice)
+    return await keep(visit, replace(broadcast, audience=audience), show_readers)
+
+
+async def _days(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
+    if not choice.isdecimal() or int(choice) > MOST_DAYS:
+        return False
+    audience = replace(broadcast.audience, active_days=int(choice) or None)
+    return await keep(visit, replace(broadcast, audience=audience), show_readers)
+
+
+async def _when(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
+    if not choice:
+        return await ask_moment(visit, broadcast)
+    return await keep(visit, replace(broadcast, starts_at=None, daily_minute=None))
+
+
+async def _daily(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
+    if choice == "other":
+        return await ask_daily(visit, broadcast)
+    if not choice.isdecimal() or int(choice) >= MINUTES:
+        return False
+    return await keep(visit, replace(broadcast, starts_at=None, daily_minute=int(choice)))
+
+
+async def _discard(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+    if await visit.desk.broadcast_drafts.discard(broadcast) is None:
+        return False
+    await visit.acknowledge()
+    await visit.show(screens.discarded(visit.t))
+    return True
+
+
+async def _like(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+    await visit.acknowledge()
+    visit.message_id = None
+    await compose(visit, await visit.desk.broadcast_drafts.like(broadcast, visit.person.id))
+    return True
+
+
+async def _call_off(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+    if not may_be_called_off(broadcast):
+        return False
+    stopped = await visit.desk.broadcasts.call_off(broadcast, visit.person.id)
+    if stopped is None:
+        return False
+    await visit.acknowledge(visit.t.plain("broadcast.called_off"))
+    return await _page(visit, stopped, "")
+
+
+async def _preview(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+    return may_be_confirmed(broadcast) and await broadcast_confirming.preview(visit, broadcast)
+
+
+ACTIONS: Mapping[str, Act] = {
+    "page": _page,
+    "edit": _edit,
+    "text": _text,
+    "usual": _usual,
+    "picture": _picture,
+    "to": _to,
+    "days": _days,
+    "when": _when,
+    "daily": _daily,
+    "discard": _discard,
+    "like": _like,
+    "see": broadcast_confirming.see,
+    "preview": _preview,
+    "confirm": broadcast_confirming.confirm,
+    "sure": broadcast_confirming.confirm,
+    "off": _call_off,
+}
+READING = frozenset({"page", "see", "like"})
+"""What changes nothing of the broadcast, and so may be pressed on an old message."""

@@ -1,0 +1,37 @@
+"""Tells operators that a broadcast's time has come and that it waits for their word."""
+
+from bot.broadcasts.rules import waits_for_word
+from bot.broadcasts.screens import confirm as broadcast_confirm
+from bot.broadcasts.service import SUBJECT, WAITS
+from bot.core.clock import Clock
+from bot.core.zones import PRESUMED
+from bot.infra.db.ports import Store
+from bot.infra.i18n import Translator
+from bot.infra.outbox.model import Told
+from bot.infra.outbox.rendering import Tellers, Telling, kept, marked
+from bot.infra.telegram.outbound.sender import Messenger
+from bot.users.model import News, Person
+
+
+class BroadcastNews:
+    """A teller of news."""
+
+    def __init__(self, store: Store, messenger: Messenger, clock: Clock) -> None:
+        self._store = store
+        self._messenger = messenger
+        self._clock = clock
+
+    def tellers(self) -> Tellers:
+        """The kinds that it tells."""
+        return {WAITS: self.tell}
+
+    async def tell(self, news: News, reader: Person | None, t: Translator) -> Telling:
+        """One attempt; nothing is told of a broadcast that an operator has decided about meanwhile."""
+        async with self._store.reading() as tx:
+            broadcast = await tx.broadcasts.get(news.subject.removeprefix(SUBJECT).partition(":")[0])
+        if broadcast is None or not waits_for_word(broadcast):
+            return Told()
+        zone, doubts = reader.zone if reader else PRESUMED, str(news.payload.get("doubts", ""))
+        screen = broadcast_confirm.waits(t, broadcast, doubts, self._clock.now(), zone)
+        text = marked(news, t, screen.text)
+        return kept(await self._messenger.send_text(news.chat_id, text, screen.keyboard, lane="talk"))

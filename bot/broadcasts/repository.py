@@ -1,0 +1,104 @@
+"""Broadcasts, from their drafting to their report."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from sqlalchemy import Integer, bindparam, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
+from bot.broadcasts.tables import IS_DRAFT, IS_UNDER_WAY, broadcasts
+from bot.infra.db import encryption as sealing
+from bot.infra.db import nested_json as nested
+from bot.infra.db import upsert as writing
+from bot.infra.db.vault import Vault
+
+UNCONFIRMED = (BroadcastStatus.DRAFT, BroadcastStatus.DISCARDED)
+
+ONE = select(broadcasts).where(broadcasts.c.id == bindparam("id"))
+DRAFT_OF = (
+    select(broadcasts)
+    .where(broadcasts.c.operator_id == bindparam("operator"), IS_DRAFT)
+    .order_by(broadcasts.c.created_at.desc(), broadcasts.c.id)
+    .limit(1)
+)
+WAS_CONFIRMED = broadcasts.c.status.not_in(UNCONFIRMED)
+NEWEST = (
+    select(broadcasts)
+    .where(WAS_CONFIRMED)
+    .order_by(broadcasts.c.created_at.desc(), broadcasts.c.id)
+    .limit(bindparam("limit", type_=Integer()))
+    .offset(bindparam("offset", type_=Integer()))
+)
+COUNT = select(func.count()).select_from(broadcasts).where(WAS_CONFIRMED)
+UNDER_WAY = select(broadcasts).where(IS_UNDER_WAY).order_by(broadcasts.c.starts_at, broadcasts.c.id)
+LAST_WITH_QUOTE = (
+    select(broadcasts)
+    .where(broadcasts.c.started_at.is_not(None), broadcasts.c.quote.is_not(None))
+    .order_by(broadcasts.c.started_at.desc())
+    .limit(1)
+)
+SAVE = update(broadcasts).where(
+    broadcasts.c.id == bindparam("key"), broadcasts.c.revision == bindparam("seen", type_=Integer())
+)
+
+
+class SqlBroadcasts:
+    """`Broadcasts`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def get(self, broadcast_id: str) -> Broadcast | None:
+        """The broadcast with this id."""
+        row = (await self._connection.execute(ONE, {"id": broadcast_id})).mappings().first()
+        return sealing.read(self._vault, broadcasts.name, dict(row), _broadcast) if row else None
+
+    async def add(self, broadcast: Broadcast) -> None:
+        """Keep a new one; nothing happens where its id is kept already."""
+        await writing.add(self._connection, broadcasts, _row(broadcast))
+
+    async def save(self, broadcast: Broadcast) -> Broadcast | None:
+        """Save over the same revision and return it with the next one; None where somebody else has saved."""
+        saved = replace(broadcast, revision=broadcast.revision + 1)
+        values = {name: value for name, value in _row(saved).items() if name != "id"}
+        written = await self._connection.execute(SAVE.values(values), {"key": broadcast.id, "seen": broadcast.revision})
+        return saved if written.rowcount == 1 else None
+
+    async def draft_of(self, operator_id: int) -> Broadcast | None:
+        """The newest draft of an operator that is open."""
+        return next(iter(await self._all(DRAFT_OF, {"operator": operator_id})), None)
+
+    async def newest(self, limit: int = 10, offset: int = 0) -> tuple[Broadcast, ...]:
+        """Those that were confirmed, newest first."""
+        return await self._all(NEWEST, {"limit": limit, "offset": offset})
+
+    async def count(self) -> int:
+        """How many were confirmed."""
+        return int((await self._connection.execute(COUNT)).scalar_one())
+
+    async def under_way(self) -> tuple[Broadcast, ...]:
+        """Those scheduled, running or paused, by the time they begin."""
+        return await self._all(UNDER_WAY, {})
+
+    async def last_with_quote(self) -> Broadcast | None:
+        """The last one that has begun and told a quote."""
+        return next(iter(await self._all(LAST_WITH_QUOTE, {})), None)
+
+    async def _all(self, statement: Any, parameters: Mapping[str, object]) -> tuple[Broadcast, ...]:  # noqa: ANN401  SQLAlchemy's
+        found = (await self._connection.execute(statement, parameters)).mappings()
+        return sealing.readable(self._vault, broadcasts.name, found, _broadcast)
+
+
+def _row(broadcast: Broadcast) -> dict[str, Any]:
+    quote = None if broadcast.quote is None else nested.from_quote(broadcast.quote)
+    return {**asdict(broadcast), "quote": quote}
+
+
+def _broadcast(row: Mapping[Any, Any]) -> Broadcast:
+    known: dict[str, Any] = dict(row)
+    quote = None if known["quote"] is None else nested.to_quote(known["quote"])
+    changed = {"status": BroadcastStatus(known["status"]), "audience": Audience(**known["audience"]), "quote": quote}
+    return Broadcast(**{**known, **changed})

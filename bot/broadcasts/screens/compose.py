@@ -1,0 +1,152 @@
+"""A broadcast being drafted: what it says in each language, its picture, to whom and when."""
+
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from typing import Final
+
+from bot.broadcasts.model import Audience, Broadcast
+from bot.broadcasts.rules import CHART, PERIODS, chart_of, languages_of
+from bot.broadcasts.schedule import VARIABLES
+from bot.infra.i18n import LOCALES, Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.orders.screens import phrases as words
+
+DAYS: Final = (7, 30, 90)
+DAILY_MINUTES: Final = tuple(60 * hour for hour in (7, 8, 9, 12, 18, 20))
+CHOSEN: Final = "✓ "
+
+
+def screen(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> Screen:
+    """The draft at a glance, with a button for each part of it."""
+    said = "\n".join(f"• {_says(t, broadcast, locale)}" for locale in languages_of(broadcast))
+    text = t(
+        "broadcast.compose",
+        says=Html(said),
+        picture=picture(t, broadcast),
+        audience=audience(t, broadcast.audience),
+        when=when(t, broadcast, now, zone),
+    )
+    texts = tuple(
+        _button(t, broadcast, f"broadcast.text_in.{locale}", "text", locale) for locale in languages_of(broadcast)
+    )
+    parts = (_button(t, broadcast, "broadcast.picture", "picture"), _button(t, broadcast, "broadcast.to", "to"))
+    preview = Button(t.plain("broadcast.preview"), data=data.for_broadcast(broadcast, "preview"), style="primary")
+    rows = (texts, parts, (_button(t, broadcast, "broadcast.when", "when"),), (preview,))
+    return Screen(text, (*rows, (_button(t, broadcast, "broadcast.discard", "discard"),)))
+
+
+def text(t: Translator, broadcast: Broadcast, locale: str) -> Screen:
+    """Asks for the text in one language, and says which variables there are."""
+    variables = "\n".join(f"<code>{{{name}}}</code> {t(f'broadcast.variable.{name}')}" for name in VARIABLES)
+    asked = t("broadcast.ask_text", language=t.plain(f"broadcast.language.{locale}"), variables=Html(variables))
+    usual = ((_button(t, broadcast, "broadcast.usual_text", "usual", locale),),) if broadcast.texts.get(locale) else ()
+    return Screen(asked, (*usual, _back(t, broadcast)))
+
+
+def pictures(t: Translator, broadcast: Broadcast) -> Screen:
+    """None, the rate's chart, or one that is sent now."""
+    charts = tuple(
+        _choice(t, broadcast, f"broadcast.chart.{period}", f"picture:{period}", broadcast.picture == CHART + period)
+        for period in PERIODS
+    )
+    none = _choice(t, broadcast, "broadcast.no_picture", "picture:none", broadcast.picture is None)
+    return Screen(t("broadcast.ask_picture"), ((none,), charts, _back(t, broadcast)))
+
+
+def audiences(t: Translator, broadcast: Broadcast, readers: Mapping[str, int]) -> Screen:
+    """Which language, and how lately seen; with how many they are."""
+    chosen = broadcast.audience
+    languages = tuple(
+        _choice(t, broadcast, f"broadcast.readers.{name}", f"to:{name}", (chosen.locale or "all") == name)
+        for name in ("all", *LOCALES)
+    )
+    any_time = _choice(t, broadcast, "broadcast.whenever", "days:0", chosen.active_days is None)
+    days = tuple(
+        Button(
+            _marked(t.n("broadcast.days", count), chosen.active_days == count),
+            data=data.for_broadcast(broadcast, "days", str(count)),
+        )
+        for count in DAYS
+    )
+    text = t("broadcast.ask_audience", audience=audience(t, chosen), size=size(t, readers))
+    return Screen(text, (languages, (any_time,), days, _back(t, broadcast)))
+
+
+def moments(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> Screen:
+    """Now, at a time that is typed, or daily."""
+    at_once = broadcast.starts_at is None and broadcast.daily_minute is None
+    now_button = _choice(t, broadcast, "broadcast.now", "when:now", at_once)
+    daily = [
+        Button(
+            _marked(t.time_of_day(minute), broadcast.daily_minute == minute),
+            data=data.for_broadcast(broadcast, "daily", str(minute)),
+        )
+        for minute in DAILY_MINUTES
+    ]
+    half = len(daily) // 2
+    other = _button(t, broadcast, "broadcast.daily_other", "daily", "other")
+    text = t("broadcast.ask_when", when=when(t, broadcast, now, zone), now=t.clock(now, zone))
+    return Screen(text, ((now_button,), tuple(daily[:half]), tuple(daily[half:]), (other,), _back(t, broadcast)))
+
+
+def daily_minute(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> Screen:
+    """Asks at what time each day."""
+    return Screen(t("broadcast.ask_daily", now=t.clock(now, zone)), (_back(t, broadcast),))
+
+
+def discarded(t: Translator) -> Screen:
+    """It is put away."""
+    return Screen(t("broadcast.discarded"), ((Button(t.plain("broadcast.list"), data=data.for_broadcasts()),),))
+
+
+def picture(t: Translator, broadcast: Broadcast) -> str:
+    """Which picture, in words."""
+    period = chart_of(broadcast)
+    if period is not None:
+        return t.plain(f"broadcast.with_chart.{period}")
+    return t.plain("broadcast.no_picture" if broadcast.picture is None else "broadcast.own_picture")
+
+
+def audience(t: Translator, chosen: Audience) -> str:
+    """To whom, in words."""
+    readers = t.plain(f"broadcast.to.{chosen.locale or 'all'}")
+    return readers if chosen.active_days is None else f"{readers}, {t.n('broadcast.active', chosen.active_days)}"
+
+
+def when(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> str:
+    """When it is to begin, in words."""
+    if broadcast.daily_minute is not None:
+        return t.plain("broadcast.daily_at", time=t.time_of_day(broadcast.daily_minute))
+    if broadcast.starts_at is not None:
+        return words.when(t, broadcast.starts_at, now, zone)
+    return t.plain("broadcast.at_once")
+
+
+def size(t: Translator, readers: Mapping[str, int]) -> str:
+    """How many they are, and of which language: "12 people (English 4, Indonesian 8)"."""
+    each = ", ".join(f"{t.plain(f'broadcast.language.{name}')} {t.number(count)}" for name, count in readers.items())
+    total = t.n("broadcast.people", sum(readers.values()))
+    return Html(f"{total} ({each})") if len(readers) > 1 else total
+
+
+def _says(t: Translator, broadcast: Broadcast, locale: str) -> Html:
+    own = broadcast.texts.get(locale)
+    return t("broadcast.says_own" if own else "broadcast.says_rate", language=t.plain(f"broadcast.language.{locale}"))
+
+
+def _back(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
+    return (_button(t, broadcast, "button.back", "edit"),)
+
+
+def _button(t: Translator, broadcast: Broadcast, label: str, action: str, argument: str = "") -> Button:
+    return Button(t.plain(label), data=data.for_broadcast(broadcast, action, argument))
+
+
+def _choice(t: Translator, broadcast: Broadcast, label: str, press: str, is_chosen: bool) -> Button:  # noqa: FBT001
+    action, _separator, argument = press.partition(":")
+    return Button(_marked(t.plain(label), is_chosen), data=data.for_broadcast(broadcast, action, argument))
+
+
+def _marked(label: str, is_chosen: bool) -> str:  # noqa: FBT001
+    return f"{CHOSEN if is_chosen else ''}{label}"

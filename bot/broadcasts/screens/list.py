@@ -1,0 +1,134 @@
+"""The broadcasts there have been, and the page of one: who sent what to how many and when, and what became of it."""
+
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+
+from bot.broadcasts.drafts import PAGE, BroadcastPage
+from bot.broadcasts.model import Broadcast, DeliveryStatus
+from bot.broadcasts.rules import languages_of, may_be_called_off, waits_for_word
+from bot.broadcasts.screens import compose
+from bot.broadcasts.screens.confirm import call_off_row, waiting_rows
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.screens import phrases as words
+
+TOLD = (
+    DeliveryStatus.DELIVERED,
+    DeliveryStatus.BLOCKED,
+    DeliveryStatus.FAILED,
+    DeliveryStatus.UNKNOWN,
+    DeliveryStatus.SENDING,
+    DeliveryStatus.WAITING,
+)
+SIGNS = {
+    "scheduled": "🕒",
+    "running": "▶️",
+    "paused": "⏸",
+    "stopped": "⏹",
+    "done": "✅",
+    "draft": "✏️",
+    "discarded": "🗑",
+}
+
+
+def screen(t: Translator, page: BroadcastPage, now: datetime, zone: tzinfo) -> Screen:
+    """A page of the list, newest first."""
+    write = (Button(t.plain("broadcast.new"), data="bc:new", style="primary"),)
+    if not page.total:
+        return Screen(t("broadcast.none_yet"), (write,))
+    entries = [
+        _entry(t, number, each, page.counts.get(each.id, {}), now=now, zone=zone)
+        for number, each in enumerate(page.broadcasts, page.offset + 1)
+    ]
+    numbers = tuple(
+        Button(str(number), data=data.for_broadcast(each, "page"))
+        for number, each in enumerate(page.broadcasts, page.offset + 1)
+    )
+    text = "\n\n".join([t("broadcast.list_title", total=page.total), *entries])
+    return Screen(text, (*((numbers,) if numbers else ()), *_turns(t, page), write))
+
+
+def page(t: Translator, broadcast: Broadcast, counts: Mapping[str, int], now: datetime, zone: tzinfo) -> Screen:
+    """All about one broadcast, and what can be done with it."""
+    parts = [_title(t, broadcast), _facts(t, broadcast, now, zone)]
+    if counts:
+        parts.append("\n".join([t("broadcast.report"), *_report(t, counts)]))
+    rows: Keyboard = ()
+    if waits_for_word(broadcast):
+        rows = waiting_rows(t, broadcast)
+    elif may_be_called_off(broadcast):
+        rows = (call_off_row(t, broadcast),)
+    elif broadcast.started_at is not None and (broadcast.ended_at is None or counts.get(DeliveryStatus.UNKNOWN)):
+        rows = ((Button(t.plain("broadcast.progress"), data=data.for_delivery(broadcast.id, "show")),),)
+    see = Button(t.plain("broadcast.see"), data=data.for_broadcast(broadcast, "see"))
+    like = Button(t.plain("broadcast.like"), data=data.for_broadcast(broadcast, "like"))
+    listed = Button(t.plain("broadcast.list"), data=data.for_broadcasts())
+    return Screen("\n\n".join(parts), (*rows, (see, like), (listed,)))
+
+
+def _entry(
+    t: Translator, number: int, broadcast: Broadcast, counts: Mapping[str, int], *, now: datetime, zone: tzinfo
+) -> str:
+    lines = [f"<b>{number}.</b> {_title(t, broadcast)}", _when(t, broadcast, now, zone)]
+    return "\n".join([*lines, *([" · ".join(_report(t, counts))] if counts else [])])
+
+
+def _title(t: Translator, broadcast: Broadcast) -> str:
+    key = "broadcast.of_rate" if broadcast.is_rate else "broadcast.of_own"
+    state = "waiting" if waits_for_word(broadcast) else str(broadcast.status)
+    if broadcast.daily_minute is not None and may_be_called_off(broadcast):
+        state = "daily"
+    return t(key, sign=SIGNS[broadcast.status], state=t.plain(f"broadcast.state.{state}"))
+
+
+def _facts(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> str:
+    languages = ", ".join(t.plain(f"broadcast.language.{locale}") for locale in languages_of(broadcast))
+    facts = [
+        _when(t, broadcast, now, zone),
+        t("broadcast.fact.to", audience=compose.audience(t, broadcast.audience)),
+        t("broadcast.fact.languages", languages=languages),
+        t("broadcast.fact.picture", picture=compose.picture(t, broadcast)),
+    ]
+    if broadcast.quote is not None:
+        at = words.when(t, broadcast.quote.fetched_at, now, zone, up=False)
+        facts.append(t("broadcast.fact.quote", rate=t.rate(broadcast.quote.btc_idr), at=at))
+    if broadcast.confirmed_by is not None:
+        confirmed_at = broadcast.confirmed_at or broadcast.created_at
+        at = words.when(t, confirmed_at, now, zone, up=False)
+        facts.append(t("broadcast.fact.by", who=_operator(broadcast.confirmed_by), at=at))
+    if broadcast.series is not None:
+        facts.append(t("broadcast.fact.series"))
+    return "\n".join(facts)
+
+
+def _when(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> str:
+    if broadcast.started_at is not None and broadcast.ended_at is not None:
+        began, ended = (words.when(t, at, now, zone, up=False) for at in (broadcast.started_at, broadcast.ended_at))
+        return t("broadcast.fact.from_until", began=began, ended=ended)
+    if broadcast.started_at is not None:
+        return t("broadcast.fact.since", began=words.when(t, broadcast.started_at, now, zone, up=False))
+    if broadcast.ended_at is not None:
+        return t("broadcast.fact.called_off", at=words.when(t, broadcast.ended_at, now, zone, up=False))
+    if broadcast.daily_minute is not None and broadcast.starts_at is not None:
+        next_time = words.when(t, broadcast.starts_at, now, zone)
+        return t("broadcast.fact.daily", when=compose.when(t, broadcast, now, zone), next=next_time)
+    return t("broadcast.fact.at", when=compose.when(t, broadcast, now, zone))
+
+
+def _report(t: Translator, counts: Mapping[str, int]) -> list[str]:
+    return [t(f"broadcast.count.{status}", count=counts[status]) for status in TOLD if counts.get(status)]
+
+
+def _operator(operator_id: int) -> Html:
+    return Html(f'<a href="tg://user?id={operator_id}">{operator_id}</a>')
+
+
+def _turns(t: Translator, page: BroadcastPage) -> Keyboard:
+    last = page.offset + len(page.broadcasts)
+    newer = max(page.offset - PAGE, 0)
+    turns = [
+        *([Button(t.plain("history.newer"), data=data.for_broadcasts(newer))] if page.offset else []),
+        *([Button(t.plain("history.older"), data=data.for_broadcasts(last))] if last < page.total else []),
+    ]
+    return (tuple(turns),) if turns else ()

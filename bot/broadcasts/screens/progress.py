@@ -1,0 +1,104 @@
+"""How far a broadcast is, and in the end its report: the live message of whoever has confirmed it."""
+
+from collections.abc import Mapping
+from datetime import timedelta, tzinfo
+from decimal import Decimal
+from typing import Final
+
+from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
+from bot.broadcasts.run import Progress
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+
+WIDTH: Final = 14
+FULL, EMPTY = "▰", "▱"
+ENDED: Final = (DeliveryStatus.DELIVERED, DeliveryStatus.BLOCKED, DeliveryStatus.FAILED, DeliveryStatus.UNKNOWN)
+ACTIONS: Final[Mapping[BroadcastStatus, tuple[str, ...]]] = {
+    BroadcastStatus.RUNNING: ("pause", "stop"),
+    BroadcastStatus.PAUSED: ("resume", "stop"),
+}
+MAY_REPEAT: Final = frozenset({BroadcastStatus.RUNNING, BroadcastStatus.PAUSED, BroadcastStatus.DONE})
+
+
+def screen(t: Translator, progress: Progress, zone: tzinfo) -> Screen:
+    """State, bar, counts, pace; buttons for what may be done."""
+    parts = [_heading(t, progress), _bar(t, progress), _counts(t, progress), _times(t, progress, zone)]
+    unknown = progress.counts.get(DeliveryStatus.UNKNOWN, 0)
+    if unknown:
+        parts.append(t("delivery.unknown_note", count=unknown))
+    return Screen("\n\n".join(part for part in parts if part), _keyboard(t, progress, unknown))
+
+
+def bar(done: int, total: int) -> str:
+    """So much of it is done; full only when all is."""
+    filled = WIDTH if done >= total else done * WIDTH // total
+    return FULL * filled + EMPTY * (WIDTH - filled)
+
+
+def time_left(progress: Progress) -> timedelta | None:
+    """How long the rest takes at the pace of late; None while that isn't known."""
+    if progress.broadcast.status is not BroadcastStatus.RUNNING or progress.per_second <= 0:
+        return None
+    return timedelta(seconds=(sum(progress.counts.values()) - _done(progress)) / progress.per_second)
+
+
+def _done(progress: Progress) -> int:
+    return sum(progress.counts.get(status, 0) for status in ENDED)
+
+
+def _heading(t: Translator, progress: Progress) -> Html:
+    status = progress.broadcast.status
+    if status is BroadcastStatus.RUNNING and progress.rests:
+        return t("delivery.resting")
+    return t(f"delivery.{status}")
+
+
+def _bar(t: Translator, progress: Progress) -> str:
+    done, total = _done(progress), sum(progress.counts.values())
+    if not total:
+        return t("delivery.nobody")
+    percent = Decimal(done * 100 // total)
+    return t("delivery.bar", bar=bar(done, total), percent=t.percent(percent), done=done, total=total)
+
+
+def _counts(t: Translator, progress: Progress) -> str:
+    """Delivered and blocked always, the rest where there is any."""
+    shown = (DeliveryStatus.DELIVERED, DeliveryStatus.BLOCKED)
+    return "\n".join(
+        t(f"delivery.count_{status}", count=progress.counts.get(status, 0))
+        for status in ENDED
+        if status in shown or progress.counts.get(status)
+    )
+
+
+def _times(t: Translator, progress: Progress, zone: tzinfo) -> str:
+    broadcast, left = progress.broadcast, time_left(progress)
+    lines = []
+    if left is not None:
+        rate = Decimal(str(round(progress.per_second, 1)))
+        lines.append(t("delivery.pace", rate=rate, left=t.duration(left)))
+    if broadcast.started_at is not None:
+        lines.append(t("delivery.begun_at", at=t.date_time(broadcast.started_at, zone)))
+    if broadcast.ended_at is not None:
+        lines.append(t("delivery.ended_at", at=t.date_time(broadcast.ended_at, zone)))
+    return "\n".join(lines)
+
+
+def _keyboard(t: Translator, progress: Progress, unknown: int) -> Keyboard:
+    broadcast = progress.broadcast
+    rows = []
+    if actions := ACTIONS.get(broadcast.status, ()):
+        rows.append(tuple(_button(t, broadcast.id, action) for action in actions))
+    if unknown and broadcast.status in MAY_REPEAT:
+        rows.append(
+            (Button(t.plain("delivery.do_again", count=unknown), data=data.for_delivery(broadcast.id, "again")),)
+        )
+    if actions:
+        rows.append((_button(t, broadcast.id, "show"),))
+    return tuple(rows)
+
+
+def _button(t: Translator, broadcast_id: str, action: str) -> Button:
+    label, press = t.plain(f"delivery.do_{action}"), data.for_delivery(broadcast_id, action)
+    return Button(label, data=press, style="danger" if action == "stop" else None)

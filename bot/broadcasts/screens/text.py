@@ -1,0 +1,91 @@
+"""A broadcast as its readers get it: the one place that makes the message, for the preview and for the sending."""
+
+from dataclasses import replace
+
+from bot.broadcasts.model import Broadcast
+from bot.broadcasts.rules import languages_of
+from bot.broadcasts.schedule import SUMS, WIDEST, has_variables
+from bot.checkout.screens.parts import new_row
+from bot.core.errors import Rejection
+from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
+from bot.core.templates import fill
+from bot.core.text import plain
+from bot.core.zones import PRESUMED
+from bot.infra.i18n import Html, Translations, Translator, as_html
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
+from bot.infra.telegram.ui.screen import Keyboard
+from bot.orders.screens import phrases as words
+from bot.rates.quote import Quote
+from bot.rates.screens import subscription
+
+LONGEST_SOURCE = 24
+NO_FIGURE = "—"
+
+
+def text_of(broadcast: Broadcast, t: Translator) -> str:
+    """The message (the caption, where there is a picture) for readers of `t`'s language, as Telegram's HTML.
+
+    The same for all of them: a time is Telegram's own entity, which each app shows in its reader's zone.
+
+    Raises:
+        ValueError: it tells of a quote and has none.
+    """
+    own = broadcast.texts.get(t.locale)
+    if not own:
+        return default_text(t, _quote(broadcast))
+    return fill(own, values_of(t, _quote(broadcast))) if has_variables(own) else own
+
+
+def keyboard_of(t: Translator) -> Keyboard:
+    """What stands under each broadcast: the way to send, and to change what one is told of the rate, or to end it."""
+    return (new_row(t), *subscription.news_rows(t))
+
+
+def default_text(t: Translator, quote: Quote) -> Html:
+    """The quote, and what common sums come to."""
+    values = values_of(t, quote)
+    usdc = "" if quote.usdc_idr is None else t("broadcast.default_usdc", usdc=values["usdc"]) + "\n"
+    return t(
+        "broadcast.default",
+        rate=values["rate"],
+        usdc=Html(usdc),
+        sats_small=values["sats_100k"],
+        sats_large=values["sats_1m"],
+        fee=values["fee"],
+        time=values["time"],
+        source=values["source"],
+    )
+
+
+def values_of(t: Translator, quote: Quote) -> dict[str, Html]:
+    """What each variable of a template stands for, as markup in the reader's way of writing."""
+    sums = {name: as_html(t.sats(sats_for_rupiah(idr, quote.btc_idr))) for name, idr in SUMS.items()}
+    return {
+        **sums,
+        "rate": as_html(t.rate(quote.btc_idr)),
+        "usdc": as_html(NO_FIGURE if quote.usdc_idr is None else t.whole_rate(quote.usdc_idr)),
+        "fee": as_html(t.rupiah(SETTLEMENT_FEE_IDR)),
+        "time": words.moment(t, quote.fetched_at, PRESUMED),
+        "source": as_html(words.clipped(plain(quote.source), LONGEST_SOURCE) or NO_FIGURE),
+    }
+
+
+def check_fits(broadcast: Broadcast, translations: Translations) -> None:
+    """See that each language's message is short enough for Telegram, whatever the quote.
+
+    Raises:
+        Rejection: one isn't; with how long it may be.
+    """
+    limit = TEXT_UNITS if broadcast.picture is None else CAPTION_UNITS
+    widest = replace(broadcast, quote=WIDEST)
+    for locale in languages_of(broadcast):
+        units = visible_units(text_of(widest, translations.get(locale)))
+        if units > limit:
+            key = "broadcast.too_long" if broadcast.picture is None else "broadcast.too_long_for_a_picture"
+            raise Rejection(key, units=units, limit=limit)
+
+
+def _quote(broadcast: Broadcast) -> Quote:
+    if broadcast.quote is None:
+        raise ValueError("a broadcast of the rate has no quote yet")
+    return broadcast.quote

@@ -1,0 +1,253 @@
+"""Broadcasts between draft and delivery: previewed, confirmed, called off, and held up when their time comes.
+
+Each save is over the revision that was seen, so of two operators who press at once one has done it and the other is
+told so. How they are drafted is in `broadcast_drafts`, and what happens once one has begun in `deliveries`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, tzinfo
+from decimal import Decimal
+from typing import Final
+
+from bot.broadcasts.drafts import Preview, new_id
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
+from bot.broadcasts.rules import is_for_later, may_be_called_off, may_be_confirmed
+from bot.broadcasts.schedule import MOST_LATE, PATIENCE, Doubt, doubts_about, time_to_send
+from bot.core.clock import Clock
+from bot.core.errors import Rejection
+from bot.core.time_of_day import next_at
+from bot.core.zones import PRESUMED
+from bot.infra.db.ports import Store, Transaction
+from bot.rates.quote import Quote
+from bot.settlement.catalogue import Market
+from bot.settlement.model import SettlementFailure
+from bot.staff.audit import write_broadcast
+from bot.users.model import News
+
+WAITS: Final = "broadcast_waits"
+"""The kind of the news that a broadcast's time has come, and that it waits for an operator's word."""
+
+SUBJECT: Final = "broadcast:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BroadcastRules:
+    """The settings that broadcasts go by."""
+
+    default_locale: str
+    jump_percent: Decimal
+    messages_per_second: float
+    operator_ids: frozenset[int] = frozenset()
+
+
+class Broadcasts:
+    """The use cases around a confirmation. `on_confirmed` wakes whoever begins what is due."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        market: Market,
+        clock: Clock,
+        rules: BroadcastRules,
+        on_confirmed: Callable[[], None] = lambda: None,
+        on_news: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._store = store
+        self._market = market
+        self._clock = clock
+        self._rules = rules
+        self._on_confirmed = on_confirmed
+        self._on_news = on_news
+
+    async def readers(self, audience: Audience) -> Mapping[str, int]:
+        """How many the audience has now, by the language they read."""
+        async with self._store.reading() as tx:
+            return await tx.deliveries.audience(audience, self._rules.default_locale, self._clock.now())
+
+    async def with_some_quote(self, broadcast: Broadcast) -> Broadcast | None:
+        """The broadcast, to be looked at: with its own quote, else the newest; None where it needs one and none is."""
+        if not broadcast.is_rate or broadcast.quote is not None:
+            return broadcast
+        quote = await self._newest_quote()
+        return None if quote is None else replace(broadcast, quote=quote)
+
+    async def preview(self, broadcast: Broadcast) -> Preview | None:
+        """What would be sent now, with the newest quote; None where the broadcast has changed since it was read.
+
+        The quote is kept with the broadcast: who confirms this preview confirms its numbers.
+
+        Raises:
+            Rejection: it tells the rate, and none was ever seen.
+        """
+        if not may_be_confirmed(broadcast):
+            return None
+        quote = await self._newest_quote() if broadcast.is_rate else None
+        if broadcast.is_rate and quote is None:
+            raise Rejection("broadcast.no_quote")
+        async with self._store.transaction() as tx:
+            kept = await tx.broadcasts.save(replace(broadcast, quote=quote))
+            return None if kept is None else await self._preview(tx, kept)
+
+    async def confirm(
+        self, broadcast: Broadcast, by: int, zone: tzinfo, despite: frozenset[Doubt] = frozenset()
+    ) -> Preview | Broadcast | None:
+        """Confirm what was previewed: now, or for its time (a daily one's by the clock of `zone`).
+
+        Returns the confirmed broadcast; the preview, where there are doubts besides those it is confirmed `despite`;
+        None where it has changed since it was read, or is confirmed already.
+
+        Raises:
+            Rejection: nobody would get it, its time has passed, or it has no quote.
+        """
+        if not may_be_confirmed(broadcast):
+            return None
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            preview = await self._preview(tx, broadcast)
+            if set(preview.doubts) - despite:
+                return preview
+            scheduled = _scheduled(broadcast, now, zone) if is_for_later(broadcast) else _for_now(preview, now)
+            # A draft may have lain for days; its place in the list is where it became a broadcast.
+            created_at = now if broadcast.confirmed_at is None else broadcast.created_at
+            confirmed = await tx.broadcasts.save(
+                replace(scheduled, created_at=created_at, confirmed_at=now, confirmed_by=by, chat_id=by)
+            )
+            if confirmed is not None:
+                await write_broadcast(tx, by, broadcast.id, "confirmed", now)
+        self._on_confirmed()
+        return confirmed
+
+    async def call_off(self, broadcast: Broadcast, by: int) -> Broadcast | None:
+        """Stop what hasn't begun, a daily one for good; None where it has changed since it was read, or has begun."""
+        if not may_be_called_off(broadcast):
+            return None
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            stopped = replace(broadcast, status=BroadcastStatus.STOPPED, ended_at=now, report={})
+            kept = await tx.broadcasts.save(stopped)
+            if kept is not None:
+                await write_broadcast(tx, by, broadcast.id, "called_off", now)
+        return kept
+
+    async def due(self) -> tuple[Broadcast, ...]:
+        """Those whose time has come, each daily one as the day's own. Each is to be begun after `begin_checks`."""
+        now = self._clock.now()
+        async with self._store.reading() as tx:
+            come = await _come(tx, now)
+        if all(each.daily_minute is None for each in come):
+            return come
+        async with self._store.transaction() as tx:
+            for daily in await _come(tx, now):
+                if daily.daily_minute is not None:
+                    await _beget(tx, daily, daily.daily_minute, now)
+            return tuple([each for each in await _come(tx, now) if each.daily_minute is None])
+
+    async def begin_checks(self, broadcast: Broadcast) -> Broadcast | None:
+        """What may begin now: the broadcast (not saved) with its quote fixed.
+
+        None where it may not: it waits a little for a fresh quote, or it is paused now and the operators are asked.
+        """
+        now = self._clock.now()
+        late = now - (broadcast.starts_at or now)
+        if late > MOST_LATE:
+            await self._ask(broadcast, (Doubt.LATE,))
+            return None
+        if not broadcast.is_rate:
+            return broadcast
+        if broadcast.quote is None:
+            return await self._with_quote_of_now(broadcast, now, late)
+        # Its numbers were confirmed, perhaps despite their age; but a bot that was away must not tell them much later.
+        if late <= PATIENCE or not broadcast.quote.is_stale(now):
+            return broadcast
+        await self._ask(broadcast, (Doubt.LATE,))
+        return None
+
+    async def _with_quote_of_now(self, broadcast: Broadcast, now: datetime, late: timedelta) -> Broadcast | None:
+        quote = await self._newest_quote()
+        async with self._store.reading() as tx:
+            last = await _last_quote(tx)
+        doubts = (Doubt.NO_QUOTE,) if quote is None else doubts_about(quote, last, now, self._rules.jump_percent)
+        if not doubts:
+            return replace(broadcast, quote=quote)
+        may_pass = not {Doubt.STALE, Doubt.NO_QUOTE}.isdisjoint(doubts)
+        if not may_pass or late > PATIENCE:
+            await self._ask(broadcast, doubts)
+        return None
+
+    async def _ask(self, broadcast: Broadcast, doubts: tuple[Doubt, ...]) -> None:
+        """Pause it and ask the operators, in one transaction."""
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            paused = await tx.broadcasts.save(replace(broadcast, status=BroadcastStatus.PAUSED, quote=None))
+            if paused is not None:
+                await tx.outbox.add([_news(paused, each, doubts, now) for each in sorted(self._rules.operator_ids)])
+        self._on_news()
+
+    async def _preview(self, tx: Transaction, broadcast: Broadcast) -> Preview:
+        now, rules = self._clock.now(), self._rules
+        readers = await tx.deliveries.audience(broadcast.audience, rules.default_locale, now)
+        last = await _last_quote(tx)
+        duration = time_to_send(sum(readers.values()), rules.messages_per_second)
+        if broadcast.quote is None or is_for_later(broadcast):
+            return Preview(broadcast, readers, duration)
+        doubts = doubts_about(broadcast.quote, last, now, rules.jump_percent)
+        return Preview(broadcast, readers, duration, doubts, last)
+
+    async def _newest_quote(self) -> Quote | None:
+        """The service's, else the last that was recorded."""
+        try:
+            return await self._market.quote()
+        except SettlementFailure:
+            async with self._store.reading() as tx:
+                return await tx.quotes.latest()
+
+
+def _scheduled(broadcast: Broadcast, now: datetime, zone: tzinfo) -> Broadcast:
+    starts_at = broadcast.starts_at
+    if broadcast.daily_minute is not None:
+        starts_at = next_at(broadcast.daily_minute, zone, now)
+    if starts_at is None or starts_at <= now:
+        raise Rejection("broadcast.time_passed")
+    return replace(broadcast, status=BroadcastStatus.SCHEDULED, starts_at=starts_at, quote=None)
+
+
+def _for_now(preview: Preview, now: datetime) -> Broadcast:
+    broadcast = preview.broadcast
+    if not preview.size:
+        raise Rejection("broadcast.nobody")
+    if broadcast.is_rate and broadcast.quote is None:
+        raise Rejection("broadcast.no_quote")
+    return replace(broadcast, status=BroadcastStatus.SCHEDULED, starts_at=now)
+
+
+async def _come(tx: Transaction, now: datetime) -> tuple[Broadcast, ...]:
+    scheduled = [each for each in await tx.broadcasts.under_way() if each.status is BroadcastStatus.SCHEDULED]
+    return tuple(each for each in scheduled if (each.starts_at or now) <= now)
+
+
+async def _beget(tx: Transaction, daily: Broadcast, minute: int, now: datetime) -> None:
+    """The day's own broadcast, and when the next is due. One that is long past its time is left out."""
+    operator = await tx.people.get_if_readable(daily.operator_id)
+    zone = operator.zone if operator is not None else PRESUMED
+    moved = await tx.broadcasts.save(replace(daily, starts_at=next_at(minute, zone, now)))
+    if moved is not None and now - (daily.starts_at or now) <= MOST_LATE:
+        todays = replace(daily, id=new_id(), revision=0, daily_minute=None, series=daily.id, created_at=now)
+        await tx.broadcasts.add(todays)
+
+
+async def _last_quote(tx: Transaction) -> Quote | None:
+    last = await tx.broadcasts.last_with_quote()
+    return last.quote if last is not None else None
+
+
+def _news(broadcast: Broadcast, chat_id: int, doubts: tuple[Doubt, ...], now: datetime) -> News:
+    return News(
+        chat_id=chat_id,
+        subject=f"{SUBJECT}{broadcast.id}:{broadcast.revision}",
+        kind=WAITS,
+        payload={"doubts": "".join(doubts)},
+        due_at=now,
+        created_at=now,
+    )

@@ -1,0 +1,72 @@
+"""Broadcasts, and the ledger of who was sent which and what became of it."""
+
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text
+
+from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
+from bot.infra.db.columns import BigId, Instant, Json, constant
+from bot.infra.db.metadata import metadata
+
+broadcasts = Table(
+    "broadcasts",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("operator_id", BigInteger, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("is_rate", Boolean, nullable=False),
+    Column("texts", Json, nullable=False),
+    Column("picture", Text),
+    Column("audience", Json, nullable=False),
+    Column("quote", Json),
+    Column("starts_at", Instant),
+    Column("daily_minute", Integer),
+    Column("series", Text),
+    Column("created_at", Instant, nullable=False),
+    Column("confirmed_at", Instant),
+    Column("confirmed_by", BigInteger),
+    Column("started_at", Instant),
+    Column("ended_at", Instant),
+    Column("chat_id", BigInteger),
+    Column("message_id", BigInteger),
+    Column("report", Json),
+    Index(None, "created_at"),
+)
+IS_UNDER_WAY = broadcasts.c.status.in_(
+    [constant(BroadcastStatus.SCHEDULED), constant(BroadcastStatus.RUNNING), constant(BroadcastStatus.PAUSED)]
+)
+Index("ix_broadcasts_under_way", broadcasts.c.starts_at, sqlite_where=IS_UNDER_WAY, postgresql_where=IS_UNDER_WAY)
+IS_DRAFT = broadcasts.c.status == constant(BroadcastStatus.DRAFT)
+Index(
+    "ix_broadcasts_drafts",
+    broadcasts.c.operator_id,
+    broadcasts.c.created_at,
+    sqlite_where=IS_DRAFT,
+    postgresql_where=IS_DRAFT,
+)
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("broadcast_id", Text, ForeignKey("broadcasts.id", ondelete="CASCADE"), primary_key=True),
+    Column("person_id", BigId, primary_key=True, autoincrement=False),
+    Column("locale", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("at", Instant),
+    Column("failure", Text),
+    Index(None, "person_id"),
+)
+IS_TO_SEND = deliveries.c.status == constant(DeliveryStatus.WAITING)
+Index(
+    "ix_deliveries_to_send",
+    deliveries.c.broadcast_id,
+    deliveries.c.person_id,
+    sqlite_where=IS_TO_SEND,
+    postgresql_where=IS_TO_SEND,
+)
+IS_CLAIMED_DELIVERY = deliveries.c.status == constant(DeliveryStatus.SENDING)
+Index(
+    "ix_deliveries_claimed",
+    deliveries.c.broadcast_id,
+    sqlite_where=IS_CLAIMED_DELIVERY,
+    postgresql_where=IS_CLAIMED_DELIVERY,
+)

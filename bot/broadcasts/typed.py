@@ -1,0 +1,188 @@
+"""What an operator types or sends for a draft: a text with its formatting, a picture, a time.
+
+All of it is data: kept as Telegram's entities say, checked before it is kept, and asked again with the reason where it
+can't be.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
+
+from telegram import Message
+
+from bot.broadcasts.model import Broadcast
+from bot.broadcasts.rules import tells_rate, with_text
+from bot.broadcasts.schedule import read_template
+from bot.broadcasts.screens import compose as screens
+from bot.broadcasts.screens.text import check_fits
+from bot.core.datetime_parsing import read_days, read_minute, read_moment
+from bot.core.errors import Rejection
+from bot.infra.telegram.ui import questions
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Visit
+
+TEXT: Final = "bc_text"
+PICTURE: Final = "bc_picture"
+MOMENT: Final = "bc_when"
+DAILY: Final = "bc_daily"
+DAYS: Final = "bc_days"
+
+Show = Callable[[Visit, Broadcast], Awaitable[bool]]
+
+
+async def compose(visit: Visit, broadcast: Broadcast) -> bool:
+    """The draft at a glance."""
+    await visit.show(screens.screen(visit.t, broadcast, visit.desk.clock.now(), visit.zone))
+    return True
+
+
+async def show_readers(visit: Visit, broadcast: Broadcast) -> bool:
+    """To whom, with how many they are."""
+    readers = await visit.desk.broadcasts.readers(broadcast.audience)
+    return await _ask(visit, DAYS, broadcast.id, screens.audiences(visit.t, broadcast, readers))
+
+
+async def keep(visit: Visit, changed: Broadcast, show: Show = compose) -> bool:
+    """Keep a change that a button has made, if its messages still fit, and show it; whether it could be kept."""
+    try:
+        check_fits(replace(changed, is_rate=tells_rate(changed)), visit.desk.translations)
+    except Rejection as rejection:
+        await visit.acknowledge(visit.t.plain(rejection.key, **rejection.arguments), alert=True)
+        return True
+    kept = await visit.desk.broadcast_drafts.change(changed)
+    if kept is None:
+        return False
+    await visit.acknowledge()
+    return await show(visit, kept)
+
+
+async def ask_text(visit: Visit, broadcast: Broadcast, locale: str) -> bool:
+    """Ask for the text in one language."""
+    return await _ask(visit, TEXT, f"{broadcast.id}:{locale}", screens.text(visit.t, broadcast, locale))
+
+
+async def ask_picture(visit: Visit, broadcast: Broadcast) -> bool:
+    """Ask for a picture."""
+    return await _ask(visit, PICTURE, broadcast.id, screens.pictures(visit.t, broadcast))
+
+
+async def ask_moment(visit: Visit, broadcast: Broadcast) -> bool:
+    """Ask when."""
+    screen = screens.moments(visit.t, broadcast, visit.desk.clock.now(), visit.zone)
+    return await _ask(visit, MOMENT, broadcast.id, screen)
+
+
+async def ask_daily(visit: Visit, broadcast: Broadcast) -> bool:
+    """Ask at what time each day."""
+    screen = screens.daily_minute(visit.t, broadcast, visit.desk.clock.now(), visit.zone)
+    return await _ask(visit, DAILY, broadcast.id, screen)
+
+
+async def text_sent(visit: Visit, argument: str, message: Message) -> None:
+    """A text for one language; with a picture where one came along."""
+    broadcast_id, _separator, locale = argument.partition(":")
+
+    def change(broadcast: Broadcast) -> Broadcast:
+        texts = with_text(broadcast.texts, locale, read_template(_html(message)))
+        return replace(broadcast, texts=texts, picture=_photo(message) or broadcast.picture)
+
+    await _take(visit, broadcast_id, change, lambda broadcast: screens.text(visit.t, broadcast, locale))
+
+
+async def picture_sent(visit: Visit, broadcast_id: str, message: Message) -> None:
+    """A picture of one's own; what is written under it is not taken."""
+
+    def change(broadcast: Broadcast) -> Broadcast:
+        photo = _photo(message)
+        if photo is None:
+            raise Rejection("broadcast.not_a_picture")
+        return replace(broadcast, picture=photo)
+
+    await _take(visit, broadcast_id, change, lambda broadcast: screens.pictures(visit.t, broadcast))
+
+
+async def moment_sent(visit: Visit, broadcast_id: str, message: Message) -> None:
+    """A time to begin at."""
+    now = visit.desk.clock.now()
+
+    def change(broadcast: Broadcast) -> Broadcast:
+        starts_at = read_moment(message.text or "", now, visit.zone)
+        return replace(broadcast, starts_at=starts_at, daily_minute=None)
+
+    await _take(visit, broadcast_id, change, lambda each: screens.moments(visit.t, each, now, visit.zone))
+
+
+async def daily_sent(visit: Visit, broadcast_id: str, message: Message) -> None:
+    """A time of each day."""
+    now = visit.desk.clock.now()
+
+    def change(broadcast: Broadcast) -> Broadcast:
+        return replace(broadcast, starts_at=None, daily_minute=read_minute(message.text or ""))
+
+    await _take(visit, broadcast_id, change, lambda each: screens.daily_minute(visit.t, each, now, visit.zone))
+
+
+async def days_sent(visit: Visit, broadcast_id: str, message: Message) -> None:
+    """Within how many days readers must have been here."""
+    shown = await visit.desk.broadcast_drafts.get(broadcast_id)
+    readers = await visit.desk.broadcasts.readers(shown.audience) if shown else {}
+
+    def change(broadcast: Broadcast) -> Broadcast:
+        return replace(broadcast, audience=replace(broadcast.audience, active_days=read_days(message.text or "")))
+
+    await _take(visit, broadcast_id, change, lambda each: screens.audiences(visit.t, each, readers))
+
+
+WHOLE_MESSAGES: Final = {
+    TEXT: text_sent,
+    PICTURE: picture_sent,
+    MOMENT: moment_sent,
+    DAILY: daily_sent,
+    DAYS: days_sent,
+}
+"""What takes the answer to which question."""
+
+
+async def _ask(visit: Visit, question: str, argument: str, screen: Screen) -> bool:
+    await visit.acknowledge()
+    await questions.ask(visit, question, screen, argument)
+    return True
+
+
+async def _take(
+    visit: Visit, broadcast_id: str, change: Callable[[Broadcast], Broadcast], ask: Callable[[Broadcast], Screen]
+) -> None:
+    """Keep what was sent, or say why not and ask again."""
+    broadcast = await visit.desk.broadcast_drafts.get(broadcast_id) if visit.is_operator else None
+    if broadcast is None:
+        await _end_question(visit)
+        await visit.show(Screen(visit.t("broadcast.gone")))
+        return
+    try:
+        changed = change(broadcast)
+        check_fits(replace(changed, is_rate=tells_rate(changed)), visit.desk.translations)
+    except Rejection as rejection:
+        visit.notice = visit.reason(rejection)
+        await visit.show(ask(broadcast))
+        return
+    kept = await visit.desk.broadcast_drafts.change(changed)
+    await _end_question(visit)
+    if kept is None:
+        visit.notice = visit.t("broadcast.changed_meanwhile")
+    await compose(visit, kept or await visit.desk.broadcast_drafts.open(visit.person.id))
+
+
+async def _end_question(visit: Visit) -> None:
+    async with visit.desk.store.transaction() as tx:
+        await tx.people.save(questions.answered(visit))
+
+
+def _html(message: Message) -> str:
+    """What is written, or written under a picture, with its entities as markup."""
+    if message.text:
+        return message.text_html
+    return message.caption_html if message.caption and message.photo else ""
+
+
+def _photo(message: Message) -> str | None:
+    return message.photo[-1].file_id if message.photo else None

@@ -1,0 +1,121 @@
+"""A draft of an order: what is known, and what to ask next."""
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.core.money import Amount
+from bot.rates.quote import Quote
+from bot.recipients.methods import PayoutMethod
+
+IDLE_LIMIT = timedelta(minutes=30)
+"""A draft that nobody touched for this long is put away; the person is told and may take it up again."""
+
+
+class Ask(StrEnum):
+    """What a draft waits for; the conversation's states bear these names, and so do the screens."""
+
+    DESTINATION = "destination"
+    NUMBER = "number"
+    HOLDER = "holder"
+    AMOUNT = "amount"
+    CHANNEL = "channel"
+    REVIEW = "review"
+
+
+class DraftStatus(StrEnum):
+    """Whether a draft still takes answers."""
+
+    OPEN = "open"
+    PLACED = "placed"
+    CANCELLED = "cancelled"
+    LAPSED = "lapsed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderDraft:
+    """What one chat has told us of the order it wants; one open draft a chat at the most."""
+
+    id: str
+    chat_id: int
+    person_id: int
+    ask: Ask
+    status: DraftStatus = DraftStatus.OPEN
+    revision: int = 0
+    method: PayoutMethod | None = None
+    number: str | None = None
+    doubtful_number: str | None = None
+    holder: str | None = None
+    holder_asked: bool = False
+    amount: Amount | None = None
+    channel: str = "lightning"
+    quote: Quote | None = None
+    message_id: int | None = None
+    last_update_id: int = 0
+    expires_at: datetime
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is nothing left to ask before the review."""
+        return missing(self) is Ask.REVIEW
+
+
+def new_draft(*, chat_id: int, person_id: int, now: datetime) -> OrderDraft:
+    """An empty draft, which asks for the destination first."""
+    return OrderDraft(
+        id=secrets.token_hex(5),
+        chat_id=chat_id,
+        person_id=person_id,
+        ask=Ask.DESTINATION,
+        expires_at=now + IDLE_LIMIT,
+    )
+
+
+def missing(draft: OrderDraft) -> Ask:
+    """The first thing that is still unknown; the review where nothing is."""
+    if draft.method is None:
+        return Ask.DESTINATION
+    if draft.number is None:
+        return Ask.NUMBER
+    if not draft.holder_asked:
+        return Ask.HOLDER
+    if draft.amount is None:
+        return Ask.AMOUNT
+    return Ask.REVIEW
+
+
+def with_method(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:
+    """The draft with another destination. A number belongs to its destination, so it's asked anew."""
+    if method == draft.method:
+        return draft
+    return replace(draft, method=method, number=None, doubtful_number=None)
+
+
+def with_number(draft: OrderDraft, number: str) -> OrderDraft:
+    """The draft with a number; another number has another holder, who is asked for again."""
+    if number == draft.number:
+        return replace(draft, doubtful_number=None)
+    return replace(draft, number=number, doubtful_number=None, holder=None, holder_asked=False)
+
+
+def without_method(draft: OrderDraft) -> OrderDraft:
+    """The draft after its destination has vanished from the live list; number and holder belonged there."""
+    return replace(
+        draft,
+        method=None,
+        number=None,
+        doubtful_number=None,
+        holder=None,
+        holder_asked=False,
+        ask=Ask.DESTINATION,
+    )
+
+
+def step_back(draft: OrderDraft) -> OrderDraft:
+    """The draft one question earlier, as a person who taps Back means it; the answers so far are kept."""
+    order = (Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER, Ask.AMOUNT, Ask.REVIEW)
+    if draft.ask is Ask.CHANNEL or (draft.is_complete and draft.ask is not Ask.REVIEW):
+        return replace(draft, ask=Ask.REVIEW)
+    place = order.index(draft.ask)
+    return replace(draft, ask=order[max(place - 1, 0)], doubtful_number=None)

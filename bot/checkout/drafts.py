@@ -1,0 +1,135 @@
+"""The use cases around a draft: begin, answer, leave, put away after a while, take up again."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+
+from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft, new_draft, without_method
+from bot.core.clock import Clock
+from bot.infra.db.ports import RowUnreadable, Store
+from bot.orders.notifications import DRAFT_SUBJECT
+from bot.orders.order import Notice, Order
+from bot.recipients.methods import PayoutMethod
+from bot.users.model import LapsedDraft, News
+
+log = structlog.get_logger(__name__)
+
+
+class Drafts:
+    """Writes drafts. Each save says which update it answers, so that one replayed after a crash changes nothing."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def get(self, draft_id: str) -> OrderDraft | None:
+        """A draft, whatever became of it."""
+        async with self._store.reading() as tx:
+            return await tx.drafts.get(draft_id)
+
+    async def begin(
+        self, person_id: int, chat_id: int, update_id: int, fill: Callable[[OrderDraft], OrderDraft] | None = None
+    ) -> OrderDraft:
+        """A new draft, empty but for what `fill` knows; an open one of this chat is cancelled by that."""
+        draft = new_draft(chat_id=chat_id, person_id=person_id, now=self._clock.now())
+        return await self._replace_open(replace(fill(draft) if fill else draft, last_update_id=update_id))
+
+    def wish_of(self, order: Order, method: PayoutMethod | None) -> OrderDraft:
+        """The wish of `order` as a draft, not kept yet; `method` is its destination today, None where it has gone.
+
+        It stands at its review, or asks for another destination.
+        """
+        wished = replace(
+            new_draft(chat_id=order.chat_id, person_id=order.person_id, now=self._clock.now()),
+            ask=Ask.REVIEW,
+            method=method,
+            number=order.number,
+            holder=order.holder,
+            holder_asked=True,
+            amount=order.given,
+            channel=order.channel,
+        )
+        return wished if method is not None else without_method(wished)
+
+    async def begin_with(self, wished: OrderDraft, update_id: int) -> OrderDraft:
+        """Keep `wished` as the chat's draft; an open one is cancelled by that."""
+        return await self._replace_open(replace(wished, last_update_id=update_id))
+
+    async def save(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
+        """Keep an answer; None where the draft has changed since it was read."""
+        draft = replace(draft, last_update_id=update_id, expires_at=self._clock.now() + IDLE_LIMIT)
+        async with self._store.transaction() as tx:
+            return await tx.drafts.save(draft)
+
+    async def cancel(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
+        """Put the draft away for good, as the person wished."""
+        return await self.save(replace(draft, status=DraftStatus.CANCELLED), update_id)
+
+    async def take_up(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
+        """Open a draft that was put away; None where it can't be, since another is open or it has been placed."""
+        if draft.status is DraftStatus.OPEN:
+            return draft
+        if draft.status is not DraftStatus.LAPSED:
+            return None
+        reopened = replace(
+            draft, status=DraftStatus.OPEN, last_update_id=update_id, expires_at=self._clock.now() + IDLE_LIMIT
+        )
+        async with self._store.transaction() as tx:
+            if await tx.drafts.has_open(draft.chat_id):
+                return None
+            return await tx.drafts.save(reopened)
+
+    async def set_unreadable_aside(self, chat_id: int) -> None:
+        """Close the open draft of a chat if it can't be read, so that its person can begin another."""
+        async with self._store.transaction() as tx:
+            try:
+                await tx.drafts.open_of(chat_id)
+            except RowUnreadable:
+                await tx.drafts.set_open_aside(chat_id)
+                log.error("unreadable_draft_closed")  # noqa: TRY400  where it was read says nothing
+
+    async def lapsed(self) -> tuple[LapsedDraft, ...]:
+        """Open drafts that nobody has touched for too long."""
+        async with self._store.reading() as tx:
+            return await tx.drafts.lapsed(self._clock.now())
+
+    async def lapse(self, draft_id: str) -> bool:
+        """Put a draft away and queue the news of it, if nobody has touched it meanwhile; whether that was so.
+
+        One that can't be read is closed without news: there is nothing to go on with.
+        """
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            try:
+                draft = await tx.drafts.get(draft_id)
+            except RowUnreadable:
+                await tx.drafts.set_aside(draft_id)
+                log.error("unreadable_draft_closed", draft=draft_id)  # noqa: TRY400  as above
+                return False
+            if draft is None or draft.status is not DraftStatus.OPEN or draft.expires_at > now:
+                return False
+            saved = await tx.drafts.save(replace(draft, status=DraftStatus.LAPSED))
+            if saved is not None:
+                await tx.outbox.add([_lapse_news(saved, now)])
+        return saved is not None
+
+    async def _replace_open(self, draft: OrderDraft) -> OrderDraft:
+        async with self._store.transaction() as tx:
+            open_draft = await tx.drafts.open_of(draft.chat_id)
+            if open_draft is not None:
+                await tx.drafts.save(replace(open_draft, status=DraftStatus.CANCELLED))
+            if not await tx.drafts.add(draft):
+                raise RuntimeError("a chat has opened two drafts at once")
+        return draft
+
+
+def _lapse_news(draft: OrderDraft, now: datetime) -> News:
+    return News(
+        chat_id=draft.chat_id,
+        subject=DRAFT_SUBJECT + draft.id,
+        kind=f"{Notice.DRAFT_LAPSED}:{draft.revision}",
+        due_at=now,
+        created_at=now,
+    )

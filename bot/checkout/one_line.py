@@ -1,0 +1,145 @@
+"""An order in one line, which may also name somebody the person has sent to before ("500rb ibu")."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from bot.checkout.draft import OrderDraft, missing
+from bot.checkout.parser import OneLine, apply, looks_like_order, read_line, read_words
+from bot.checkout.parser.reading import LONGEST_LINE
+from bot.checkout.parser.words import Word, words_of
+from bot.recipients.methods import PayoutMethod
+from bot.recipients.saved import beginning, current_method, title, with_known_holder, with_recipient
+from bot.users.model import Recipient
+
+LEAST_DIGITS: Final = 8
+"""A line that names nobody known needs a number, which has at least so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a line says, and whom of the person's own recipients it may mean: one of them, or a method of `line`.
+
+    `beginning` is what was said of a recipient's name, where that isn't a whole name.
+    """
+
+    line: OneLine
+    people: tuple[Recipient, ...] = field(default=(), repr=False)
+    beginning: str = ""
+
+    @property
+    def person(self) -> Recipient | None:
+        """The one recipient who is surely meant."""
+        is_clear = len(self.people) == 1 and not self.beginning and not self.line.method_candidates
+        return self.people[0] if is_clear else None
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether it is for the person to say where the money goes."""
+        return bool(self.line.method_candidates) or (bool(self.people) and self.person is None)
+
+    @property
+    def says_more(self) -> bool:
+        """Whether it says more than a destination's name."""
+        line = self.line
+        return bool(line.number or line.doubtful_number or line.amount or line.amount_readings or line.rejections)
+
+
+def read(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[Recipient]) -> Wanted:
+    """What `text` says. A recipient's name counts where the rest of the line says nothing but a sum.
+
+    In "500rb bca 1234567890 ibu" it is a holder's name, as it stands there.
+    """
+    line = read_line(text, methods)
+    for people, rest in _mentioned(text, recipients):
+        left = read_words(rest, methods)
+        if _is_sum_at_most(left):
+            either = tuple(filter(None, (line.method,))) or line.method_candidates
+            return Wanted(replace(left, method_candidates=either), people)
+    unknown = _unknown_words(line)
+    begun = beginning(recipients, unknown)
+    return (
+        Wanted(replace(line, holder=None, doubtful_holder=None, leftover=()), begun, unknown) if begun else Wanted(line)
+    )
+
+
+def may_be_order(text: str, recipients: Sequence[Recipient]) -> bool:
+    """Whether it's worth while to look into a plain message."""
+    return sum(map(str.isdecimal, text)) >= LEAST_DIGITS or any(True for _ in _mentioned(text, recipients))
+
+
+def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[Recipient]) -> bool:
+    """Whether a plain message, while no draft is open, begins an order: also by a sum and a recipient's name.
+
+    Without a list of methods, no bank's name is understood: a number and a sum are enough then to have it sent again.
+    """
+    if looks_like_order(text, methods):
+        return True
+    wanted = read(text, methods, recipients)
+    if not methods and wanted.line.number is not None and wanted.line.amount is not None:
+        return True
+    has_sum = wanted.line.amount is not None or bool(wanted.line.amount_readings)
+    return bool(wanted.people) and not wanted.beginning and has_sum
+
+
+def fill(
+    draft: OrderDraft, wanted: Wanted, methods: Sequence[PayoutMethod], recipients: Sequence[Recipient]
+) -> OrderDraft:
+    """The draft with all that is sure.
+
+    Who leaves the holder's name out of a line isn't asked for it; who wrote what may be one is.
+    """
+    filled = apply(draft, wanted.line)
+    person = wanted.person
+    method = current_method(person, methods) if person is not None else None
+    if person is not None and method is not None:
+        return with_recipient(filled, person, method)
+    has_number = wanted.line.number is not None or wanted.line.doubtful_number is not None
+    if has_number and wanted.line.doubtful_holder is None:
+        filled = replace(filled, holder_asked=True)
+    filled = with_known_holder(filled, recipients)
+    return replace(filled, ask=missing(filled))
+
+
+def has_vanished(wanted: Wanted, methods: Sequence[PayoutMethod]) -> bool:
+    """Whether a recipient is meant whose destination isn't in the live list any more."""
+    return wanted.person is not None and current_method(wanted.person, methods) is None
+
+
+def _is_sum_at_most(line: OneLine) -> bool:
+    return not (_names_destination(line) or line.holder or line.doubtful_holder or line.leftover)
+
+
+def _names_destination(line: OneLine) -> bool:
+    return bool(line.method or line.method_candidates or line.number or line.doubtful_number)
+
+
+def _unknown_words(line: OneLine) -> str:
+    """What may be the beginning of a recipient's name, in a line without a destination of its own."""
+    return "" if _names_destination(line) else line.holder or line.doubtful_holder or " ".join(line.leftover)
+
+
+def _mentioned(text: str, recipients: Sequence[Recipient]) -> list[tuple[tuple[Recipient, ...], list[Word]]]:
+    """The recipients whose whole name stands in `text`, by name, the longest name first; and the words without it."""
+    words = words_of(text) if len(text) <= LONGEST_LINE else []
+    found = dict[tuple[str, ...], tuple[Recipient, ...]]()
+    for each in recipients:
+        name = tuple(word.folded for word in words_of(title(each)))
+        if name and _place(words, name) is not None:
+            found[name] = (*found.get(name, ()), each)
+    longest_first = sorted(found.items(), key=lambda item: len(item[0]), reverse=True)
+    return [(people, _without(words, name)) for name, people in longest_first]
+
+
+def _place(words: Sequence[Word], name: tuple[str, ...]) -> int | None:
+    for start in range(len(words) - len(name) + 1):
+        if tuple(word.folded for word in words[start : start + len(name)]) == name:
+            return start
+    return None
+
+
+def _without(words: Sequence[Word], name: tuple[str, ...]) -> list[Word]:
+    """The words around the name, with all that is known of each; those that it stood between stay parted."""
+    start = _place(words, name) or 0
+    before, after = words[:start], words[start + len(name) :]
+    return [*before, *(replace(word, parted=True) for word in after[:1]), *after[1:]]

@@ -1,0 +1,149 @@
+"""One line: what is understood is filled in and said back, and only what is missing or doubtful is asked.
+
+`/send 500rb bca 1234567890 Budi`, the same as a plain message, or typed where the destination is asked for. Nothing is
+placed without the review.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from bot.checkout import one_line as lines
+from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.checkout.one_line import Wanted
+from bot.checkout.screens import amount, destination
+from bot.checkout.screens import limit_warning as too_many
+from bot.checkout.screens.parts import has_answers, new_row, with_way_back
+from bot.checkout.steps import END, open_draft, show_draft
+from bot.core.money import Ambiguous
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Visit
+from bot.orders.screens import phrases as words
+from bot.recipients.methods import PayoutMethod, display_name
+from bot.recipients.saved import title
+from bot.settlement.model import ServiceDown, SettlementFailure
+from bot.users.model import Recipient
+
+SAID_WHILE_ASKING = frozenset({Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER})
+"""The later questions show all there is themselves."""
+
+
+async def begin(visit: Visit, text: str) -> object:
+    """A new draft with what the line says, in the place of an open one."""
+    try:
+        methods, known = await _listed(visit)
+    except SettlementFailure:
+        return await _unread(visit)
+    wanted = lines.read(text, methods, known)
+    notices = []
+    if not visit.is_replayed:
+        put_aside = visit.draft is not None and has_answers(visit.draft)
+        visit.draft = await visit.desk.drafts.begin(
+            visit.person.id, visit.chat_id, visit.update_id, lambda draft: lines.fill(draft, wanted, methods, known)
+        )
+        notices = [await too_many.foretold(visit), visit.t("draft.replaced") if put_aside else None]
+    elif open_draft(visit).last_update_id != visit.update_id:
+        return await show_draft(visit)
+    return await _ask(visit, wanted, methods, notices)
+
+
+async def at_destination(visit: Visit, text: str) -> object | None:
+    """The same where the destination is asked for; None where `text` says no more than a destination's name."""
+    draft = open_draft(visit)
+    if draft.ask is not Ask.DESTINATION or draft.status is not DraftStatus.OPEN or visit.is_replayed:
+        return None
+    try:
+        methods, known = await _listed(visit)
+    except SettlementFailure:
+        return None
+    wanted = lines.read(text, methods, known)
+    if not wanted.says_more or _is_a_name(text, methods, known):
+        return None
+    visit.draft = await visit.desk.drafts.save(lines.fill(draft, wanted, methods, known), visit.update_id)
+    if visit.draft is None:
+        visit.draft = await visit.desk.drafts.get(draft.id)
+        return await show_draft(visit)
+    return await _ask(visit, wanted, methods, [])
+
+
+async def is_order(visit: Visit, text: str) -> bool:
+    """Whether a plain message outside a draft begins an order."""
+    known = await visit.desk.recipients.of(visit.person.id)
+    if not lines.may_be_order(text, known):
+        return False
+    try:
+        methods: Sequence[PayoutMethod] = await destination.listed(visit)
+    except SettlementFailure:
+        methods = ()
+    return lines.is_order(text, methods, known)
+
+
+async def _listed(visit: Visit) -> tuple[Sequence[PayoutMethod], Sequence[Recipient]]:
+    """Without the list, the name of a bank would be taken for somebody's."""
+    methods = await destination.listed(visit)
+    if not methods:
+        raise ServiceDown
+    return methods, await visit.desk.recipients.of(visit.person.id)
+
+
+async def _unread(visit: Visit) -> object:
+    screen = Screen(visit.t("oneline.unread"), (new_row(visit.t),))
+    await visit.show(with_way_back(visit.t, visit.draft, screen))
+    return END if visit.draft is None else visit.draft.ask
+
+
+async def _ask(visit: Visit, wanted: Wanted, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]) -> object:
+    """Say what was understood and what wasn't, and ask the first thing that is doubtful or missing."""
+    draft = open_draft(visit)
+    doubt = _doubt(visit.t, draft, wanted)
+    said = [
+        *notices,
+        _understood(visit.t, draft) if doubt is not None or draft.ask in SAID_WHILE_ASKING else None,
+        *_not_taken(visit.t, draft, wanted, methods),
+    ]
+    visit.notice = Html("\n".join(each for each in said if each)) or None
+    if doubt is None:
+        return await show_draft(visit)
+    await visit.show(doubt)
+    return draft.ask
+
+
+def _doubt(t: Translator, draft: OrderDraft, wanted: Wanted) -> Screen | None:
+    """The choice that the line left open, where it's about what the draft asks for. An odd number's is the draft's."""
+    line = wanted.line
+    if draft.ask is Ask.DESTINATION and wanted.has_choice:
+        return destination.candidates(t, draft, wanted.beginning, line.method_candidates, wanted.people)
+    if draft.ask is Ask.AMOUNT and line.amount_readings:
+        return amount.readings(t, draft, line.amount_text, Ambiguous(line.amount_readings))
+    return None
+
+
+def _understood(t: Translator, draft: OrderDraft) -> Html | None:
+    parts = [
+        words.amount(t, draft.amount) if draft.amount else None,
+        words.name(draft.method),
+        draft.number or draft.doubtful_number,
+        draft.holder,
+    ]
+    known = " · ".join(part for part in parts if part)
+    return t("oneline.understood", parts=known) if known else None
+
+
+def _not_taken(t: Translator, draft: OrderDraft, wanted: Wanted, methods: Sequence[PayoutMethod]) -> Iterator[Html]:
+    line = wanted.line
+    for rejection in line.rejections:
+        yield t.tell(rejection)
+    if wanted.person is not None and lines.has_vanished(wanted, methods):
+        yield t("recipient.vanished", name=words.name(wanted.person.method))
+    if line.leftover:
+        yield t("oneline.leftover", text=words.quoted(" ".join(line.leftover)))
+    if line.doubtful_holder and not draft.holder_asked:
+        yield t("oneline.holder_unsure", text=words.quoted(line.doubtful_holder))
+    if line.amount_readings and draft.ask is not Ask.AMOUNT:
+        yield t("oneline.sum_later", text=words.quoted(line.amount_text))
+
+
+def _is_a_name(text: str, methods: Sequence[PayoutMethod], known: Sequence[Recipient]) -> bool:
+    """Whether all of it is the name of one destination or recipient that has figures in it."""
+    typed = text.strip().casefold()
+    names = (*(title(each) for each in known), *(name for m in methods for name in (m.name, display_name(m))))
+    return typed in {name.casefold() for name in names}

@@ -1,0 +1,268 @@
+"""One line of text read as an order: each word is given to one part at the most, and what is doubtful is said so."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bot.checkout.parser.aside import is_of_name, set_aside
+from bot.checkout.parser.deciding import (
+    LEAST_OF_RIVAL,
+    Number,
+    decide_money,
+    decide_number,
+    read_runs,
+    takes_any_number,
+)
+from bot.checkout.parser.destinations import Destination, find_destinations, is_in_doubt, may_be_name
+from bot.checkout.parser.figures import digits_of, is_figures
+from bot.checkout.parser.names import Name, find_name
+from bot.checkout.parser.rivals import has_rival, is_phone, may_go_on
+from bot.checkout.parser.sums import Sum, ends_with_initial, find_sums, has_loose_word, loose_currency
+from bot.checkout.parser.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, MONTHS, ROUGHLY
+from bot.checkout.parser.words import WHOLE_NUMBER, Word, begins_as_figures, words_of
+from bot.core.errors import Rejection, Remark
+from bot.core.money import Amount
+from bot.recipients.methods import PayoutMethod
+from bot.recipients.numbers import international
+from bot.recipients.search import MOST_OFFERED
+
+LONGEST_LINE: Final = 300
+"""Characters; longer texts are letters, not orders, and nothing is picked out of them."""
+
+MOST_WORDS: Final = 40
+_FIGURE_FIRST: Final = re.compile(r"[\W_]*x?[\W_]*\d", re.IGNORECASE)
+"""Words such as "3x", "x3", "@500rb", "500rban": a letter before the figures makes a code of them ("B12")."""
+
+_CURRENCY_FIRST: Final = re.compile(r"(?:rp|idr)\.?", re.IGNORECASE)
+_LONGEST_YEAR: Final = 4
+_MOST_SHOWN: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneLine:
+    """What one line says of an order. What is doubtful is never among the sure parts.
+
+    `method`: the destination; or none and `method_candidates`, the likeliest first. `number`: in the form that is sent
+    where the method is known, otherwise the digits as typed, yet unchecked; a phone's with its country code, which no
+    bank accepts. `doubtful_number`: a number with
+    `number_doubt`, the question to ask first (None where no method is known, which decides what is usual).
+    `amount`; or none and `amount_readings`, the sums that `amount_text` may mean. `holder`: the name as a bank would
+    print it; or none and `doubtful_holder`, words that may be one. `rejections`: what was understood and can't be
+    accepted. `leftover`: the words nobody understood.
+    """
+
+    method: PayoutMethod | None = None
+    method_candidates: tuple[PayoutMethod, ...] = ()
+    number: str | None = None
+    doubtful_number: str | None = None
+    number_doubt: Remark | None = None
+    amount: Amount | None = None
+    amount_readings: tuple[Amount, ...] = ()
+    amount_text: str = ""
+    holder: str | None = None
+    doubtful_holder: str | None = None
+    rejections: tuple[Rejection, ...] = ()
+    leftover: tuple[str, ...] = ()
+
+
+def read_line(text: str, methods: Sequence[PayoutMethod]) -> OneLine:
+    """What `text` ("500rb bca 1234567890 Budi", in any order) says of an order among the live `methods`.
+
+    Never raises, and never guesses: two numbers are no number, two sums are two readings of the sum.
+    """
+    words = words_of(text) if len(text) <= LONGEST_LINE else []
+    if not words:
+        return OneLine(leftover=tuple(text[:LONGEST_LINE].split()[:_MOST_SHOWN]))
+    return read_words(words, methods)
+
+
+def read_words(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> OneLine:
+    """The same of words that were cut out of a line already."""
+    if len(words) > MOST_WORDS:
+        return OneLine(leftover=tuple(word.text for word in words[:_MOST_SHOWN]))
+    words = set_aside(words)
+    sums = find_sums(words)
+    free = [not _is_odd(word) and not is_figures(word) for word in words]
+    _take(free, sums)
+    places = find_destinations(words, free, methods)
+    _take(free, places)
+    return _put_together(words, free, sums, places)
+
+
+def _put_together(
+    words: Sequence[Word], free: Sequence[bool], sums: Sequence[Sum], places: Sequence[Destination]
+) -> OneLine:
+    method, candidates = _meant(places)
+    figures, unclear = read_runs(words, sums, free, method, candidates)
+    number, rest = decide_number(figures, method)
+    name = find_name(words, free, _torn(words, sums, places, method))
+    if not _is_confirmed(words, places, number, name):
+        # Nothing confirms the name of the destination, so it's offered instead of taken.
+        method, candidates = None, candidates or tuple(filter(None, (method,)))
+        figures, unclear = read_runs(words, sums, free, None, candidates)
+        number, rest = decide_number(figures, None)
+        name = find_name(words, free, _torn(words, sums, places, None))
+    has_number = number.number is not None
+    bare_sums = [each.places for each in rest if each.kind == "sum"]
+    money, unused = decide_money(sums, rest, has_number=has_number, loose=loose_currency(words, sums))
+    # Banks' own codes stand before numbers by habit ("bca 014 …"); they add nothing to the name.
+    unread = {place for each in unused for place in each.places if not _is_code(words[place], method)} | set(unclear)
+    odd = {place for place, word in enumerate(words) if _is_odd(word) and not is_of_name(words, place)}
+    unread |= odd | set(name.leftover)
+    if may_go_on(words, sums, number, unread, method, has_sum=money.amount is not None):
+        unread |= set(number.places)
+        if any(each.start == number.places.stop or each.stop == number.places.start for each in bare_sums):
+            money = money.doubted
+        number = Number()
+    if number.doubt is not None and may_go_on(
+        words, sums, replace(number, doubt=None), range(len(words)), method, has_sum=False
+    ):
+        money = money.doubted
+    is_odd_rival = any(_may_be_number(words[place]) for place in unread if not is_figures(words[place]))
+    in_doubt = {place for each in rest for place in each.places if money.amount is None}
+    if is_odd_rival or has_rival(words, sums, number, unread, method, in_doubt=in_doubt):
+        unread |= set(number.places)
+        number = Number()
+    if method is None and is_phone(words, number):
+        telephone = international(number.number or number.doubtful or "")
+        unread |= set() if telephone else set(number.places)
+        number = replace(number, number=telephone, doubtful=None)
+    loose = {place for place, word in enumerate(words) if free[place] and has_loose_word(word)}
+    if (number.number or number.doubtful) is None and any(_follows_figures(words, each) for each in sums):
+        money = money.doubted
+    starts = [*(each.start for each in bare_sums), *(each.start for each in sums)]
+    if number.number is None and any(words[at].cut for at in starts):
+        money = money.doubted
+    if any(_casts_doubt(words, place) for place in unread | loose) or _is_rough(words, sums):
+        money = money.doubted
+    return OneLine(
+        method=method,
+        method_candidates=candidates,
+        number=number.number,
+        doubtful_number=number.doubtful,
+        number_doubt=number.doubt,
+        amount=money.amount,
+        amount_readings=money.readings,
+        amount_text=money.text,
+        holder=name.holder,
+        doubtful_holder=name.doubtful,
+        rejections=tuple(each.rejection for each in (number, money, name) if each.rejection is not None),
+        leftover=tuple(words[place].text for place in sorted(unread)),
+    )
+
+
+def _is_odd(word: Word) -> bool:
+    """Whether the word is neither figures that we read nor letters: "1/2", "⑤", "&"."""
+    return word.odd or not (is_figures(word) or any(each.isalpha() or each == "₿" for each in word.text))
+
+
+def _is_code(word: Word, method: PayoutMethod | None) -> bool:
+    return method is not None and word.text == method.code
+
+
+def _may_be_number(word: Word) -> bool:
+    """Whether a word that wasn't understood may be the number: "8661.8600._1", but no code such as "JX1234567890"."""
+    return not word.aside and _FIGURE_FIRST.match(word.text) is not None and len(digits_of(word.text)) >= LEAST_OF_RIVAL
+
+
+def _follows_figures(words: Sequence[Word], found: Sum) -> bool:
+    """Whether figures that make no number stand right before a sum, whose first digits may be theirs."""
+    return found.start > 0 and not words[found.start].parted and is_figures(words[found.start - 1])
+
+
+def _is_rough(words: Sequence[Word], sums: Sequence[Sum]) -> bool:
+    """Whether a word says "each" or, outside of the sums, "about", wherever in the line it stands."""
+    within = {place for each in sums for place in range(each.start, each.stop)}  # "setengah juta"
+    said = (word.folded for place, word in enumerate(words) if place not in within)
+    return any(word.folded in EACH for word in words) or not ROUGHLY.isdisjoint(said)
+
+
+def _casts_doubt(words: Sequence[Word], place: int) -> bool:
+    """Whether a word that wasn't understood may be part of the sum, or say how often it is meant."""
+    word = words[place]
+    if _may_be_scale(words, place):
+        return True
+    if word.aside or len(digits_of(word.text)) >= WHOLE_NUMBER:
+        return False
+    if begins_as_figures(_CURRENCY_FIRST.sub("", word.text)) and digits_of(word.text):
+        return True
+    return word.odd or _FIGURE_FIRST.match(word.text) is not None or has_loose_word(word)
+
+
+def _is_confirmed(words: Sequence[Word], places: Sequence[Destination], number: Number, name: Name) -> bool:
+    """Whether the line says where the money goes without a doubt.
+
+    A misspelt name needs a number that is usual there; one that people and places bear as well needs that, too, where
+    the number could be any bank's and the line names no other holder.
+    """
+    if any(is_in_doubt(words, place) for place in places):
+        return False
+    if not all(place.sure for place in places):
+        return number.number is not None
+    if len(places) != 1 or number.number is None or not may_be_name(words, places[0]) or name.holder or name.doubtful:
+        return True
+    if places[0].start > 0 and words[places[0].start - 1].folded in LEADS_TO_DESTINATION:
+        return True
+    return not all(takes_any_number(method) for method in places[0].methods)
+
+
+def _torn(
+    words: Sequence[Word], sums: Sequence[Sum], places: Sequence[Destination], method: PayoutMethod | None
+) -> set[int]:
+    """The places beside a word that may be the rest of a name.
+
+    That is a bank's name that people bear as well, a month's, or the letter at the end of a sum.
+    """
+    doubtful = [
+        each for each in places if (method is None and not each.sure) or (len(places) > 1 and may_be_name(words, each))
+    ]
+    torn = {at for each in doubtful for at in (each.start - 1, each.stop)}
+    torn |= {each.stop for each in sums if ends_with_initial(words, each)}
+    torn |= {at for at in range(1, len(words)) if _is_cut_scale(words, at)}
+    torn |= {at for at in range(len(words) - 1) if _is_letter_of_code(words, at, sums)}
+    torn |= {each.stop for each in sums if _is_counted(words, each.stop)}
+    torn |= {at for at in range(len(words) - 1) if words[at].folded in MONTHS and _is_small_figure(words[at + 1])}
+    return torn | {at + 1 for at, word in enumerate(words) if word.aside and word.folded in MONTHS}
+
+
+def _is_cut_scale(words: Sequence[Word], place: int) -> bool:
+    """Whether a small "k" or "m" behind a few figures is their scale rather than an initial: "500 - k Budi"."""
+    before = words[place - 1]
+    return words[place].text in {"k", "m"} and is_figures(before) and len(digits_of(before.text)) < WHOLE_NUMBER
+
+
+def _may_be_scale(words: Sequence[Word], place: int) -> bool:
+    """Whether a letter that nobody understood may scale the figures right before it: "37000 k mengirim"."""
+    before = words[place - 1]
+    is_letter = len(words[place].text) == 1 and words[place].text.isalpha()
+    return is_letter and place > 0 and is_figures(before) and len(digits_of(before.text)) < WHOLE_NUMBER
+
+
+def _is_letter_of_code(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool:
+    """Whether a letter before a small figure that is in no sum may be that figure's: "Eko H-)1"."""
+    is_in_sum = any(each.start <= place + 1 < each.stop for each in sums)
+    return len(words[place].text) == 1 and _is_small_figure(words[place + 1]) and not is_in_sum
+
+
+def _is_counted(words: Sequence[Word], place: int) -> bool:
+    """Whether a stroke makes the word behind a sum what that is for: "50rb/hari"; Hari is a name as well."""
+    return place < len(words) and words[place].parted and words[place].folded in COUNTED
+
+
+def _is_small_figure(word: Word) -> bool:
+    """Whether the figure may be a year's or a day's, whatever mark has slipped into it: "202*6"."""
+    return 0 < len(digits_of(word.text)) <= _LONGEST_YEAR and not any(map(str.isalpha, word.text))
+
+
+def _take(free: list[bool], parts: Sequence[Sum] | Sequence[Destination]) -> None:
+    for part in parts:
+        free[part.start : part.stop] = [False] * (part.stop - part.start)
+
+
+def _meant(places: Sequence[Destination]) -> tuple[PayoutMethod | None, tuple[PayoutMethod, ...]]:
+    """The one method that all `places` mean, or those that they may mean."""
+    meant = tuple(dict.fromkeys(method for place in places for method in place.methods))
+    if len(meant) == 1 and all(place.sure or place.clear for place in places):
+        return meant[0], ()
+    return None, meant[:MOST_OFFERED]

@@ -1,0 +1,344 @@
+"""Sums that name their unit: "500rb", "1,5 juta", "Rp 1 500 000", "dua juta lima ratus ribu", "25000 sats"."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.checkout.parser.figures import (
+    SURE_NUMBER,
+    digits_of,
+    is_figures,
+    is_spaced_sum,
+    is_spaced_thousands,
+    is_sum,
+    starts_as_number,
+)
+from bot.checkout.parser.vocabulary import (
+    ABOUT,
+    ASIDE_LABELS,
+    COUNTED,
+    EACH,
+    FILLERS,
+    GENERIC,
+    LEADS_TO_NAME,
+    NOT_THIS,
+    SUM_OF_ELSE,
+)
+from bot.checkout.parser.words import Word, begins_as_figures
+from bot.core.errors import Rejection
+from bot.core.money import Ambiguous, Amount, parse_amount
+from bot.core.money.vocabulary import CURRENCIES, HUNDREDS, ONE_OF, SCALES, SLANG, TIMES, words_in
+
+LONGEST_PHRASE: Final = 8
+"""Words of one sum; "dua juta tujuh ratus lima puluh ribu rupiah" has eight."""
+
+MOST_UNITS: Final = 12
+"""Words of money in one line; more are no order, and each is read with all that follow it."""
+
+_TELLING: Final = frozenset({*SCALES, *ONE_OF, *SLANG, *TIMES, *HUNDREDS})
+BEFORE_ONLY: Final = frozenset({"rp", "idr"})
+_INITIALS: Final = frozenset({"k", "m"})
+"""Scales of one letter, which are initials of names as well: after a space they need a small figure before them."""
+
+_PRICED: Final = re.compile(r"(?:rp|idr)\.?([1-9]\d{0,2})")
+"""The currency with the first of a sum's thousands: "Rp1 500 000"."""
+
+_UNITS: Final = frozenset({*CURRENCIES, *SCALES})
+_SMALL: Final = 4
+
+_BEFORE: Final = SUM_OF_ELSE | ABOUT | EACH | NOT_THIS
+_BEHIND: Final = SUM_OF_ELSE | ABOUT | EACH | COUNTED
+"""Words that make the sum beside them doubtful: a fee, "about", "each", "not"."""
+
+_LOOKED_PAST: Final = FILLERS | BEFORE_ONLY
+"""Words between a sum and those: "maks Rp /999.000"."""
+
+_NO_NAME_BEGINS: Final = FILLERS | GENERIC | LEADS_TO_NAME
+_DIGIT_LIKE: Final = re.compile(r"[lIOo]|(?:[Rr][Pp]|IDR|idr)\.?[lIOoSB]+")
+"""Letters that are typed for a digit: "I 800 000", "RpI 800 000"."""
+
+_LETTERS_THEN_SCALE: Final = re.compile(r"[lIOoSB.,]*[lIOoSB](?i:rb|rbu|ribu|jt|jta|juta)")
+"""A sum in letters alone that are typed for its digits: "ljt", "SOrb"."""
+
+_SMALL_THEN_COMMA: Final = re.compile(r"\d{1,3},\d")
+_MOST_FILLERS: Final = 3
+
+Reading = Amount | Ambiguous | Rejection
+"""What a text says as a sum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What the words from `start` to before `stop` say of the amount; a refusal is a finding, too."""
+
+    start: int
+    stop: int
+    text: str
+    value: Reading
+
+
+def find_sums(words: Sequence[Word]) -> list[Sum]:
+    """All sums that name a unit, from left to right, the longest reading of each."""
+    if sum(is_money(word) and not is_figures(word) for word in words) > MOST_UNITS:
+        return []
+    found, place = list[Sum](), 0
+    while place < len(words):
+        longest = next(_readings(words, place), None)
+        if longest is not None:
+            found.append(longest)
+        place = longest.stop if longest else place + 1
+    return found
+
+
+def is_in_doubt(words: Sequence[Word], start: int, stop: int) -> bool:
+    """Whether what stands at or beside these words leaves it open that they are what is to be sent.
+
+    They were cut out of more figures, or a sign says "about"; or they are the sum of a fee, so much for each, not so
+    much. Words that only lead to a sum ("biaya sebesar 5rb") are looked past.
+    """
+    before = start - 1
+    if any(word.doubted for word in words[start:stop]) or (before >= 0 and _begins_before(words[before], words[start])):
+        return True
+    while start - before <= _MOST_FILLERS and before >= 0 and words[before].folded.strip(".") in _LOOKED_PAST:
+        before -= 1
+    if before >= 0 and words[before].folded in _BEFORE:
+        return True
+    if stop == len(words):
+        return False
+    if _is_ending(words, stop):
+        return True
+    if is_figures(words[stop - 1]) and (_may_be_unit(words[stop : stop + 2]) or _goes_on(words, start, stop)):
+        return True
+    behind = COUNTED | ABOUT if words[stop].parted else _BEHIND  # "50rb/orang", "50.000,- lebih"
+    return not words[stop].aside and words[stop].folded in behind
+
+
+def _is_ending(words: Sequence[Word], place: int) -> bool:
+    """Whether "an" behind a sum leads to no name: "500 rb an" is half a million or so."""
+    is_last = place + 1 == len(words) or words[place + 1].parted
+    return is_last and words[place].folded == "an" and not words[place].parted
+
+
+def _begins_before(before: Word, first: Word) -> bool:
+    """Whether a sum's first digits may be in the word before it, or not be its own: "I 800 000", "km 5,26 jt"."""
+    if first.text[0].isdecimal() and _DIGIT_LIKE.fullmatch(before.text):
+        return True
+    return before.folded in ASIDE_LABELS and _SMALL_THEN_COMMA.match(first.text) is not None
+
+
+def _goes_on(words: Sequence[Word], start: int, stop: int) -> bool:
+    """Whether more digits stand right behind a sum with spaces, in a word that is no figure: "Rp1 950 0:00", "O00"."""
+    follower = words[stop]
+    return stop - start > 1 and not follower.parted and begins_as_figures(follower.text) and not is_figures(follower)
+
+
+def _may_be_unit(words: Sequence[Word]) -> bool:
+    """Whether the words behind a sum are a unit torn in two, or cut off: "45200 - k", "801000 sa-ts"."""
+    first, joined = words[0].folded, "".join(word.folded for word in words)
+    if first in _INITIALS:
+        after = words[1] if len(words) > 1 else None
+        if words[0].parted and words[0].text.islower():
+            return True  # "36000;k"
+        return after is None or after.parted or after.folded in _NO_NAME_BEGINS or not after.text.isalpha()
+    return first not in _UNITS and joined in _UNITS
+
+
+def in_doubt(value: Reading) -> Reading:
+    """The same as a question."""
+    return Ambiguous((value,)) if isinstance(value, Amount) else value
+
+
+def has_loose_word(word: Word) -> bool:
+    """Whether a word that is in no sum belongs to the language of sums: part of what was meant wasn't understood."""
+    if word.odd or len(word.text) == 1:
+        return False
+    if _LETTERS_THEN_SCALE.fullmatch(word.text):
+        return True
+    letters = "".join(filter(str.isalpha, word.folded))
+    if letters != word.folded and (letters in CURRENCIES or letters in SCALES) and len(letters) > 1:
+        return True  # "s'ats"
+    units = _units(word)
+    return units is not None and any(unit not in CURRENCIES for unit in units) and min(map(len, units)) > 1
+
+
+def loose_currency(words: Sequence[Word], sums: Sequence[Sum]) -> str | None:
+    """A currency other than rupiah that stands apart from every sum: nobody can say whether it is the sum's."""
+    taken = {place for each in sums for place in range(each.start, each.stop)}
+    loose = (word.folded for place, word in enumerate(words) if place not in taken)
+    return next((text for text in loose if CURRENCIES.get(text, "IDR") != "IDR"), None)
+
+
+def ends_with_initial(words: Sequence[Word], found: Sum) -> bool:
+    """Whether the sum's last word is a letter by itself, which may begin the name behind it: "5 m ali"."""
+    return found.stop - found.start > 1 and words[found.stop - 1].folded in _INITIALS
+
+
+def is_money(word: Word) -> bool:
+    """Whether the word belongs to the language of sums."""
+    return not word.odd and (is_figures(word) or _units(word) is not None)
+
+
+def read_sum(text: str) -> Reading | None:
+    """What `text` says as a sum; None if it says nothing."""
+    try:
+        return parse_amount(text)
+    except Rejection as refused:
+        return None if refused.key == "amount.unreadable" else refused
+
+
+def _readings(words: Sequence[Word], start: int) -> Iterator[Sum]:
+    stop = start
+    while stop < min(len(words), start + LONGEST_PHRASE) and is_money(words[stop]):
+        if stop > start and words[stop].parted:
+            break
+        stop += 1
+    for end in range(stop, start, -1):
+        if _may_be_phrase(words, start, end):
+            text = " ".join(word.text for word in words[start:end])
+            value = read_sum(text)
+            if value is not None:
+                value = _doubted(words[start:end], value)
+                yield Sum(start, end, text, in_doubt(value) if is_in_doubt(words, start, end) else value)
+
+
+def _doubted(phrase: Sequence[Word], value: Reading) -> Reading:
+    """`value`, or the question whether the bare figures at an end ("1 500rb", "1 juta 500") are part of the sum."""
+    shorter: Sequence[Word] = ()
+    if len(phrase) > 1 and is_figures(phrase[0]) and _has_figures(phrase[1]) and not is_figures(phrase[1]):
+        shorter = phrase[1:]
+    elif _ends_with_short_figure(phrase):
+        shorter = phrase[:-1]
+    without = read_sum(" ".join(word.text for word in shorter)) if shorter else None
+    both = tuple(dict.fromkeys((*meanings(without), *meanings(value))))
+    return Ambiguous(both) if without is not None and both else value
+
+
+def _ends_with_short_figure(phrase: Sequence[Word]) -> bool:
+    """Whether this is "1 juta 500" or "1jt 5", whose last figures nobody can be sure of."""
+    last = phrase[-1]
+    if len(phrase) == 1 or not is_figures(last) or starts_as_number(last.text) or len(digits_of(last.text)) >= _SMALL:
+        return False
+    before = phrase[-2]
+    return not is_figures(before) and not CURRENCIES.keys() & set(_units(before) or ())
+
+
+def meanings(value: Reading | None) -> tuple[Amount, ...]:
+    """The sums that `value` may be."""
+    if isinstance(value, Amount):
+        return (value,)
+    return value.readings if isinstance(value, Ambiguous) else ()
+
+
+def _may_be_phrase(words: Sequence[Word], start: int, stop: int) -> bool:
+    """Whether these words can be one sum that takes nothing away from a number beside it."""
+    phrase = words[start:stop]
+    if not any(_tells(word, alone=len(phrase) == 1) for word in phrase):
+        return False
+    if any(word.folded in _INITIALS and not _is_scale(phrase[:place]) for place, word in enumerate(phrase)):
+        return False
+    return _starts_well(words, start, stop) and _ends_well(words, start, stop)
+
+
+def _is_scale(before: Sequence[Word]) -> bool:
+    """Whether a letter after these words scales a small figure ("50 k"), rather than begins a name ("50rb M. Ali")."""
+    if not before or not is_figures(before[-1]) or len(digits_of(before[-1].text)) > _SMALL:
+        return False
+    return len(before) == 1 or not _has_figures(before[-2])
+
+
+def _tells(word: Word, *, alone: bool) -> bool:
+    units = _units(word)
+    if units is None or is_figures(word):
+        return False
+    return (
+        not _TELLING.isdisjoint(units) or _has_figures(word) or (not alone and not CURRENCIES.keys().isdisjoint(units))
+    )
+
+
+def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
+    """Figures at the start: one word of them, or thousands with spaces of which none is left out."""
+    run = _run(words, start, stop)
+    if not run:
+        return True
+    if _is_within_run(words, start):
+        text = words[start].text
+        is_own = is_sum(text) or (len(digits_of(text)) < _SMALL and not starts_as_number(text))
+        after = words[start + 1] if start + 1 < stop else None
+        return len(run) == 1 and is_own and after is not None and _is_unit(after)
+    return _is_one_figure(words, run)
+
+
+def _is_unit(word: Word) -> bool:
+    """Whether the word is a unit beyond doubt: one letter after pieces of a number begins a name ("789 M. Ali")."""
+    return word.folded not in _INITIALS and not _has_figures(word)
+
+
+def _is_one_figure(words: Sequence[Word], run: range) -> bool:
+    text = " ".join(words[place].text for place in run)
+    if _is_number_by_itself(words[run[0]].text):
+        return False
+    if len(run) > 1:
+        return is_spaced_thousands(text) and words[run[-1] + 1].folded.strip(".") in CURRENCIES
+    return True
+
+
+def _ends_well(words: Sequence[Word], start: int, stop: int) -> bool:
+    """Figures at the end belong to a currency right before them; a currency at the end, not to figures after it."""
+    last = words[stop - 1]
+    if is_figures(last):
+        is_last = stop == len(words) or not is_figures(words[stop])
+        return _is_told_by_currency(words, start, stop) or (is_last and _ends_with_short_figure(words[start:stop]))
+    follows = stop < len(words) and is_figures(words[stop]) and not words[stop].parted
+    return not (follows and stop - start > 1 and last.folded in BEFORE_ONLY)
+
+
+def _is_told_by_currency(words: Sequence[Word], start: int, stop: int) -> bool:
+    first = words[start].folded.strip(".")
+    priced = _PRICED.fullmatch(first)
+    if not (priced or first in CURRENCIES) or _run(words, start + 1, stop) != range(start + 1, stop):
+        return False
+    rest = [*([priced[1]] if priced else []), *(word.text for word in words[start + 1 : stop])]
+    is_last = stop == len(words) or words[stop].parted or not is_figures(words[stop])
+    if len(rest) > 1:
+        return is_spaced_thousands(" ".join(rest)) or (is_last and is_spaced_sum(" ".join(rest)))
+    if starts_as_number(rest[0]) or is_sum(rest[0]):
+        return is_sum(rest[0])
+    follower = words[stop] if stop < len(words) and not words[stop].parted and is_figures(words[stop]) else None
+    is_cut = follower is not None and not _is_number_by_itself(follower.text)
+    return len(digits_of(rest[0])) < SURE_NUMBER and not is_cut
+
+
+def _is_number_by_itself(text: str) -> bool:
+    return starts_as_number(text) or len(digits_of(text)) >= SURE_NUMBER
+
+
+def _run(words: Sequence[Word], start: int, stop: int) -> range:
+    """The words of figures alone that begin at `start`."""
+    end = start
+    while end < stop and is_figures(words[end]):
+        end += 1
+    return range(start, end)
+
+
+def _is_within_run(words: Sequence[Word], place: int) -> bool:
+    """Whether the figures before may belong to the same number; one that is whole already needs no more."""
+    if place == 0 or words[place].parted or not is_figures(words[place - 1]):
+        return False
+    return len(digits_of(words[place - 1].text)) < SURE_NUMBER
+
+
+def _units(word: Word) -> list[str] | None:
+    """The words of money in `word`, figures left out ("500rb", "rp50.000", "juta"); None if there are others."""
+    letters = re.sub(r"-?\d[\d.,']*", " ", word.folded.rstrip("."))
+    units = list[str]()
+    for run in letters.replace(".", " ").split():
+        found = words_in(run)
+        if found is None:
+            return None
+        units += found
+    return units
+
+
+def _has_figures(word: Word) -> bool:
+    return any(character.isdecimal() for character in word.text)

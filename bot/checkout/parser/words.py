@@ -1,0 +1,303 @@
+"""A line cut into words: at brackets and colons first, then at strokes, and last at commas that are in no figure.
+
+What stands between two words says whether they may belong together: a space joins, a comma or a line's end parts. A
+cut between two digits ("1:5jt", "12345(67890)") parts them, and neither is sure any more.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bot.checkout.parser.vocabulary import NUMBER_LABELS, PHONE_LABELS
+from bot.core.money.vocabulary import words_in
+from bot.core.text import has_odd_numerals, plain
+
+_KEPT_WHOLE: Final = frozenset({"a/n", "a/c", "u/", "d/a", "c/o", "s/d", "n/a"})
+_LEADS: Final = re.compile(
+    r"(a/n(?!am)|a\.n\b|a/c\b|u/)[.:]*|(an|no(?=\.(?:hp|wa|te?lp?|rek)))\.[.:]*(?=[^\W\d]{2})", re.IGNORECASE
+)
+""""a.n.Budi", "no.rek": what leads to a name or to another such word, with that grown on."""
+
+_STROKE: Final = re.compile(
+    r"(?<!(?<![^\W_])a)/(?!n)|(?<=(?<![^\W_])a)/(?![nc])|(?<!(?<![^\W_])a)/(?=n)", re.IGNORECASE
+)
+"""A stroke that is not the one of "a/n" and "a/c"."""
+
+_FRACTION: Final = re.compile(r"\d{1,4}(?:/\d{1,4})+[^\W\d]*")
+"""Halves and dates: cut at the stroke, "1/2 juta" would be two million."""
+
+_CLOCK: Final = re.compile(
+    r"(?<![\d.,])(?<!\d:)(?:[01]?\d|2[0-4])(?::[0-5]\d){1,2}(?![\d:]|[.,]\d|(?!wi|am|pm)[^\W\d])"
+)
+_KEPT_COLON: Final = "\ue000"
+"""Stands for the colon of a time of day while the others are cut at."""
+
+_DIALLED: Final = re.compile(r"(?:\(\+?\d{1,4}\)|\+\d{1,3}\(\d{1,4}\))[\d.\-]+")
+_DIALLED_FIRST: Final = re.compile(r"\+?62|0[1-9]\d{0,2}")
+"""What stands in brackets before the rest of a number: "(+62) 812 …", "(0812) 3456 …"."""
+
+_ARROWS: Final = re.compile(r"[-=]+>|→")
+_MARKS: Final = re.compile(r"([\s:=()\[\]{}\"“”„«»]+|[;|、。،؛]+)")
+_LOOSE: Final = frozenset(':=()[]{}"“”„«»')
+_TEARING: Final = frozenset('()[]{}"“”„«»')
+_SPACE: Final = " "
+_PARTING: Final = frozenset(";|、。،؛/,")
+
+_ABOUT: Final = re.compile(r"(?:\+/-|\+-|-\+|[~±≈≃<>≤≥])+")
+"""Signs before a sum that is only roughly so, or a limit."""
+
+_LABEL_THEN_REST: Final = re.compile(r"([^\W\d]{2,})[.\-*_`']*(\+?\d.*)")
+_LETTERS_THEN_NUMBER: Final = re.compile(r"([^\W\d]{3,})[.\-]?(\+?\d[\d\-]{6,})")
+_GLUED_LABELS: Final = NUMBER_LABELS | PHONE_LABELS
+"""What leads to a number, also where that is grown on to it: "rek12345 67890", "rek9854<6~1"."""
+
+LOOKALIKES: Final = str.maketrans("oOlISB", "001158")
+_DIGIT_LIKE: Final = frozenset("oOlISB")
+_FIGURES_FIRST: Final = re.compile(r"\d|[oOlISB]{1,3}(?:\d|[kK]\b|rb|jt|\b)")
+_BELOW_ZERO: Final = re.compile(r"-(?:[^\W\d]+\.?)?\d{1,9}(?:[.,]\d+)*[^\W\d]*", re.IGNORECASE)
+_TELLING: Final = re.compile(r"[^\W_]|₿")
+_EMPHASIS: Final = "*_~`'"
+_EDGES: Final = " .,!?*_~`'#>•·-=\u2018\u2019"
+
+WHOLE_NUMBER: Final = 10
+"""Digits of a number that is whole by itself, whatever stands beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word in the form of `plain`. `parted`: something other than a space stands between it and the one before.
+
+    `odd`: it is shown back as it was typed, and never read: it holds ½, ², ⑤ and the like, of which folding would make
+    new digits; or its figures count or name something else than a sum or a number. `aside`: the latter, where it is
+    plain what they are (a time, a date, a code), so that they make nothing else doubtful. `doubted`: it was cut from
+    its neighbour's digits, or a sign before it says "about". `glued`: a number that was written on to the word before.
+    `cut`: nothing but a mark stands between its first digit and the last of the word before.
+    """
+
+    text: str
+    parted: bool = False
+    odd: bool = False
+    aside: bool = False
+    doubted: bool = False
+    glued: bool = False
+    cut: bool = False
+
+    @property
+    def folded(self) -> str:
+        """The text for comparing."""
+        return self.text.casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """Marks without a word. `parts`: they part the words around them. `loose`: only where these are figures.
+
+    `about`: the next word is only roughly so.
+    """
+
+    parts: bool = False
+    loose: bool = False
+    about: bool = False
+
+
+def words_of(text: str) -> list[Word]:
+    """The words of `text`, in order, without the punctuation around them."""
+    words, gaps = list[Word](), list[_Gap]()
+    for line in text.splitlines():
+        gaps = [_Gap(parts=True), *(gap for gap in gaps if gap.about)]
+        for raw in line.split():
+            for piece in _pieces(raw):
+                if isinstance(piece, _Gap):
+                    gaps.append(piece)
+                else:
+                    words[-1:] = [*_before(words[-1:], gaps, piece), _behind(gaps, words[-1:], piece)]
+                    gaps = []
+    return [*words[:-1], *_before(words[-1:], gaps)]
+
+
+def _before(last: Sequence[Word], gaps: Sequence[_Gap], word: Word | None = None) -> Iterator[Word]:
+    """The last word, in doubt where a sign behind it says "about" of it rather than of `word`: "500rb ~ Budi"."""
+    is_next = word is not None and any(map(str.isdecimal, word.text))
+    for each in last:
+        digits = sum(map(str.isdecimal, each.text))
+        is_about = any(gap.about for gap in gaps) and not is_next and 0 < digits < WHOLE_NUMBER
+        yield replace(each, doubted=each.doubted or is_about)
+
+
+def _behind(gaps: Sequence[_Gap], before: Sequence[Word], word: Word) -> Word:
+    last = before[0].text if before else ""
+    is_between = _may_go_on(last, word.text) and not _DIALLED_FIRST.fullmatch(last)
+    parted = any(gap.parts or (gap.loose and is_between) for gap in gaps)
+    return replace(word, parted=word.parted or parted, doubted=word.doubted or any(gap.about for gap in gaps))
+
+
+def _may_go_on(before: str, after: str) -> bool:
+    """Whether the two would be read as one figure or sum: "10 250", "500rb lima"."""
+    if before[-1:].isdecimal() and after[:1].isdecimal():
+        return True
+    return any(map(str.isdecimal, before)) and bool(words_in(after.casefold()))
+
+
+def _pieces(raw: str) -> Iterator[Word | _Gap]:
+    """What one stretch without spaces holds."""
+    if has_odd_numerals(raw):
+        yield from (_Gap(parts=True), Word(raw, odd=True), _Gap(parts=True))
+        return
+    folded = plain(_without_pictures(raw))
+    if folded.casefold() in _KEPT_WHOLE or folded == "#":
+        yield Word(folded)
+    elif _TELLING.search(folded):
+        yield from _words_in(list(_cut(folded)))
+    elif _ABOUT.fullmatch(folded) or folded == "@":
+        yield _Gap(about=True)
+    else:
+        is_loose = _LOOSE.issuperset(folded)
+        yield _Gap(loose=is_loose, parts=not is_loose)
+
+
+def _cut(folded: str) -> Iterator[tuple[str, str]]:
+    """The parts of a stretch, each with the marks that stand before it."""
+    if _DIALLED.fullmatch(folded.rstrip(_EDGES)):
+        yield "", folded.replace("(", "").replace(")", "-")
+        return
+    text = _CLOCK.sub(lambda clock: clock[0].replace(":", _KEPT_COLON), _ARROWS.sub("|", folded))
+    if "<" in text and ">" in text:
+        text = text.translate({ord("<"): "(", ord(">"): ")"})
+    mark = ""
+    for place, part in enumerate(_MARKS.split(text)):
+        if place % 2:
+            mark += part
+            continue
+        for joint, each in _at_strokes_and_commas(part):
+            yield mark + joint, each.replace(_KEPT_COLON, ":")
+            mark = ""
+
+
+def _at_strokes_and_commas(part: str) -> Iterator[tuple[str, str]]:
+    about = _ABOUT.match(part)
+    sign, rest = (about[0], part[about.end() :]) if about else ("", part)
+    strokes = [rest] if _FRACTION.fullmatch(rest.strip(_EDGES)) else _STROKE.split(rest)
+    for at, stroke in enumerate(strokes):
+        about = _ABOUT.match(stroke) if at else None
+        sign = f"/{about[0] if about else ''}" if at else sign
+        for place, each in enumerate(_at_commas(stroke[about.end() :] if about else stroke)):
+            about = _ABOUT.match(each) if place else None
+            mark = f",{about[0] if about else ''}" if place else sign
+            each = each[about.end() :] if about else each  # noqa: PLW2901  the rest of it
+            lead = _LEADS.match(each.lstrip(_EMPHASIS))
+            if lead:
+                yield mark, lead[1] or lead[2]
+                mark, each = _SPACE, each.lstrip(_EMPHASIS)[lead.end() :]  # noqa: PLW2901  the rest of it
+            yield mark, each
+
+
+def _at_commas(text: str) -> Iterator[str]:
+    """`text` cut at its commas, except within a figure; a whole number's digits end at the comma beside them."""
+    start = 0
+    for comma in re.finditer(r",+", text):
+        before, after = text[start : comma.start()], text[comma.end() :]
+        if not _are_one_figure(before, after):
+            yield before
+            start = comma.end()
+    yield text[start:]
+
+
+def _are_one_figure(before: str, after: str) -> bool:
+    return _are_digits(before, after) and _longest_figure(before, after) < WHOLE_NUMBER
+
+
+def _longest_figure(before: str, after: str) -> int:
+    """The digits of the longer of the two figures that meet at a mark."""
+    ends, begins = re.search(r"[\d.\-']+$", before), re.match(r"[\d.\-']+", after)
+    return max((sum(map(str.isdecimal, found[0])) for found in (ends, begins) if found), default=0)
+
+
+def _words_in(parts: Sequence[tuple[str, str]]) -> Iterator[Word | _Gap]:
+    marks, before, last = "", "", ""
+    bare = [(mark, part, _bare(part)) for mark, part in parts]
+    for place, (mark, part, text) in enumerate(bare):
+        marks += mark
+        if not text:
+            continue
+        after, next_marks = _next(bare[place + 1 :])
+        is_torn = _is_torn(before, text, marks) or _is_torn(text, after, next_marks)
+        doubted = is_torn or _ABOUT.search(marks) is not None
+        parted = not _PARTING.isdisjoint(marks) or _are_digits(before, text)
+        if (not before and marks.strip()) or part[0] in _EDGES:
+            yield _Gap(loose=True)
+        glued, labelled = _LETTERS_THEN_NUMBER.fullmatch(text), _LABEL_THEN_REST.fullmatch(text)
+        if labelled and labelled[1].casefold() in _GLUED_LABELS:
+            yield from (Word(labelled[1], parted), Word(labelled[2], doubted=doubted))
+        elif glued:
+            yield from (Word(glued[1], parted), Word(glued[2], glued=True))
+        else:
+            yield Word(text, parted, doubted=doubted, cut=_are_digits(before, text))
+        marks, before, last = "", text, part
+    if marks.strip() or last[-1:] in set(_EDGES):
+        yield _Gap(parts=not _PARTING.isdisjoint(marks), loose=True, about=_ABOUT.search(marks) is not None)
+
+
+def _next(parts: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
+    """The next part that holds a word, and the marks before it."""
+    marks = ""
+    for mark, _, text in parts:
+        marks += mark
+        if text:
+            return text, marks
+    return "", marks
+
+
+def _are_digits(before: str, after: str) -> bool:
+    """Whether digits stand on both sides of what is between two parts."""
+    return before[-1:].isdecimal() and after[:1].isdecimal()
+
+
+def meant_digits(text: str) -> str:
+    """The digits of `text`, with those for which a letter is typed that looks alike: 1095 for "lO95"."""
+    return "".join(filter(str.isdecimal, text.translate(LOOKALIKES)))
+
+
+def begins_as_figures(text: str) -> bool:
+    """Whether a digit begins `text`, or a letter that is typed in the place of one: "O00", "l23"."""
+    return _FIGURES_FIRST.match(text) is not None
+
+
+def _is_torn(before: str, after: str, marks: str) -> bool:
+    """Whether marks tear figures apart, or a unit from them.
+
+    Those that stand between two things do so only where neither is a whole number.
+    """
+    if before[-1:].isdecimal() and not _TEARING.isdisjoint(marks) and words_in(after.casefold()):
+        return True
+    if before in _DIGIT_LIKE and after[:1].isdecimal():
+        return True
+    if not before[-1:].isdecimal() or not begins_as_figures(after):
+        return False
+    return not _TEARING.isdisjoint(marks) or _longest_figure(before, after) < WHOLE_NUMBER
+
+
+def _bare(word: str) -> str:
+    """The word without the marks around it.
+
+    A minus before a sum stays, for it is refused later, not overlooked; so does the sign that makes a code of figures.
+    """
+    right = word.rstrip(_EDGES)
+    bare = right.lstrip(_EDGES)
+    if not bare:
+        return ""
+    if "#" in right[: -len(bare)] and bare[0].isdecimal():
+        return "#" + bare
+    if bare[0] == "+" and bare[1:2].isalpha():
+        return bare[1:]
+    return "-" + bare if _BELOW_ZERO.fullmatch(right) else bare
+
+
+def _without_pictures(text: str) -> str:
+    """`text` with a mark in the place of each emoji, and without their dressing; accents on letters stay."""
+    return "".join(
+        "|" if unicodedata.category(each) in {"So", "Sk"} else each
+        for each in text
+        if unicodedata.category(each) != "Me" and not "\ufe00" <= each <= "\ufe0f"
+    )

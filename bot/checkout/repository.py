@@ -1,0 +1,123 @@
+"""Drafts: one open draft a chat, and each saved only over the revision that was read."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, exists, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.checkout.tables import IS_OPEN_DRAFT, drafts, is_open
+from bot.infra.db import encryption as sealing
+from bot.infra.db import nested_json as nested
+from bot.infra.db import upsert as writing
+from bot.infra.db.columns import constant
+from bot.infra.db.vault import Vault
+from bot.infra.telegram.inbound.inbox import TAKE
+from bot.users.model import TAKEN_BY_DRAFT, LapsedDraft
+
+NAMES = tuple(field.name for field in fields(OrderDraft))
+
+ONE = select(drafts).where(drafts.c.id == bindparam("id"))
+OPEN = select(drafts).where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat"))
+IS_OPEN_IN = select(exists().where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat")))
+LAPSED = (
+    select(drafts.c.id, drafts.c.chat_id)
+    .where(IS_OPEN_DRAFT, drafts.c.expires_at <= bindparam("now"))
+    .order_by(drafts.c.expires_at)
+    .limit(bindparam("limit"))
+)
+OF_PERSON = select(drafts).where(drafts.c.person_id == bindparam("person")).order_by(drafts.c.expires_at)
+SAVE = update(drafts).where(drafts.c.id == bindparam("key"), drafts.c.revision == bindparam("seen"))
+SET_ASIDE = update(drafts).where(drafts.c.id == bindparam("key"), IS_OPEN_DRAFT)
+SET_ASIDE = SET_ASIDE.values(status=constant(DraftStatus.CANCELLED))
+SET_OPEN_ASIDE = update(drafts).where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat"))
+SET_OPEN_ASIDE = SET_OPEN_ASIDE.values(status=constant(DraftStatus.CANCELLED))
+_other = drafts.alias("other")
+# A draft that is taken up again must not become the second open one of its chat.
+SAVE_OPEN = SAVE.where(
+    ~exists().where(is_open(_other), _other.c.chat_id == bindparam("chat"), _other.c.id != bindparam("key"))
+)
+
+
+class SqlDrafts:
+    """`Drafts`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def get(self, draft_id: str) -> OrderDraft | None:
+        """The draft with this id, whatever its status."""
+        row = (await self._connection.execute(ONE, {"id": draft_id})).mappings().first()
+        return self._draft(row) if row else None
+
+    async def open_of(self, chat_id: int) -> OrderDraft | None:
+        """The open draft of a chat."""
+        row = (await self._connection.execute(OPEN, {"chat": chat_id})).mappings().first()
+        return self._draft(row) if row else None
+
+    async def has_open(self, chat_id: int) -> bool:
+        """Whether the chat has an open draft, which may be unreadable."""
+        return bool((await self._connection.execute(IS_OPEN_IN, {"chat": chat_id})).scalar_one())
+
+    async def add(self, draft: OrderDraft) -> bool:
+        """Keep a new draft; False where the chat has an open one already."""
+        await self._connection.execute(TAKE, {"taken": draft.last_update_id, "by": TAKEN_BY_DRAFT})
+        return await writing.add(self._connection, drafts, _row(draft, self._vault))
+
+    async def save(self, draft: OrderDraft) -> OrderDraft | None:
+        """Save over the same revision and return it with the next one; None where somebody else has saved.
+
+        None as well where the draft would become the chat's second open one.
+        """
+        after = replace(draft, revision=draft.revision + 1)
+        seen: dict[str, object] = {"key": draft.id, "seen": draft.revision}
+        statement = SAVE
+        if draft.status is DraftStatus.OPEN:
+            statement, seen["chat"] = SAVE_OPEN, draft.chat_id
+        result = await self._connection.execute(statement, {**_row(after, self._vault), **seen})
+        if result.rowcount != 1:
+            return None
+        await self._connection.execute(TAKE, {"taken": after.last_update_id, "by": TAKEN_BY_DRAFT})
+        return after
+
+    async def lapsed(self, now: datetime, limit: int = 100) -> tuple[LapsedDraft, ...]:
+        """Open drafts past their `expires_at`, the longest past first. Nothing of them is opened."""
+        found = await self._connection.execute(LAPSED, {"now": now, "limit": limit})
+        return tuple(LapsedDraft(**row) for row in found.mappings())
+
+    async def set_aside(self, draft_id: str) -> None:
+        """Close a draft that can't be read, if it is open."""
+        await self._connection.execute(SET_ASIDE, {"key": draft_id})
+
+    async def set_open_aside(self, chat_id: int) -> None:
+        """Close the open draft of a chat, which can't be read."""
+        await self._connection.execute(SET_OPEN_ASIDE, {"chat": chat_id})
+
+    async def of_person(self, person_id: int) -> tuple[OrderDraft, ...]:
+        """All that are kept and can be read, whatever their status."""
+        found = (await self._connection.execute(OF_PERSON, {"person": person_id})).mappings()
+        return sealing.readable(self._vault, drafts.name, found, _draft)
+
+    def _draft(self, row: Mapping[Any, Any]) -> OrderDraft:
+        return sealing.read(self._vault, drafts.name, dict(row), _draft)
+
+
+def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
+    row: dict[str, object] = {name: getattr(draft, name) for name in NAMES}
+    row["ask"], row["status"] = draft.ask.value, draft.status.value
+    row["method"] = draft.method and nested.from_method(draft.method)
+    row["amount"] = draft.amount and nested.from_amount(draft.amount)
+    row["quote"] = draft.quote and nested.from_quote(draft.quote)
+    return sealing.seal_row(vault, drafts.name, row)
+
+
+def _draft(known: dict[str, Any]) -> OrderDraft:
+    known["ask"], known["status"] = Ask(known["ask"]), DraftStatus(known["status"])
+    known["method"] = known["method"] and nested.to_method(known["method"])
+    known["amount"] = known["amount"] and nested.to_amount(known["amount"])
+    known["quote"] = known["quote"] and nested.to_quote(known["quote"])
+    return OrderDraft(**known)

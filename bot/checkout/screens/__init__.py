@@ -1,0 +1,1 @@
+"""What users see on the way to the review."""

@@ -1,0 +1,73 @@
+"""How much: in rupiah, thousands, millions, sats or bitcoin; what could mean two things is asked back."""
+
+from dataclasses import replace
+
+from bot.checkout.draft import OrderDraft, missing
+from bot.checkout.screens import limit_warning as too_many
+from bot.checkout.screens.parts import leave_row
+from bot.core.errors import Rejection
+from bot.core.money import Ambiguous, Amount, parse_amount
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.infra.telegram.ui.session import Pressed, Said, Typed, Visit
+from bot.orders.screens import phrases as words
+from bot.rates.quote import estimate
+from bot.settlement.model import SettlementFailure
+
+COLUMNS = 2
+COMMON = (50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000)
+
+
+def screen(t: Translator, draft: OrderDraft, minimum: int) -> Screen:
+    """The question; common sums are one tap."""
+    cap = draft.method.cap if draft.method else None
+    sums = [Amount("IDR", idr) for idr in COMMON if idr >= minimum and (cap is None or idr <= cap)]
+    text = t("amount.ask", recipient=words.recipient(t, draft))
+    return Screen(text, (*_choices(t, draft, sums, COLUMNS), leave_row(t, draft)))
+
+
+def readings(t: Translator, draft: OrderDraft, text: str, ambiguous: Ambiguous) -> Screen:
+    """What was typed can be read in more than one way, or may be no sum at all: each reading is a button."""
+    choices = _choices(t, draft, list(ambiguous.readings), COLUMNS)
+    if len(ambiguous.readings) == 1:
+        asked = t("amount.is_it", text=words.quoted(text), amount=words.amount(t, ambiguous.readings[0]))
+    else:
+        asked = t("amount.which", text=words.quoted(text))
+    return Screen(asked, (*choices, leave_row(t, draft)))
+
+
+async def show(visit: Visit, draft: OrderDraft) -> Screen:
+    """The question."""
+    return screen(visit.t, draft, visit.desk.orders.rules.min_order_idr)
+
+
+async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
+    """A typed sum, or one of the buttons; refused outside the limits, with the number that would be fine."""
+    if isinstance(said, Pressed):
+        wanted: Amount | Ambiguous = _of_button(said)
+    else:
+        wanted = parse_amount(said.text)
+    if isinstance(wanted, Ambiguous):
+        return readings(visit.t, draft, said.text if isinstance(said, Typed) else "", wanted)
+    draft = replace(draft, amount=wanted)
+    try:
+        await visit.desk.orders.check_limits(draft, estimate(wanted, await visit.desk.market.quote()))
+    except SettlementFailure:
+        pass  # the answer is kept all the same: the review checks the sum again
+    except Rejection as rejection:
+        if not too_many.is_one(rejection):
+            raise
+    return replace(draft, ask=missing(draft))
+
+
+def _of_button(said: Pressed) -> Amount:
+    currency, _, value = said.argument.partition("/")
+    if said.action != "sum" or currency not in {"IDR", "SAT"} or not value.isdigit():
+        raise Rejection("stale.button")
+    return Amount("SAT" if currency == "SAT" else "IDR", int(value))
+
+
+def _choices(t: Translator, draft: OrderDraft, sums: list[Amount], columns: int) -> Keyboard:
+    buttons = [Button(words.amount(t, a), data=data.for_draft(draft, "sum", f"{a.currency}/{a.value}")) for a in sums]
+    return tuple(tuple(buttons[i : i + columns]) for i in range(0, len(buttons), columns))

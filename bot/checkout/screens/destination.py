@@ -1,0 +1,201 @@
+"""Where the rupiah should go: somebody sent to before, a typed name, a whole line, or a leaf of the live list."""
+
+from collections.abc import Sequence
+
+from bot.checkout.draft import OrderDraft
+from bot.checkout.parser import refusal, take_destination
+from bot.checkout.screens.parts import leave_row
+from bot.core.errors import Rejection
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.infra.telegram.ui.session import Pressed, Said, Visit
+from bot.orders.screens import phrases as words
+from bot.recipients.methods import BANK, EWALLET, PayoutMethod
+from bot.recipients.saved import beginning, called, current_method, with_known_holder, with_recipient
+from bot.recipients.search import SearchResult, search
+from bot.settlement.model import ServiceDown
+from bot.users.model import Recipient
+
+PAGE = 8
+COLUMNS = 2
+TABS = 4
+RECENTS = 5
+SURE_BEGINNING = 3
+"""Letters: fewer fit too many names by chance."""
+
+
+def screen(
+    t: Translator,
+    draft: OrderDraft,
+    methods: Sequence[PayoutMethod],
+    tab: int = 0,
+    page: int = 0,
+    *,
+    recents: Sequence[Recipient] = (),
+) -> Screen:
+    """The question, with one page of the banks, or of another kind (`tab`), beneath it.
+
+    Those sent to before stand first, where nobody has begun to leaf.
+    """
+    if not methods:
+        return Screen(t("destination.none"), (_again_row(t, draft), leave_row(t, draft)))
+    kinds = _kinds(methods)
+    tab = min(tab, len(kinds) - 1)
+    here = [method for method in methods if method.kind == kinds[tab]]
+    pages = -(-len(here) // PAGE)
+    page = min(page, pages - 1)
+    shown = here[page * PAGE : (page + 1) * PAGE]
+    first = _saved(draft, recents[:RECENTS]) if tab == page == 0 else ()
+    rows = (*first, *_tabs(t, draft, kinds, tab), *_choices(draft, shown), *_turns(t, draft, tab, page, pages))
+    key = "destination.ask_again" if first else "destination.ask"
+    return Screen(t(key), (*rows, leave_row(t, draft)))
+
+
+def candidates(
+    t: Translator,
+    draft: OrderDraft,
+    query: str,
+    found: Sequence[PayoutMethod],
+    saved: Sequence[Recipient] = (),
+) -> Screen:
+    """Several entries, or people, could be meant by `query` (empty: by a part of a line): each is a button."""
+    return Screen(
+        t("destination.several", query=words.quoted(query)) if query else t("destination.which"),
+        (
+            *_saved(draft, saved[:RECENTS]),
+            *_choices(draft, found),
+            (Button(t.plain("destination.all"), data=data.for_draft(draft, "show")),),
+            leave_row(t, draft),
+        ),
+    )
+
+
+async def show(visit: Visit, draft: OrderDraft) -> Screen:
+    """The first page of the list, after those sent to before."""
+    return screen(visit.t, draft, await listed(visit), recents=await _known(visit))
+
+
+async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
+    """A typed name is looked for among the person's own and in the live list; a button names its entry or turns a page.
+
+    A whole line is taken as one.
+    """
+    methods, known = await listed(visit), await _known(visit)
+    if isinstance(said, Pressed):
+        return _pressed(visit, draft, methods, known, said)
+    result = search(said.text, methods)
+    people = called(known, said.text) or beginning(known, said.text)
+    if _is_clear(people, said.text, result):
+        return _again(draft, people[0], methods)
+    if people:
+        return candidates(visit.t, draft, said.text, _found(result), people)
+    if result.hit is not None:
+        return _chosen(visit, draft, result.hit, known)
+    if result.candidates:
+        return candidates(visit.t, draft, said.text, result.candidates)
+    raise Rejection("destination.unknown", query=words.quoted(said.text))
+
+
+async def listed(visit: Visit) -> Sequence[PayoutMethod]:
+    """The live list. An empty one is a trouble of the moment, so it is asked for anew each time."""
+    return await visit.desk.market.methods() or await visit.desk.market.methods(fresh=True)
+
+
+async def _known(visit: Visit) -> Sequence[Recipient]:
+    return await visit.desk.recipients.of(visit.person.id)
+
+
+def _pressed(
+    visit: Visit, draft: OrderDraft, methods: Sequence[PayoutMethod], known: Sequence[Recipient], said: Pressed
+) -> OrderDraft | Screen:
+    if said.action == "page":
+        tab, _, page = said.argument.partition("/")
+        return screen(visit.t, draft, methods, _whole(tab), _whole(page), recents=known)
+    if said.action == "again":
+        recipient = next((each for each in known if each.id == said.argument), None)
+        if recipient is None:
+            raise Rejection("recipient.gone")
+        return _again(draft, recipient, methods)
+    method = next((m for m in methods if m.key() == said.argument), None)
+    if said.action != "pick" or method is None:
+        raise Rejection("destination.gone")
+    return _chosen(visit, draft, method, known)
+
+
+def _again(draft: OrderDraft, recipient: Recipient, methods: Sequence[PayoutMethod]) -> OrderDraft:
+    """The draft for somebody sent to before; their destination may have gone from the list since."""
+    if not methods:  # an empty list says nothing about this destination
+        raise ServiceDown
+    method = current_method(recipient, methods)
+    if method is None:
+        raise Rejection("recipient.vanished", name=words.name(recipient.method))
+    return with_recipient(draft, recipient, method)
+
+
+def _chosen(visit: Visit, draft: OrderDraft, method: PayoutMethod, known: Sequence[Recipient]) -> OrderDraft:
+    """The draft with this destination; a number that waited for it is taken, or it's said why it can't be."""
+    refused = refusal(draft, method)
+    if refused is not None:
+        visit.notice = visit.t.tell(refused)
+    return with_known_holder(take_destination(draft, method), known)
+
+
+def _is_clear(people: Sequence[Recipient], typed: str, result: SearchResult) -> bool:
+    """Whether one of the person's own is meant and no bank could be: their whole name may resemble one, no more."""
+    if len(people) != 1 or result.hit is not None:
+        return False
+    return bool(called(people, typed)) or (len(typed.strip()) >= SURE_BEGINNING and not result.candidates)
+
+
+def _found(result: SearchResult) -> Sequence[PayoutMethod]:
+    return result.candidates if result.hit is None else (result.hit,)
+
+
+def _choices(draft: OrderDraft, methods: Sequence[PayoutMethod]) -> Keyboard:
+    buttons = [Button(words.name(m), data=data.for_draft(draft, "pick", m.key())) for m in methods]
+    return tuple(tuple(buttons[i : i + COLUMNS]) for i in range(0, len(buttons), COLUMNS))
+
+
+def _saved(draft: OrderDraft, recipients: Sequence[Recipient]) -> Keyboard:
+    return tuple((Button(words.saved(each), data=data.for_draft(draft, "again", each.id)),) for each in recipients)
+
+
+def _kinds(methods: Sequence[PayoutMethod]) -> list[str]:
+    """The kinds there are, as the list has them; a kind that we don't know is one as well."""
+    return list(dict.fromkeys(method.kind for method in methods))
+
+
+def _tabs(t: Translator, draft: OrderDraft, kinds: Sequence[str], chosen: int) -> Keyboard:
+    if len(kinds) == 1:
+        return ()
+    row = [
+        Button(("● " if tab == chosen else "") + _kind_name(t, kind), data=data.for_draft(draft, "page", f"{tab}/0"))
+        for tab, kind in enumerate(kinds[:TABS])
+    ]
+    return (tuple(row),)
+
+
+def _kind_name(t: Translator, kind: str) -> str:
+    return t.plain(f"destination.kind.{kind}") if kind in {BANK, EWALLET} else words.quoted(kind)
+
+
+def _turns(t: Translator, draft: OrderDraft, tab: int, page: int, pages: int) -> Keyboard:
+    if pages == 1:
+        return ()
+
+    def turn(label: str, to: int) -> Button:
+        return Button(label, data=data.for_draft(draft, "page", f"{tab}/{to}"))
+
+    here = turn(f"{page + 1} / {pages}", page)
+    before = (turn(t.plain("destination.previous"), page - 1),) if page else ()
+    after = (turn(t.plain("destination.next"), page + 1),) if page < pages - 1 else ()
+    return ((*before, here, *after),)
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _again_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:
+    return (Button(t.plain("button.try_again"), data=data.for_draft(draft, "show")),)

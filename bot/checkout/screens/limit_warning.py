@@ -1,0 +1,35 @@
+"""Where a person has reached a limit of orders: why, when again, and the draft kept for then."""
+
+from bot.checkout.draft import OrderDraft
+from bot.checkout.screens.parts import leave_row
+from bot.core.errors import Rejection
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.infra.telegram.ui.session import Visit
+from bot.orders.screens import phrases as words
+
+LIMITS = "limits."
+
+
+def is_one(rejection: Rejection) -> bool:
+    """Whether no answer could change what is refused, only time."""
+    return rejection.key.startswith(LIMITS)
+
+
+def screen(t: Translator, draft: OrderDraft, reason: Html) -> Screen:
+    """The reason; trying again shows the review as soon as it is possible."""
+    again = Button(t.plain("button.try_again"), data=data.for_draft(draft, "show"), style="primary")
+    about = words.draft_line(t, draft)
+    text = f"{reason} {t('limits.kept')}"
+    return Screen(f"{about}\n\n{text}" if about else text, ((again,), leave_row(t, draft)))
+
+
+async def foretold(visit: Visit) -> Html | None:
+    """What to say at the very beginning, so that nobody types everything for nothing."""
+    try:
+        await visit.desk.orders.check_person(visit.person.id)
+    except Rejection as rejection:
+        again = words.facts(visit.t, rejection, visit.desk.clock.now(), visit.zone).get("again")
+        return visit.t("limits.foretold", again=again) if again else None
+    return None

@@ -1,0 +1,56 @@
+"""The account or telephone number: cleaned, shown back, and asked about where it looks unusual."""
+
+from bot.checkout.draft import OrderDraft
+from bot.checkout.parser import confirm_number, waiting_number
+from bot.checkout.screens.parts import leave_row
+from bot.core.errors import Rejection, Remark
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.infra.telegram.ui.session import Pressed, Said, Visit
+from bot.orders.screens import phrases as words
+from bot.recipients.methods import PayoutMethod
+from bot.recipients.numbers import clean_number
+from bot.recipients.saved import with_known_holder
+
+
+def screen(t: Translator, draft: OrderDraft, method: PayoutMethod) -> Screen:
+    """The question for the number of this kind of destination."""
+    key = "number.ask_ewallet" if method.kind == "ewallet" else "number.ask_bank"
+    return Screen(t(key, name=words.full_name(method)), (leave_row(t, draft),))
+
+
+def doubt(t: Translator, draft: OrderDraft, number: str, remark: Remark) -> Screen:
+    """An unusual number is a question, never a refusal."""
+    use = Button(t.plain("number.use_it"), data=data.for_draft(draft, "use", number), style="primary")
+    text = t("number.doubt", name=words.name(draft.method), number=number, remark=t.tell(remark))
+    return Screen(text, ((use,), leave_row(t, draft)))
+
+
+async def show(visit: Visit, draft: OrderDraft) -> Screen:
+    """The question; a number that one line has brought is asked about instead, where it is unusual."""
+    if draft.method is None:
+        raise Rejection("destination.gone")
+    waiting = waiting_number(draft)
+    if waiting is not None and waiting.remark is not None:
+        return doubt(visit.t, draft, waiting.number, waiting.remark)
+    return screen(visit.t, draft, draft.method)
+
+
+async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
+    """A typed number, or the confirmation of an unusual one."""
+    if draft.method is None:
+        raise Rejection("destination.gone")
+    if isinstance(said, Pressed):
+        if said.action != "use":
+            raise Rejection("stale.button")
+        return await _with(visit, draft, said.argument)
+    cleaned = clean_number(draft.method, said.text)
+    if cleaned.remark is not None:
+        return doubt(visit.t, draft, cleaned.number, cleaned.remark)
+    return await _with(visit, draft, cleaned.number)
+
+
+async def _with(visit: Visit, draft: OrderDraft, number: str) -> OrderDraft:
+    """The draft with the number, and with the holder's name of an earlier order to it."""
+    return with_known_holder(confirm_number(draft, number), await visit.desk.recipients.of(visit.person.id))

@@ -1,0 +1,35 @@
+"""Rows of buttons that several screens share."""
+
+from dataclasses import replace
+
+from bot.checkout.draft import Ask, OrderDraft
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Screen
+
+
+def leave_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:
+    """Back (where there is something to go back to) and Cancel, at the foot of every question."""
+    cancel = Button(t.plain("button.cancel"), data=data.for_draft(draft, "cancel"))
+    if draft.ask is Ask.DESTINATION and not draft.is_complete:
+        return (cancel,)
+    return (Button(t.plain("button.back"), data=data.for_draft(draft, "back")), cancel)
+
+
+def new_row(t: Translator, label: str = "button.send") -> tuple[Button, ...]:
+    """The one big button."""
+    return (Button(t.plain(label), data=data.NEW, style="primary"),)
+
+
+def has_answers(draft: OrderDraft) -> bool:
+    """Whether there is anything in the draft that a person would have to say again."""
+    return draft.method is not None or draft.amount is not None
+
+
+def with_way_back(t: Translator, draft: OrderDraft | None, screen: Screen) -> Screen:
+    """In the middle of a draft, the way on is back into it rather than a new one."""
+    if draft is None or not has_answers(draft):
+        return screen
+    go_on = Button(t.plain("draft.continue"), data=data.for_draft(draft, "show"), style="primary")
+    rows = tuple(row for row in screen.keyboard if not any(button.data == data.NEW for button in row))
+    return replace(screen, keyboard=((go_on,), *rows))

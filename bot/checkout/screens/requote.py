@@ -1,0 +1,28 @@
+"""What the same wish costs now, against what it cost before: for who sends to the same recipient again."""
+
+from bot.checkout.reorder import last_price
+from bot.infra.i18n import Html, Translator
+from bot.orders.order import Order
+from bot.rates.quote import Estimate
+
+
+def difference(t: Translator, order: Order, worth: Estimate) -> Html:
+    """The sentence above the new review: against the price that `order` was last shown with."""
+    sats, rupiah = last_price(order)
+    if order.given.currency == "SAT":
+        return _brings(t, rupiah, worth.idr)
+    return _costs(t, sats, worth.sats)
+
+
+def _costs(t: Translator, before: int, after: int) -> Html:
+    if before == after:
+        return t("requote.same")
+    key = "requote.costs_more" if after > before else "requote.costs_less"
+    return t(key, before=t.sats(before), after=t.sats(after), difference=t.sats(abs(after - before)))
+
+
+def _brings(t: Translator, before: int, after: int) -> Html:
+    if before == after:
+        return t("requote.same")
+    key = "requote.brings_more" if after > before else "requote.brings_less"
+    return t(key, before=t.rupiah(before), after=t.rupiah(after), difference=t.rupiah(abs(after - before)))

@@ -1,0 +1,135 @@
+"""The last look before the service is asked: who, where, how much, the fee, the rate, about how many sats."""
+
+import asyncio
+from dataclasses import replace
+from datetime import tzinfo
+
+from bot.checkout.draft import Ask, OrderDraft, without_method
+from bot.checkout.screens.channel import on_offer
+from bot.core.errors import Rejection
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.infra.telegram.ui.session import Pressed, Said, Visit
+from bot.orders.order import LIGHTNING, Order
+from bot.orders.placement.service import DraftMoved, MethodVanished
+from bot.orders.screens import phrases as words
+from bot.rates.quote import Estimate, estimate
+from bot.settlement.model import ServiceDown
+from bot.support.user_chat.screens import help as help_topics
+
+EDITS = {
+    "method": Ask.DESTINATION,
+    "number": Ask.NUMBER,
+    "holder": Ask.HOLDER,
+    "amount": Ask.AMOUNT,
+    "channel": Ask.CHANNEL,
+}
+
+
+def screen(
+    t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo, *, other_ways: bool, is_first: bool = False
+) -> Screen:
+    """Every line that the order will have; each can be changed. Who has no order yet can read what Lightning is."""
+    parts = (t("review.title"), _figures(t, draft, worth, zone), t("review.irreversible"), t("review.locks"))
+    explains = is_first and draft.channel == LIGHTNING
+    return Screen("\n\n".join(parts), _keyboard(t, draft, other_ways=other_ways, explains=explains))
+
+
+def confirmed(t: Translator, draft: OrderDraft, reference: str, zone: tzinfo, *, phrase: str | None = None) -> Screen:
+    """What stays in the review's place for good: what was agreed to, the order's name, perhaps the person's phrase."""
+    done = t("review.confirmed", reference=reference)
+    if phrase is not None:
+        done = Html(f"{done}\n\n{t('phrase.above_the_first', phrase=phrase)}")
+    if draft.amount is None or draft.quote is None:
+        return Screen(done)
+    return Screen(f"{_figures(t, draft, estimate(draft.amount, draft.quote), zone)}\n\n{done}")
+
+
+async def show(visit: Visit, draft: OrderDraft) -> Screen:
+    """The review at today's quote; the quote it shows is kept with the draft, for the comparison when placing."""
+    channels, _ = await asyncio.gather(on_offer(visit), visit.desk.market.quote())
+    wished = draft
+    if draft.channel not in channels:
+        visit.notice = visit.t("channel.switched", channel=words.channel(visit.t, draft.channel))
+        wished = replace(draft, channel=LIGHTNING)
+    reviewed, worth = await visit.desk.orders.review(wished)
+    if reviewed != draft:
+        saved = await visit.desk.drafts.save(reviewed, visit.update_id)
+        if saved is None:
+            raise Rejection("stale.button")
+        reviewed = saved
+    async with visit.desk.store.reading() as tx:
+        is_first = not await tx.orders.of_person(visit.person.id, limit=1)
+    return screen(visit.t, reviewed, worth, visit.zone, other_ways=len(channels) > 1, is_first=is_first)
+
+
+async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
+    """Change a line, or confirm: the order is placed and the rest comes as news of it."""
+    if not isinstance(said, Pressed):
+        raise Rejection("review.press")
+    if said.action == "edit" and said.argument in EDITS:
+        return replace(draft, ask=EDITS[said.argument])
+    if said.action != "confirm":
+        raise Rejection("stale.button")
+    if draft.channel not in await on_offer(visit):
+        return draft
+    return await _place(visit, replace(draft, message_id=visit.message_id))
+
+
+async def _place(visit: Visit, draft: OrderDraft) -> OrderDraft | Screen:
+    new_phrase = (await visit.suggestion()).text if visit.person.phrase is None else None
+    try:
+        order = await visit.desk.orders.place(draft, new_phrase)
+    except DraftMoved:
+        raise Rejection("stale.button") from None
+    except MethodVanished:
+        if not await visit.desk.market.methods():  # an empty list says nothing about this destination
+            raise ServiceDown from None
+        visit.notice = visit.t("destination.vanished", name=words.name(draft.method))
+        return without_method(draft)
+    return await agreed(visit, draft, order)
+
+
+async def agreed(visit: Visit, draft: OrderDraft, order: Order) -> Screen:
+    """The review once it is confirmed. Above their first invoice a person reads what the phrase on it is for."""
+    async with visit.desk.store.reading() as tx:
+        visit.person = await tx.people.get(visit.person.id) or visit.person
+        is_first = len(await tx.orders.of_person(visit.person.id, limit=2)) == 1
+    phrase = visit.person.phrase if is_first else None
+    return confirmed(visit.t, draft, order.reference, visit.zone, phrase=phrase)
+
+
+def _figures(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) -> Html:
+    in_sats = draft.amount is not None and draft.amount.currency == "SAT"
+    rupiah, sats = t.rupiah(worth.idr), t.sats(worth.sats)
+    return t(
+        "review.figures",
+        amount=t.plain("review.about", amount=rupiah) if in_sats else rupiah,
+        bank=words.full_name(draft.method),
+        number=words.grouped(draft.number or ""),
+        holder=words.holder(t, draft),
+        fee=t.rupiah(worth.fee_idr),
+        rate=t.rate(worth.quote.btc_idr),
+        at=words.moment(t, worth.quote.fetched_at, zone),
+        pay=sats if in_sats else t.plain("review.about", amount=sats),
+        channel=words.channel(t, draft.channel),
+    )
+
+
+def _keyboard(t: Translator, draft: OrderDraft, *, other_ways: bool, explains: bool) -> Keyboard:
+    def edit(field: str) -> Button:
+        return Button(t.plain(f"review.edit.{field}"), data=data.for_draft(draft, "edit", field))
+
+    confirm = "review.confirm" if draft.channel == LIGHTNING else "review.confirm_deposit"
+    ways = (edit("channel"),) if other_ways or draft.channel != LIGHTNING else ()
+    # The number stands there in groups; who wants to paste it elsewhere gets its digits alone.
+    copy = (Button(t.plain("review.copy_number"), copy=draft.number),) if draft.number else ()
+    return (
+        (Button(t.plain(confirm), data=data.for_draft(draft, "confirm"), style="success"),),
+        (edit("amount"), edit("method")),
+        (edit("number"), edit("holder")),
+        (*ways, *copy),
+        *((help_topics.lightning_row(t),) if explains else ()),
+        (Button(t.plain("button.cancel"), data=data.for_draft(draft, "cancel")),),
+    )

@@ -1,0 +1,60 @@
+"""Drafts, open and closed."""
+
+from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, FromClause, Index, Integer, Table, Text
+
+from bot.checkout.draft import DraftStatus
+from bot.infra.db.columns import Instant, Json, constant
+from bot.infra.db.metadata import metadata
+
+drafts = Table(
+    "drafts",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("chat_id", BigInteger, nullable=False),
+    Column("person_id", BigInteger, nullable=False),
+    Column("ask", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("method", Json),
+    Column("number", Text),
+    Column("doubtful_number", Text),
+    Column("holder", Text),
+    Column("holder_asked", Boolean, nullable=False),
+    Column("amount", Json),
+    Column("channel", Text, nullable=False),
+    Column("quote", Json),
+    Column("message_id", BigInteger),
+    Column("last_update_id", BigInteger, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Column("payout_seal", Text),  # the sealed digest of what its review shows (`sealing.DIGESTS`)
+)
+
+
+def is_open(draft: FromClause) -> ColumnElement[bool]:
+    """The condition of the partial indexes of drafts, in so many words."""
+    return draft.c.status == constant(DraftStatus.OPEN)
+
+
+IS_OPEN_DRAFT = is_open(drafts)
+# One open draft a chat: two updates handled at once, or by two processes, can't begin two.
+Index(
+    "uq_drafts_open_chat",
+    drafts.c.chat_id,
+    unique=True,
+    sqlite_where=IS_OPEN_DRAFT,
+    postgresql_where=IS_OPEN_DRAFT,
+)
+Index(
+    "ix_drafts_open_expires_at",
+    drafts.c.expires_at,
+    sqlite_where=IS_OPEN_DRAFT,
+    postgresql_where=IS_OPEN_DRAFT,
+)
+IS_CLOSED_DRAFT = drafts.c.status != constant(DraftStatus.OPEN)
+Index(
+    "ix_drafts_closed_expires_at",
+    drafts.c.expires_at,
+    sqlite_where=IS_CLOSED_DRAFT,
+    postgresql_where=IS_CLOSED_DRAFT,
+)
+Index("ix_drafts_person_id", drafts.c.person_id)

@@ -1,0 +1,187 @@
+"""Times that are counted over: the last day, week or month in somebody's zone, or what they type.
+
+Days are the person's own, from midnight to midnight, also where a clock is put forward or back within one.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from enum import StrEnum
+from typing import Final
+
+from bot.core.text import plain
+
+HOURS_OF_A_DAY: Final = 24
+LONGEST_DAYS: Final = 366
+"""Of what is typed: a year."""
+
+DAY: Final = timedelta(days=1)
+HOUR: Final = timedelta(hours=1)
+
+
+class Period(StrEnum):
+    """The times that are one tap."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+
+DAYS: Final = {Period.WEEK: 7, Period.MONTH: 30}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From the first of `edges` up to the last, which is outside; between two neighbours is one part. Aware UTC."""
+
+    edges: tuple[datetime, ...]
+
+    @property
+    def since(self) -> datetime:
+        """Its beginning."""
+        return self.edges[0]
+
+    @property
+    def until(self) -> datetime:
+        """Its end, outside."""
+        return self.edges[-1]
+
+    @property
+    def parts(self) -> int:
+        """How many there are."""
+        return len(self.edges) - 1
+
+
+def last(period: Period, now: datetime, zone: tzinfo) -> Span:
+    """The last 24 hours by the hour, or the last 7 or 30 days by the day; the present hour or day is the last part."""
+    if period is Period.DAY:
+        end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
+        return Span(tuple(end - HOUR * back for back in range(HOURS_OF_A_DAY, -1, -1)))
+    today = now.astimezone(zone).date()
+    return days(today - timedelta(days=DAYS[period] - 1), today, zone)
+
+
+def days(first: date, last: date, zone: tzinfo) -> Span:
+    """From the midnight that `first` begins with to the one that ends `last`, by the day."""
+    count = (last - first).days + 1
+    return Span(tuple(_midnight(first + timedelta(days=number), zone) for number in range(count + 1)))
+
+
+def this_month(now: datetime, zone: tzinfo, back: int = 0) -> Span:
+    """The calendar month that it is, or the one so many months `back`, by the day."""
+    today = now.astimezone(zone).date()
+    months = today.year * 12 + today.month - 1 - back
+    return days(*_month(months // 12, months % 12 + 1), zone)
+
+
+def _midnight(day: date, zone: tzinfo) -> datetime:
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def _month(year: int, number: int) -> tuple[date, date]:
+    first = date(year, number, 1)
+    following = (first.replace(day=28) + timedelta(days=4)).replace(day=1)
+    return first, following - DAY
+
+
+MONTHS: Final = {
+    name: number
+    for number, names in enumerate(
+        (
+            "jan january januari",
+            "feb february februari peb pebruari",
+            "mar march maret mrt",
+            "apr april",
+            "may mei",
+            "jun june juni",
+            "jul july juli",
+            "aug august agustus agu agt ags",
+            "sep sept september",
+            "oct october oktober okt",
+            "nov november nop nopember",
+            "dec december desember des",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+
+_NAMES: Final = "|".join(sorted(MONTHS, key=len, reverse=True))
+_DATES: Final = re.compile(
+    r"(?<![\da-z])(?:"
+    r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})(?:[-/.](?P<day>\d{1,2}))?"
+    rf"|(?P<day2>\d{{1,2}})[-/. ](?P<month2>\d{{1,2}}|{_NAMES})(?:[-/. ](?P<year2>\d{{4}}))?"
+    rf"|(?P<month3>\d{{1,2}}|{_NAMES})[-/. ](?P<year3>\d{{4}})"
+    rf"|(?P<month4>{_NAMES})"
+    r"|(?P<year5>\d{4})"
+    r")(?![\da-z])"
+)
+_BETWEEN: Final = re.compile(r"|-|\.\.+|to|until|till|through|sampai|hingga|s/d|s\.d\.|sd")
+_BEFORE: Final = re.compile(r"^(?:from|dari|sejak|since)\b")
+_LAST_DAYS: Final = re.compile(r"(?:last )?(?P<count>\d{1,3}) ?(?:d|days?|h|hari)(?: terakhir)?")
+
+
+def typed(text: str, today: date, zone: tzinfo) -> Span | None:
+    """What somebody typed: a day, a month, a year, or two of them as first and last; None where it can't be read.
+
+    The day comes before the month, as in Indonesia, except after a year; without a year it is the last such day. A
+    span is at most a year long, and begins no later than `today`.
+    """
+    try:
+        first, last = _read(plain(text).lower(), today)
+        if not first <= last or first > today or (last - first).days >= LONGEST_DAYS:
+            return None
+        return days(first, min(last, today), zone)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _read(text: str, today: date) -> tuple[date, date]:
+    """The first and the last day. Raises ValueError where it isn't understood."""
+    if counted := _LAST_DAYS.fullmatch(text):
+        return today - timedelta(days=int(counted["count"]) - 1), today
+    text = _BEFORE.sub("", text)
+    found = list(_DATES.finditer(text))
+    if len(found) not in {1, 2} or not _is_all(text, found):
+        raise ValueError("not one or two dates")
+    dates = [_Typed.of(match) for match in found]
+    year = next((each.year for each in reversed(dates) if each.year is not None), None)
+    ends = [each.days(year, today) for each in dates]
+    return ends[0][0], ends[-1][1]
+
+
+def _is_all(text: str, found: list[re.Match[str]]) -> bool:
+    """Whether there is nothing beside the dates but a word between them."""
+    outside = text[: found[0].start()] + text[found[-1].end() :]
+    between = text[found[0].end() : found[-1].start()].strip() if len(found) > 1 else ""
+    return not outside.strip() and _BETWEEN.fullmatch(between) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """One date as it was typed: a day, a month or a year; None is what was left out."""
+
+    year: int | None
+    month: int | None
+    day: int | None
+
+    @classmethod
+    def of(cls, match: re.Match[str]) -> "_Typed":
+        parts = {
+            name.rstrip("2345"): MONTHS.get(value) or int(value) for name, value in match.groupdict().items() if value
+        }
+        return cls(parts.get("year"), parts.get("month"), parts.get("day"))
+
+    def days(self, year: int | None, today: date) -> tuple[date, date]:
+        """Its first and its last day; where no year is known, the last that has begun. Raises ValueError: no such."""
+        known = year if self.year is None else self.year
+        if known is None:
+            known = today.year if self._in(today.year)[0] <= today else today.year - 1
+        return self._in(known)
+
+    def _in(self, year: int) -> tuple[date, date]:
+        if self.month is None:
+            return date(year, 1, 1), date(year, 12, 31)
+        if self.day is None:
+            return _month(year, self.month)
+        return date(year, self.month, self.day), date(year, self.month, self.day)

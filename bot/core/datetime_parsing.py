@@ -1,0 +1,95 @@
+"""Days and times that operators type for something to happen: "18.30", "besok 9:00", "24/12 8 pm"."""
+
+import re
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final
+
+from bot.core.errors import Rejection
+from bot.core.text import plain
+from bot.core.time_of_day import next_at, read_time
+
+FURTHEST: Final = timedelta(days=366)
+MOST_DAYS: Final = 365
+LONGEST: Final = 60
+
+_DAY_AND_TIME: Final = re.compile(
+    r"(?P<day>today|tomorrow|hari ini|besok|lusa|\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[/.-]\d{1,2}(?:[/.-]\d{4})?),? "
+    r"(?P<time>.+)"
+)
+_DAY: Final = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}))?")
+_ISO_DAY: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_CLOCKS: Final = {"Asia/Jakarta": "wib", "Asia/Pontianak": "wib", "Asia/Makassar": "wita", "Asia/Jayapura": "wit"}
+"""What people add to the times of their own clocks; of another one it isn't read."""
+
+_NAMED_DAYS: Final = {"today": 0, "tomorrow": 1, "hari ini": 0, "besok": 1, "lusa": 2}
+
+
+def read_minute(text: str) -> int:
+    """A time of day as minutes since midnight.
+
+    Raises:
+        Rejection: it isn't one.
+    """
+    minute = read_time(text)
+    if minute is None:
+        raise Rejection("broadcast.time_unread")
+    return minute
+
+
+def read_moment(text: str, now: datetime, zone: tzinfo) -> datetime:
+    """When something is to happen, in UTC: a time of day, which is the next such one, or a day and a time.
+
+    `zone` is where the reader's clock is. A day without its year is the next such day.
+
+    Raises:
+        Rejection: it isn't a time, it has passed, or it is more than a year away.
+    """
+    said = _without_clock(plain(text[:LONGEST]).casefold(), zone)
+    match = _DAY_AND_TIME.fullmatch(said)
+    minute = read_time(match["time"]) if match else None
+    if match is None or minute is None:
+        return next_at(read_minute(said), zone, now)
+    day = _day(match["day"], now.astimezone(zone).date())
+    moment = datetime.combine(day, time(*divmod(minute, 60)), zone).astimezone(UTC)
+    if moment <= now:
+        raise Rejection("broadcast.time_passed")
+    if moment - now > FURTHEST:
+        raise Rejection("broadcast.time_too_far")
+    return moment
+
+
+def read_days(text: str) -> int:
+    """A number of days, 1 to 365.
+
+    Raises:
+        Rejection: it isn't one.
+    """
+    match = re.fullmatch(r"(\d{1,3})(?: (?:days?|hari))?", plain(text).casefold(), re.ASCII)
+    if match is None or not 1 <= int(match[1]) <= MOST_DAYS:
+        raise Rejection("broadcast.days_unread", most=MOST_DAYS)
+    return int(match[1])
+
+
+def _without_clock(said: str, zone: tzinfo) -> str:
+    own = _CLOCKS.get(getattr(zone, "key", ""))
+    return said.removesuffix(f" {own}") if own else said
+
+
+def _day(said: str, today: date) -> date:
+    if said in _NAMED_DAYS:
+        return today + timedelta(days=_NAMED_DAYS[said])
+    try:
+        if match := _ISO_DAY.fullmatch(said):
+            return date(*map(int, match.groups()))
+        if match := _DAY.fullmatch(said):
+            return _next_day(int(match[1]), int(match[2]), match[3], today)
+    except ValueError:
+        pass
+    raise Rejection("broadcast.time_unread")
+
+
+def _next_day(day: int, month: int, year: str | None, today: date) -> date:
+    if year is not None:
+        return date(int(year), month, day)
+    this_year = date(today.year, month, day)
+    return this_year if this_year >= today else date(today.year + 1, month, day)

@@ -1,0 +1,30 @@
+"""Money: exact whole rupiah and whole sats, and the reading of what people type. Never a float."""
+
+from bot.core.money.exact import (
+    MAX_RUPIAH,
+    MAX_SATS,
+    SATS_PER_BITCOIN,
+    SETTLEMENT_FEE_IDR,
+    Amount,
+    Currency,
+    Rupiah,
+    Sats,
+    rupiah_for_sats,
+    sats_for_rupiah,
+)
+from bot.core.money.typed import Ambiguous, parse_amount
+
+__all__ = [
+    "MAX_RUPIAH",
+    "MAX_SATS",
+    "SATS_PER_BITCOIN",
+    "SETTLEMENT_FEE_IDR",
+    "Ambiguous",
+    "Amount",
+    "Currency",
+    "Rupiah",
+    "Sats",
+    "parse_amount",
+    "rupiah_for_sats",
+    "sats_for_rupiah",
+]

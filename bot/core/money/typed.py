@@ -1,0 +1,189 @@
+"""From what a person typed to an exact amount, or to the question which of two sums is meant; never a guess."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from bot.core.errors import Rejection
+from bot.core.money.digits import Figure, read_figure
+from bot.core.money.exact import MAX_RUPIAH, MAX_SATS, SATS_PER_BITCOIN, Amount, Currency
+from bot.core.money.vocabulary import CURRENCIES, MILLION, SCALES, SLANG, THOUSAND, words_in
+from bot.core.money.words import UnknownWords, read_words
+from bot.core.text import has_odd_numerals, plain, without_pictures
+
+LONGEST: Final = 64
+"""Characters; the longest sum in words is well below, and work on junk is bounded."""
+
+SMALLEST_WISH: Final = 1_000
+"""Nobody sends less than a thousand rupiah or sats: such a reading is offered only if there is no other."""
+
+LARGEST_SHORTHAND: Final = 100 * MILLION
+"""A bare "1.5" or "50" stands for thousands or millions, but hardly for more than this."""
+
+DOUBTED_GROUP: Final = 10_000
+"""`150.000` is beyond doubt; `1.500` may be 1,500, or 1.5 million with a decimal point and "juta" left out."""
+
+MOST_CENTS: Final = 2
+"""Digits of a rupiah's fraction; more of them, even if they are all zeros, may be digits of the sum."""
+
+_UNITS = {"IDR": (1,), "SAT": (1,), "BTC": (SATS_PER_BITCOIN,), "₿": (1, SATS_PER_BITCOIN)}
+"""What one of each is in whole units. A whole number of ₿ is bitcoins to some and sats to others (BIP 177)."""
+
+_TOKEN = re.compile(r"\s*(?:(?P<figure>\d+(?:[.,' ]\d+)*)|(?P<run>[a-z]+|₿)\.?)")
+_CLOSING = re.compile(r"(?<=[\da-z₿])\s*(?:[.,]?\s*[-=]+|[.,!?]+)$")
+_BELOW_ZERO = re.compile(r"(?:[a-z₿]+\.?\s*)?-\s*[a-z₿]*\.?\s*\d|minus\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """What was typed can mean these sums, the smaller first: they are offered as buttons, even a single one."""
+
+    readings: tuple[Amount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """The parts of what was typed: the currency (IDR where none is named), and figures and words in order."""
+
+    currency: str
+    parts: tuple[str, ...]
+
+
+def parse_amount(text: str) -> Amount | Ambiguous:
+    """The exact sum that `text` names ("150rb", "Rp 1.500.000,00", "25k sat", "0,0005 btc"), or its readings.
+
+    Rupiah where no currency is named. What reads as two sums ("1.500", "1m", "50.00", "50") is never decided here.
+
+    Raises:
+        Rejection: `amount.unreadable`, `amount.not_positive`, `amount.fraction` (of a rupiah),
+            `amount.fraction_sats`, `amount.too_large` (with `maximum`), `amount.too_large_sats`.
+    """
+    typed = _split(text)
+    first, *others = typed.parts
+    figure = read_figure(first)
+    if figure is None or len(others) > 1 or (others and others[0] not in SCALES):
+        return _from_words(typed)
+    scales = SCALES[others[0]] if others else ()
+    if typed.currency == "IDR" and not scales:
+        return _from_bare_figure(figure)
+    return _from_figure(figure, scales or (1,), typed.currency)
+
+
+def _split(text: str) -> _Typed:
+    folded = plain(without_pictures(text)).casefold()
+    if has_odd_numerals(text) or len(folded) > LONGEST:
+        raise Rejection("amount.unreadable")
+    if _BELOW_ZERO.match(folded):
+        raise Rejection("amount.not_positive")
+    tokens = _tokens(_CLOSING.sub("", folded))
+    named = {CURRENCIES[token] for token in (tokens[:1] + tokens[-1:]) if token in CURRENCIES}
+    parts = tuple(_without_ends(tokens))
+    if not parts or len(named) > 1 or any(part in CURRENCIES for part in parts):
+        raise Rejection("amount.unreadable")
+    return _Typed(named.pop() if named else "IDR", parts)
+
+
+def _tokens(text: str) -> list[str]:
+    tokens, position = list[str](), 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        found = _words_of(match) if match else None
+        if match is None or found is None:
+            raise Rejection("amount.unreadable")
+        tokens.extend(found)
+        position = match.end()
+    return tokens
+
+
+def _words_of(match: re.Match[str]) -> list[str] | None:
+    return [match["figure"]] if match["figure"] else words_in(match["run"])
+
+
+def _without_ends(tokens: list[str]) -> list[str]:
+    """The tokens without a currency at either end ("Rp 50.000", "50.000 rupiah", "Rp 50.000 rupiah")."""
+    start = 1 if tokens and tokens[0] in CURRENCIES else 0
+    end = len(tokens) - 1 if len(tokens) > start and tokens[-1] in CURRENCIES else len(tokens)
+    return tokens[start:end]
+
+
+def _from_words(typed: _Typed) -> Amount | Ambiguous:
+    if len(typed.parts) == 1 and typed.parts[0] in SLANG and typed.currency == "IDR":
+        return Amount("IDR", SLANG[typed.parts[0]])
+    try:
+        readings = read_words(typed.parts)
+    except UnknownWords:
+        raise Rejection("amount.unreadable") from None
+    if typed.currency == "IDR" and readings[0] < SMALLEST_WISH and readings[0].denominator == 1:
+        return _from_bare_figure(Figure(int(readings[0]), None, int(readings[0])))
+    return _settle(readings, typed.currency)
+
+
+def _from_figure(figure: Figure, scales: tuple[int, ...], currency: str) -> Amount | Ambiguous:
+    """A figure with a scale or a currency that is not rupiah."""
+    meanings = [meaning * scale for meaning in figure.meanings for scale in scales]
+    is_whole_written_with_cents = figure.whole is None and not figure.grouped and meanings[0] < SMALLEST_WISH
+    if currency == "SAT" and scales == (1,) and is_whole_written_with_cents and meanings[0].denominator == 1:
+        return _settle([*meanings, Fraction(figure.joined)], "SAT", asked=True, smallest=1)
+    is_too_fine = any(1 < scale < 10**figure.decimals for scale in scales)
+    asked = len(scales) > 1 or figure.may_be_group or is_too_fine
+    return _settle(meanings, currency, asked=asked, smallest=1 if currency == "₿" else SMALLEST_WISH)
+
+
+def _from_bare_figure(figure: Figure) -> Amount | Ambiguous:
+    """A figure alone: rupiah as written where that makes sense, otherwise the question what was left out."""
+    if figure.whole is not None:
+        return _from_bare_whole(figure.whole, sure=figure.grouped or figure.exact is None)
+    exact = figure.exact or Fraction(0)
+    if figure.may_be_group:
+        return _settle(figure.meanings, "IDR", asked=True)
+    if figure.grouped or exact >= SMALLEST_WISH:
+        is_odd = figure.decimals > MOST_CENTS and exact.denominator == 1
+        return _settle([exact, *([Fraction(figure.joined)] if is_odd else [])], "IDR")
+    if exact.denominator > 1:
+        return _settle(_shorthand(exact), "IDR", asked=True)
+    joined_too = [Fraction(figure.joined)] if figure.joined >= SMALLEST_WISH else []
+    return _settle([exact * THOUSAND, *(joined_too or [exact * MILLION])], "IDR", asked=True)
+
+
+def _from_bare_whole(whole: int, *, sure: bool) -> Amount | Ambiguous:
+    if whole < SMALLEST_WISH:
+        return _settle(_shorthand(Fraction(whole)), "IDR", asked=whole > 0)
+    doubted = not sure and whole < DOUBTED_GROUP
+    return _settle([Fraction(whole), Fraction(whole * THOUSAND)] if doubted else [Fraction(whole)], "IDR")
+
+
+def _shorthand(number: Fraction) -> list[Fraction]:
+    """What a small bare number may stand for: so many thousands, so many millions."""
+    millions = number * MILLION
+    return [number * THOUSAND] + ([millions] if millions < LARGEST_SHORTHAND else [])
+
+
+def _settle(
+    readings: Iterable[Fraction], currency: str, *, asked: bool = False, smallest: int = SMALLEST_WISH
+) -> Amount | Ambiguous:
+    """One sure amount, or the readings that make sense.
+
+    Raises:
+        Rejection: no reading makes sense; the reason is that of the first.
+    """
+    unit: Currency = "IDR" if currency == "IDR" else "SAT"
+    sums = {reading * factor for reading in readings for factor in _UNITS[currency]}
+    whole = sorted(int(each) for each in sums if each.denominator == 1)
+    in_range = [each for each in whole if 0 < each <= (MAX_RUPIAH if unit == "IDR" else MAX_SATS)]
+    if not in_range:
+        raise _reason(sums, whole, unit)
+    sensible = [each for each in in_range if each >= smallest] or in_range
+    amounts = tuple(Amount(unit, each) for each in sensible)
+    return amounts[0] if len(amounts) == 1 and not asked else Ambiguous(amounts)
+
+
+def _reason(sums: set[Fraction], whole: list[int], unit: Currency) -> Rejection:
+    if all(each <= 0 for each in sums):
+        return Rejection("amount.not_positive")
+    if not whole:
+        return Rejection("amount.fraction" if unit == "IDR" else "amount.fraction_sats")
+    if unit == "IDR":
+        return Rejection("amount.too_large", maximum=int(MAX_RUPIAH))
+    return Rejection("amount.too_large_sats", maximum=int(MAX_SATS))

@@ -1,0 +1,106 @@
+"""Texts that staff write once, to be filled again and again: Telegram's HTML with variables in braces, as `{rate}`.
+
+A template is read once, when it is given, and kept in a form that can be filled without looking at it again: known
+tags alone, and no brace but a variable's.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from html import escape
+from html.parser import HTMLParser
+from typing import Final
+
+from bot.core.errors import Rejection
+from bot.core.text import plain
+
+_TAGS: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(("b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "tg-spoiler", "pre"), frozenset()),
+    "a": frozenset({"href"}),
+    "blockquote": frozenset({"expandable"}),
+    "code": frozenset({"class"}),
+    "span": frozenset({"class"}),
+    "tg-emoji": frozenset({"emoji-id"}),
+    "tg-time": frozenset({"unix", "format"}),
+}
+_VARIABLE: Final = re.compile(r"\{([a-z0-9_]+)\}")
+_BRACED: Final = re.compile(r"\{([^{}]*)\}")
+_PERCENT_ENCODED: Final = str.maketrans({"{": "%7B", "}": "%7D"})
+
+
+def read(html: str, variables: Collection[str]) -> str:
+    """`html` (Telegram's, made of a message's entities) as a template that may have these variables.
+
+    Raises:
+        Rejection: it says nothing, has another variable, a brace on its own, or markup Telegram has not.
+    """
+    markup = _Markup(variables)
+    markup.feed(html)
+    markup.close()
+    markup.end()
+    if not plain(markup.words):
+        raise Rejection("broadcast.empty")
+    return "".join(markup.out).strip()
+
+
+def as_written(variables: Collection[str]) -> str:
+    """Variables as they are written: `{rate}, {usdc}, …`."""
+    return ", ".join(f"{{{name}}}" for name in variables)
+
+
+def variables_in(template: str) -> frozenset[str]:
+    """Which variables a template has."""
+    return frozenset(_VARIABLE.findall(template))
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """The template with its variables replaced; `values` are markup, and have every variable."""
+    return _VARIABLE.sub(lambda match: values[match[1]], template)
+
+
+class _Markup(HTMLParser):
+    """Writes a template down anew: what Telegram knows, with every attribute quoted and nothing else."""
+
+    def __init__(self, variables: Collection[str]) -> None:
+        super().__init__(convert_charrefs=True)
+        self._variables = variables
+        self.out: list[str] = []
+        self.words = ""
+        self._open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in _TAGS:
+            raise Rejection("broadcast.markup")
+        self._open.append(tag)
+        self.out.append(f"<{tag}{''.join(_attribute(*each) for each in attrs if each[0] in _TAGS[tag])}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self._open or self._open.pop() != tag:
+            raise Rejection("broadcast.markup")
+        self.out.append(f"</{tag}>")
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+        named = _BRACED.sub(self._named, data)
+        if re.search(r"[{}]", _VARIABLE.sub("", named)):
+            raise Rejection("broadcast.lone_brace", known=as_written(self._variables))
+        self.out.append(escape(named, quote=False))
+
+    def handle_comment(self, data: str) -> None:
+        del data
+        raise Rejection("broadcast.markup")
+
+    def end(self) -> None:
+        """All has been read."""
+        if self._open:
+            raise Rejection("broadcast.markup")
+
+    def _named(self, match: re.Match[str]) -> str:
+        name = match[1].strip().lower()
+        if name not in self._variables:
+            known = as_written(self._variables)
+            raise Rejection("broadcast.unknown_variable", name=f"{{{plain(match[1])[:40]}}}", known=known)
+        return f"{{{name}}}"
+
+
+def _attribute(name: str, value: str | None) -> str:
+    return f" {name}" if value is None else f' {name}="{escape(value.translate(_PERCENT_ENCODED))}"'

@@ -1,0 +1,73 @@
+"""Times of a person's own day: when the daily quote is next due, when it is quiet, and the times that people type."""
+
+import re
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from typing import Final
+
+from bot.core.text import plain
+
+MINUTES: Final = 24 * 60
+USUAL_QUIET: Final = (22 * 60, 7 * 60)
+"""From ten at night to seven in the morning, for whoever hasn't said otherwise."""
+
+_HALF_A_DAY: Final = 12
+_BEGINS: Final = {"am": 0, "pagi": 0, "pm": 12, "siang": 10, "sore": 12, "malam": 17}
+"""The first of the twelve hours that a word speaks of: "1 siang" is 13:00, "12 malam" midnight, "2 malam" 02:00."""
+
+_TIME: Final = re.compile(
+    r"(?:(?:jam|pukul|pkl|at) ?)?(?P<hour>\d{1,2})"
+    r"(?:[.:]?(?P<minute>[0-5]\d))? ?(?P<part>am|pm|pagi|siang|sore|malam)?",
+    re.ASCII,
+)
+_SPAN: Final = re.compile(
+    r"(?:from |dari )?(?P<start>.+?) ?(?:-| to | until | till | sampai | hingga | s/d ) ?(?P<end>.+)"
+)
+_DOTTED: Final = re.compile(r"\b([ap])\.m\.?")
+LONGEST: Final = 40
+
+
+def next_at(minute: int, zone: tzinfo, after: datetime) -> datetime:
+    """The first moment after `after` (aware) at which the clocks of `zone` show `minute` of the day (0 to 1,439); UTC.
+
+    A time that the clocks skip comes as much later as they were put forward; one they show twice counts once.
+    """
+    day, at = after.astimezone(zone).date(), time(*divmod(minute, 60))
+    days = (day + timedelta(days=ahead) for ahead in (-1, 0, 1, 2))
+    moments = [datetime.combine(each, at, tzinfo=zone).astimezone(UTC) for each in days]
+    return min(moment for moment in moments if moment > after)
+
+
+def is_quiet(now: datetime, zone: tzinfo, start: int | None, end: int | None) -> bool:
+    """Whether it is between `start` and `end`, minutes of the day in `zone`; never where either is None."""
+    if start is None or end is None:
+        return False
+    local = now.astimezone(zone)
+    minute = local.hour * 60 + local.minute
+    return start <= minute < end if start <= end else minute >= start or minute < end
+
+
+def read_time(text: str) -> int | None:
+    """The minute of the day that `text` names ("7:30", "07.30", "7 pm", "jam 8 malam"); None where it names none."""
+    folded = _folded(text)
+    match = _TIME.fullmatch(folded) if len(folded) <= LONGEST else None
+    if match is None:
+        return None
+    hour, minute = int(match["hour"]), int(match["minute"] or 0)
+    # Midnight is also the end of a day.
+    if hour * 60 + minute > MINUTES:
+        return None
+    if match["part"] and hour <= _HALF_A_DAY:
+        begins = _BEGINS[match["part"]]
+        hour = begins + (hour - begins) % _HALF_A_DAY
+    return (hour * 60 + minute) % MINUTES
+
+
+def read_span(text: str) -> tuple[int, int] | None:
+    """Two times with a dash or a word between them ("22-7", "10 pm to 6 am"); None where it isn't that."""
+    match = _SPAN.fullmatch(_folded(text)[: LONGEST * 2])
+    start, end = (read_time(match["start"]), read_time(match["end"])) if match else (None, None)
+    return None if start is None or end is None or start == end else (start, end)
+
+
+def _folded(text: str) -> str:
+    return _DOTTED.sub(r"\1m", plain(text).casefold())

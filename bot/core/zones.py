@@ -1,0 +1,130 @@
+"""Whose time is shown: a person's zone, and finding it by what they type: a city, a country, a zone's name, UTC+2."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from rapidfuzz import fuzz
+
+from bot.core.text import plain
+
+PRESUMED: Final = ZoneInfo.no_cache("Asia/Jakarta")
+"""For people who haven't said where they live. An app may know better, which is why it isn't the Jakarta of those who
+have chosen that."""
+
+INDONESIAN: Final = ("Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura")
+"""WIB, WITA, WIT."""
+
+MOST_OFFERED: Final = 6
+LONGEST_QUERY: Final = 60
+
+Names = Mapping[str, Iterable[str]]
+"""Zone -> what its places are called, in any language."""
+
+_WEST, _EAST = timedelta(hours=-12), timedelta(hours=14)
+_LEAST_LETTERS: Final = 3
+_LIKE: Final = 78.0
+"""Similarity in percent from which a misspelt name is offered."""
+
+_OFFSET: Final = re.compile(r"(?:utc|gmt)? ?([+-]) ?(\d{1,2})(?:[:.]?([0-5]\d))?", re.IGNORECASE | re.ASCII)
+_HOUR, _HALF_A_YEAR = timedelta(hours=1), timedelta(days=182)
+
+
+def zone_of(key: str) -> ZoneInfo:
+    """The zone of this name; the presumed one where none has been chosen, or this machine doesn't know it."""
+    if not key:
+        return PRESUMED
+    try:
+        return ZoneInfo(key)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return PRESUMED
+
+
+def find_zones(query: str, names: Names, now: datetime) -> tuple[str, ...]:
+    """The zones that `query` may mean, the likeliest first, at most six; none where nothing is like it.
+
+    Whole names go before beginnings, those before misspellings. A difference from UTC in whole hours is a zone of its
+    own; others are those where it is so `now` (aware).
+    """
+    typed = plain(query)
+    if not typed or len(typed) > LONGEST_QUERY:
+        return ()
+    if typed.casefold() in {"utc", "gmt"}:
+        return ("Etc/UTC",)
+    if match := _OFFSET.fullmatch(typed):
+        return _at_offset(_offset(*match.groups()), names, now)
+    return _named(typed, names, now)[:MOST_OFFERED]
+
+
+def offered_zone(key: str, names: Names) -> ZoneInfo | None:
+    """The zone that a button offered; None for what no button of ours could have."""
+    offset = re.fullmatch(r"Etc/GMT[+-]\d{1,2}", key, re.ASCII)
+    if key not in names and key != "Etc/UTC" and not offset:
+        return None
+    zone = zone_of(key)
+    return None if zone is PRESUMED else zone
+
+
+def _offset(sign: str, hours: str, minutes: str | None) -> timedelta:
+    size = timedelta(hours=int(hours), minutes=int(minutes or 0))
+    return -size if sign == "-" else size
+
+
+def _at_offset(offset: timedelta, names: Names, now: datetime) -> tuple[str, ...]:
+    if not _WEST <= offset <= _EAST:
+        return ()
+    if offset % _HOUR:
+        return tuple(key for key in names if now.astimezone(zone_of(key)).utcoffset() == offset)[:MOST_OFFERED]
+    hours = offset // _HOUR
+    # POSIX counts the other way round: what everybody calls UTC+2 is named Etc/GMT-2.
+    return (f"Etc/GMT{-hours:+d}" if hours else "Etc/UTC",)
+
+
+def _named(typed: str, names: Names, now: datetime) -> tuple[str, ...]:
+    asked = _squeezed(typed)
+    if not asked:
+        return ()
+    called = _called(names)
+    if exact := [key for key, forms in called.items() if asked in forms]:
+        return _told_apart(exact, now)
+    if len(asked) < _LEAST_LETTERS:
+        return ()
+    begun = {key: [len(form) for form in forms if form.startswith(asked)] for key, forms in called.items()}
+    if any(begun.values()):
+        return tuple(sorted((key for key, lengths in begun.items() if lengths), key=lambda key: min(begun[key])))
+    likeness = {key: max(fuzz.ratio(asked, form) for form in forms) for key, forms in called.items()}
+    likely = [key for key, score in likeness.items() if score >= _LIKE]
+    return tuple(sorted(likely, key=lambda key: -likeness[key]))
+
+
+def _called(names: Names) -> dict[str, set[str]]:
+    """Zone -> its names without spaces and signs. Those we know people in come first, each country's main one too."""
+    ours = _our_names()
+    keys = (*(key for key in ours if key in names), *(key for key in names if key not in ours))
+    return {key: {_squeezed(name) for name in (key, *ours.get(key, ()), *names[key])} for key in keys}
+
+
+def _told_apart(keys: Iterable[str], now: datetime) -> tuple[str, ...]:
+    """One zone of each time: a country's zones that agree in summer and winter needn't be chosen between."""
+    apart: dict[tuple[timedelta | None, ...], str] = {}
+    for key in keys:
+        zone = zone_of(key)
+        apart.setdefault(tuple(at.astimezone(zone).utcoffset() for at in (now, now + _HALF_A_YEAR)), key)
+    return tuple(apart.values())
+
+
+@lru_cache(maxsize=8192)
+def _squeezed(name: str) -> str:
+    return re.sub(r"[\W_]+", "", plain(name).casefold())
+
+
+@cache
+def _our_names() -> Mapping[str, tuple[str, ...]]:
+    """Cities and regions that no zone is named after, though people live there."""
+    known = json.loads((files("bot.core") / "places.json").read_text(encoding="utf-8"))
+    return {key: tuple(names) for key, names in known.items()}

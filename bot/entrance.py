@@ -1,0 +1,249 @@
+"""How an update comes in: who is it, which draft is open, then through the handlers.
+
+Order of the handlers: `FIRST` takes corrections of what was written, `FORGETS` ends a typed question that something
+else has overtaken; then come support's, each part in a group of its own; `REPLIES` takes what a person writes in answer
+to a message of their ticket; group 0 takes what works at any point of any conversation (orders' buttons, commands that
+ask no questions, groups); group 1 is the conversation, and what is said outside one.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from typing import Any
+
+import structlog
+from telegram import Chat, Update
+from telegram.ext import (
+    Application,
+    ApplicationHandlerStop,
+    CallbackQueryHandler,
+    ChatMemberHandler,
+    CommandHandler,
+    MessageHandler,
+    filters,
+)
+
+from bot.broadcasts import buttons as broadcast_presses
+from bot.broadcasts import handlers as broadcasting
+from bot.broadcasts.typed import WHOLE_MESSAGES
+from bot.checkout.conversation import around_the_conversation, conversation
+from bot.checkout.screens import draft_expired as lapsed
+from bot.checkout.screens import start
+from bot.checkout.screens.parts import with_way_back
+from bot.core.mistakes import frames
+from bot.infra.db.ports import RowUnreadable, StoreDown
+from bot.infra.telegram.inbound.flood import FloodGate
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui import questions
+from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.infra.telegram.ui.session import VISIT, Desk, Visit
+from bot.operations import handlers as alarms
+from bot.operations import statistics_handlers as figures
+from bot.orders import handlers as presses
+from bot.orders import history_handlers as history
+from bot.orders.receipts import verify_handlers as verifying
+from bot.rates import alert_handlers as alerting
+from bot.rates import handlers as rate
+from bot.rates import subscription_handlers as subscribing
+from bot.recipients import handlers as saved
+from bot.staff import audit_handlers as auditing
+from bot.support.reveal import handlers as revealing
+from bot.support.saved_replies import handlers as saved_answers
+from bot.support.staff import handlers as staff
+from bot.support.user_chat import edits
+from bot.support.user_chat import handlers as tickets
+from bot.support.user_chat import help_handlers as helping
+from bot.support.user_chat import typed as ticket_words
+from bot.users import phrase_handlers as phrases
+from bot.users import privacy_handlers as privacy
+from bot.users import settings_handlers as settings
+from bot.users.activity import Did, did
+from bot.users.arrival import catch_up, visit_of
+
+log = structlog.get_logger(__name__)
+
+FRAMES_LOGGED = 4
+FIRST, FORGETS, STAFF, REPLIES = -102, -101, -100, -1
+PARTS: tuple[Callable[[], list[Handler]], ...] = (
+    rate.handlers,
+    saved.handlers,
+    history.handlers,
+    privacy.handlers,
+    settings.handlers,
+    phrases.handlers,
+    verifying.handlers,
+    broadcasting.handlers,
+    subscribing.handlers,
+    figures.handlers,
+    alarms.handlers,
+    broadcast_presses.handlers,
+    auditing.handlers,
+    tickets.handlers,
+    helping.handlers,
+)
+"""What works at any point of any conversation: each part of the house brings its own commands and buttons."""
+
+ANSWERS: dict[str, questions.Answer] = {
+    saved.NAME: saved.name_typed,
+    saved.HOLDER: saved.holder_typed,
+    phrases.QUESTION: phrases.typed,
+    settings.PLACE: settings.place_typed,
+    verifying.QUESTION: verifying.code_typed,
+    subscribing.HOUR: subscribing.hour_typed,
+    subscribing.HUSH: subscribing.hush_typed,
+    alerting.PRICE: alerting.price_typed,
+    figures.TIME: figures.time_typed,
+    revealing.REASON: revealing.reason_typed,
+    saved_answers.NAME: saved_answers.name_typed,
+}
+"""What takes the typed answer to which question outside of a draft."""
+
+WHOLE_ANSWERS: dict[str, questions.WholeAnswer] = {
+    **WHOLE_MESSAGES,
+    **ticket_words.WHOLE_MESSAGES,
+    **saved_answers.WHOLE,
+}
+"""The same for what may be more than words."""
+
+DAMAGED = {
+    "orders": "talk.order_unreadable",
+    "drafts": "draft.unreadable",
+    "recipients": "recipient.unreadable",
+}
+"""Table -> what a person reads whose row of it can't be read. Trying again doesn't help with these."""
+
+Show = Callable[[Visit], Awaitable[Screen]]
+
+
+def register(application: Application) -> None:  # type: ignore[type-arg]
+    """Put every handler in its place."""
+    application.add_handler(verifying.group_handler())
+    application.add_handler(MessageHandler(filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, _in_a_group))
+    application.add_handler(ChatMemberHandler(_membership, ChatMemberHandler.MY_CHAT_MEMBER))
+    application.add_handler(edits.handler(), group=FIRST)
+    application.add_handler(questions.forget_handler(), group=FORGETS)
+    for group, handlers in enumerate(staff.handlers(), STAFF):
+        for handler in handlers:
+            application.add_handler(handler, group=group)
+    application.add_handler(ticket_words.handler(), group=REPLIES)
+    application.add_handler(questions.answer_handler(ANSWERS, WHOLE_ANSWERS))
+    for part in PARTS:
+        for handler in part():
+            application.add_handler(handler)
+    application.add_handler(CallbackQueryHandler(presses.order_pressed, pattern=data.ORDER_PATTERN))
+    for command, show in _shows().items():
+        application.add_handler(CommandHandler(command, _at_any_point(show), filters=PRIVATE))
+    application.add_handler(verifying.code_handler(), group=1)
+    application.add_handler(conversation(), group=1)
+    for handler in around_the_conversation():
+        application.add_handler(handler, group=1)
+    application.add_error_handler(_apologise)
+
+
+def processor(
+    application: Application,  # type: ignore[type-arg]
+    desk: Desk,
+    gate: FloodGate,
+) -> Callable[[Update], Awaitable[None]]:
+    """What the lanes hand each update to."""
+
+    async def process(update: Update) -> None:
+        if await gate.refuses(desk, update):
+            return
+        visit = await visit_of(desk, update)
+        if visit is None:
+            return
+        # Who has just written or pressed something waits for what comes of it: their orders are polled first.
+        desk.viewed.user_active(visit.person.id)
+        token = VISIT.set(visit)
+        try:
+            if visit.damage is not None:
+                await _tell_unreadable(visit, visit.damage)
+                return
+            await application.process_update(update)
+            if visit.failure is not None:
+                raise visit.failure
+            await visit.acknowledge()
+            await catch_up(visit)
+        finally:
+            VISIT.reset(token)
+
+    return process
+
+
+def _shows() -> dict[str, Show]:
+    return {
+        "start": start.show,
+        "status": alarms.show_status,
+        "help": tickets.help_page,
+    }
+
+
+def _at_any_point(show: Show) -> Callable[[Update, Context], Coroutine[Any, Any, None]]:
+    async def handle(_: Update, __: Context) -> None:
+        visit = VISIT.get()
+        await visit.say(with_way_back(visit.t, visit.draft, await show(visit)))
+        raise ApplicationHandlerStop
+
+    return handle
+
+
+async def _in_a_group(update: Update, context: Context) -> None:
+    """A payment is nobody else's business: in a group the bot offers the private chat, when it is spoken to."""
+    visit = VISIT.get()
+    message, chat = update.effective_message, update.effective_chat
+    name = context.bot.username
+    text = (message.text or "") if message else ""
+    if chat is not None and _is_for_us(text, name):
+        button = Button(visit.t.plain("group.open"), url=f"https://t.me/{name}?start=group")
+        await visit.desk.messenger.send_text(
+            chat.id, visit.t("group.text"), ((button,),), lane="talk", reply_to=message.message_id if message else None
+        )
+    raise ApplicationHandlerStop
+
+
+def _is_for_us(text: str, name: str) -> bool:
+    """Whether the bot is spoken to: by its name, or by a command that isn't another bot's."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    return f"@{name}".lower() in text.lower() or (first.startswith("/") and "@" not in first)
+
+
+async def _membership(update: Update, _: Context) -> None:
+    change = update.my_chat_member
+    visit = VISIT.get()
+    if change is not None and change.chat.type == Chat.PRIVATE and change.new_chat_member.status == "kicked":
+        now = visit.desk.clock.now()
+        # Telegram's time: what happened between the block and this update couldn't be sent either.
+        blocked_at = min(change.date, now)
+        async with visit.desk.store.transaction() as tx:
+            await tx.people.save(replace(visit.person, blocked_at=blocked_at))
+            await tx.subscriptions.delete(visit.person.id)
+            await did(tx, visit.person.id, Did.BLOCKED, now)
+        visit.away_since, visit.has_missed = None, False
+    raise ApplicationHandlerStop
+
+
+async def _apologise(_: object, context: Context) -> None:
+    """Something of ours broke: the person is told, the log gets the kind of error, and the chat goes on."""
+    error, visit = context.error, VISIT.get(None)
+    if isinstance(error, RowUnreadable) and error.table in DAMAGED and visit is not None:
+        await _tell_unreadable(visit, error)
+        return
+    if isinstance(error, StoreDown) and visit is not None:
+        # The lane tries the same update again; the person need not hear of it.
+        visit.failure = error
+        return
+    # Without the exception's text, which may quote what a person wrote.
+    log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
+    if visit is not None:
+        await visit.acknowledge()
+        await visit.say(Screen(visit.t("talk.broken")))
+
+
+async def _tell_unreadable(visit: Visit, error: RowUnreadable) -> None:
+    """Say what is damaged. An open draft is closed after that: who has read nothing would wonder where it went."""
+    log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))
+    await visit.acknowledge()
+    await visit.say(lapsed.damaged(visit.t) if error.is_of_draft else Screen(visit.t(DAMAGED[error.table])))
+    if error.is_of_draft:
+        await visit.desk.drafts.set_unreadable_aside(visit.chat_id)

@@ -1,0 +1,1 @@
+"""What any bot needs and no rupiah: database, Telegram, outbox, texts, drawing, HTTP and logs."""

@@ -1,0 +1,1 @@
+"""SQLAlchemy Core on SQLite or PostgreSQL: connections, encryption, migrations and the leader."""

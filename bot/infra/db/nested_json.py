@@ -1,0 +1,52 @@
+"""What an order or a draft holds inside it, to JSON values and back: every digit of a rate as it was."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from bot.core.money import Amount
+from bot.orders.order import Deposit
+from bot.rates.quote import Quote, payload_of, quote_in
+from bot.recipients.methods import PayoutMethod
+
+Json = Mapping[str, Any]
+
+
+def from_method(method: PayoutMethod) -> Json:
+    """A payout method as JSON."""
+    return asdict(method)
+
+
+def to_method(value: Json) -> PayoutMethod:
+    """A payout method from JSON."""
+    return PayoutMethod(**value)
+
+
+def from_amount(amount: Amount) -> Json:
+    """An amount as JSON."""
+    return asdict(amount)
+
+
+def to_amount(value: Json) -> Amount:
+    """An amount from JSON."""
+    return Amount(**value)
+
+
+def from_deposit(deposit: Deposit) -> Json:
+    """Deposit instructions as JSON."""
+    return asdict(deposit)
+
+
+def to_deposit(value: Json) -> Deposit:
+    """Deposit instructions from JSON."""
+    return Deposit(**value)
+
+
+def from_quote(quote: Quote) -> Json:
+    """A quote as JSON: the rates as text, the time in UTC."""
+    return payload_of(quote)
+
+
+def to_quote(value: Json) -> Quote:
+    """A quote from JSON."""
+    return quote_in(value)

@@ -1,0 +1,68 @@
+"""Bars beside each other on their lines."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from bot.infra.drawing.block import WORD, Block
+from bot.infra.drawing.canvas import Canvas
+from bot.infra.drawing.chart.axes import LABELS_BELOW, Plot, draw_below, draw_levels, right_of
+from bot.infra.drawing.chart.facts import Bar, BarFacts, Mark
+from bot.infra.drawing.chart.layout import AREA, LEFT, PLOT_HEIGHT, SMALL
+from bot.infra.drawing.letters import drawable
+from bot.infra.drawing.palette import ACCENT, CARD, INK
+
+MOST: Final = 62
+"""More bars than this can't be told apart: the last ones are drawn."""
+
+_SHARE_OF_STEP, _WIDEST, _RADIUS = 0.68, 120, 12
+_LEAST = 6
+"""So high is a bar that isn't nothing."""
+
+_VALUE_GAP = 6
+
+
+def bars(facts: BarFacts) -> Block:
+    """Levels, bars and what stands below and above them. The last bar, which is now, is the strongest."""
+    right = right_of(facts.levels)
+    shown = facts.bars[-MOST:]
+    with_values = _has_room(shown, (right - LEFT) / max(len(shown), 1))
+    above = SMALL.leading + _VALUE_GAP if with_values else 0
+
+    def draw(canvas: Canvas, top: int) -> None:
+        plot = Plot(top + above, right)
+        draw_levels(canvas, plot, facts.levels)
+        for place, bar in enumerate(shown):
+            middle, width = _place(plot, place, len(shown))
+            high = _draw_bar(canvas, plot, bar, (middle, width), is_last=place == len(shown) - 1)
+            if with_values and bar.value:
+                at = (middle, SMALL.baseline(high - SMALL.leading - _VALUE_GAP))
+                canvas.write(drawable(bar.value, WORD), SMALL, at, INK, CARD, align="middle")
+        draw_below(canvas, plot, [Mark((place + 0.5) / len(shown), bar.label) for place, bar in enumerate(shown)])
+
+    return Block(above + PLOT_HEIGHT + LABELS_BELOW, draw)
+
+
+def _place(plot: Plot, place: int, count: int) -> tuple[int, int]:
+    """Middle and width of a bar."""
+    step = plot.width / count
+    return LEFT + round((place + 0.5) * step), max(min(round(step * _SHARE_OF_STEP), _WIDEST), 2)
+
+
+def _draw_bar(canvas: Canvas, plot: Plot, bar: Bar, at: tuple[int, int], *, is_last: bool) -> int:
+    """Draw it, round at the top only; where its top is."""
+    middle, width = at
+    foot = plot.y(0)
+    top = min(plot.y(bar.share), foot - _LEAST) if bar.share > 0 else foot
+    left, radius = middle - width // 2, min(_RADIUS, width // 2, foot - top)
+    ink = ACCENT if is_last else AREA
+    if radius > 0:
+        canvas.rounded((left, top, left + width, top + 2 * radius), radius, ink, CARD)
+        canvas.fill((left, top + radius, left + width, foot), ink)
+    return top
+
+
+def _has_room(shown: Sequence[Bar], step: float) -> bool:
+    """Whether no value would run into the next one."""
+    return any(bar.value for bar in shown) and all(
+        SMALL.width(drawable(bar.value, WORD)) + _VALUE_GAP <= step for bar in shown
+    )

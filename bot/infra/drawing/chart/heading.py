@@ -1,0 +1,127 @@
+"""What stands around every chart: whose it is, what it shows, the one figure, and a few more under it."""
+
+from typing import Final
+
+from bot.infra.drawing import shapes
+from bot.infra.drawing.block import SENTENCE, WORD, Block
+from bot.infra.drawing.canvas import Canvas
+from bot.infra.drawing.chart.facts import SheetFacts, Trend
+from bot.infra.drawing.chart.layout import (
+    CARD_LEFT,
+    CARD_RIGHT,
+    FALLEN,
+    FALLEN_GROUND,
+    LEFT,
+    RIGHT,
+    RISEN_GROUND,
+    SMALL,
+    TEXT_WIDTH,
+)
+from bot.infra.drawing.lettering import Lines, Style, Weight, fitted, wrapped
+from bot.infra.drawing.letters import drawable
+from bot.infra.drawing.palette import ACCENT, CARD, INK, INK_2, LINE, SENT, SOFT
+
+_BRAND = Style(Weight.EXTRA_BOLD, 44, 60)
+_PILLS = tuple(Style(Weight.BOLD, size, 52) for size in (38, 34))
+_TITLE = Style(Weight.MEDIUM, 42, 56)
+_FIGURES = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.25)) for size in (108, 96, 84, 72, 60))
+_NOTES = tuple(Style(Weight.MEDIUM, size, 52) for size in (36, 34))
+_VALUES = tuple(Style(Weight.BOLD, size, 52) for size in (42, 38, 34))
+
+_MARK, _MARK_RADIUS, _MARK_GAP = 60, 17, 18
+_PILL_X, _PILL_HEIGHT = 26, 68
+_NOTE_GAP, _COLUMN_GAP, _COLUMNS_TOP = 24, 28, 30
+_LINE_THICKNESS = 2
+
+_CHANGE_COLOURS: Final = {
+    Trend.UP: (SENT, RISEN_GROUND),
+    Trend.DOWN: (FALLEN, FALLEN_GROUND),
+    Trend.FLAT: (INK_2, SOFT),
+}
+"""Ink and ground."""
+
+
+def brand(facts: SheetFacts) -> Block:
+    """Kirim's mark and name on the left, the period on the right."""
+    pill = fitted(drawable(facts.period, WORD), _PILLS, TEXT_WIDTH // 2, 1)
+    room = TEXT_WIDTH - _MARK - _MARK_GAP - round(pill.width) - 2 * _PILL_X - _COLUMN_GAP
+    name = wrapped(drawable(facts.brand, WORD), _BRAND, room, 1)
+
+    def draw(canvas: Canvas, top: int) -> None:
+        below = top + (_PILL_HEIGHT - _MARK) // 2
+        canvas.stamp(shapes.rounded_square(_MARK, _MARK_RADIUS), (LEFT, below), ACCENT, CARD)
+        canvas.stamp(shapes.bolt(_MARK), (LEFT, below), CARD, ACCENT)
+        canvas.write_lines(name, (LEFT + _MARK + _MARK_GAP, below), INK, CARD)
+        _pill(canvas, pill, RIGHT - _pill_width(pill), top, (ACCENT, SOFT))
+
+    return Block(_PILL_HEIGHT, draw)
+
+
+def headline(facts: SheetFacts) -> Block:
+    """What is shown, and its figure."""
+    title = wrapped(drawable(facts.title, SENTENCE), _TITLE, TEXT_WIDTH, 1)
+    figure = fitted(drawable(facts.figure, WORD), _FIGURES, TEXT_WIDTH, 1)
+
+    def draw(canvas: Canvas, top: int) -> None:
+        canvas.write_lines(title, (LEFT, top), INK_2, CARD)
+        canvas.write_lines(figure, (LEFT, top + title.height), INK, CARD)
+
+    return Block(title.height + figure.height, draw)
+
+
+def change(facts: SheetFacts) -> Block:
+    """By how much it changed, in a colour that says which way, and since when."""
+    pill = fitted(drawable(facts.change, WORD), _PILLS, TEXT_WIDTH // 2, 1)
+    taken = _pill_width(pill) + _NOTE_GAP if pill.texts else 0
+    note = fitted(drawable(facts.note, SENTENCE), _NOTES, TEXT_WIDTH - taken, 1)
+
+    def draw(canvas: Canvas, top: int) -> None:
+        _pill(canvas, pill, LEFT, top, _CHANGE_COLOURS[facts.trend])
+        below = top + (_PILL_HEIGHT - note.style.leading) // 2
+        canvas.write_lines(note, (LEFT + taken, below), INK_2, CARD)
+
+    return Block(_PILL_HEIGHT if pill.texts or note.texts else 0, draw)
+
+
+def columns(facts: SheetFacts) -> Block:
+    """A line, and under it the lesser figures beside each other."""
+    count = max(len(facts.columns), 1)
+    width = (TEXT_WIDTH - _COLUMN_GAP * (count - 1)) // count
+    cells = [
+        (wrapped(drawable(label, WORD), SMALL, width, 1), fitted(drawable(value, WORD), _VALUES, width, 1))
+        for label, value in facts.columns
+    ]
+
+    def draw(canvas: Canvas, top: int) -> None:
+        canvas.fill((LEFT, top, RIGHT, top + _LINE_THICKNESS), LINE)
+        for place, (label, value) in enumerate(cells):
+            left = LEFT + place * (width + _COLUMN_GAP)
+            canvas.write_lines(label, (left, top + _COLUMNS_TOP), INK_2, CARD)
+            canvas.write_lines(value, (left, top + _COLUMNS_TOP + SMALL.leading), INK, CARD)
+
+    return Block(_COLUMNS_TOP + SMALL.leading + _VALUES[0].leading if cells else 0, draw)
+
+
+def footer(facts: SheetFacts) -> Block:
+    """When, and by whom it was said."""
+    lines = wrapped(drawable(facts.footer, SENTENCE), SMALL, TEXT_WIDTH, 2)
+    return Block(lines.height, lambda canvas, top: canvas.write_lines(lines, (LEFT, top), INK_2, CARD))
+
+
+def card(canvas: Canvas, top: int, bottom: int, radius: int) -> None:
+    """The sheet that all of it is on."""
+    canvas.rounded((CARD_LEFT, top, CARD_RIGHT, bottom), radius, CARD, "page")
+
+
+def _pill_width(text: Lines) -> int:
+    return round(text.width) + 2 * _PILL_X
+
+
+def _pill(canvas: Canvas, text: Lines, left: int, top: int, colours: tuple[str, str]) -> None:
+    """A text on a ground with round ends."""
+    if not text.texts:
+        return
+    ink, ground = colours
+    canvas.rounded((left, top, left + _pill_width(text), top + _PILL_HEIGHT), _PILL_HEIGHT // 2, ground, CARD)
+    below = top + (_PILL_HEIGHT - text.style.leading) // 2
+    canvas.write_lines(text, (left + _PILL_X, below), ink, ground)

@@ -1,0 +1,67 @@
+"""From facts to a PNG, at once or beside the event loop."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from bot.infra.drawing.block import Block, space
+from bot.infra.drawing.canvas import Canvas
+from bot.infra.drawing.chart import heading
+from bot.infra.drawing.chart.bars import bars
+from bot.infra.drawing.chart.facts import BarFacts, ChartFacts, SheetFacts
+from bot.infra.drawing.chart.layout import CARD_LEFT, CHART, WIDTH
+from bot.infra.drawing.chart.line import line
+from bot.infra.drawing.palette import PAGE
+
+_CARD_RADIUS, _CARD_PADDING = 44, 48
+_GAP = 30
+
+# A thread of its own, as for receipts: neither waits for the other.
+_RENDERER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="chart")
+
+
+def render_chart(facts: ChartFacts) -> bytes:
+    """Draw a line as a PNG, 1080 pixels wide. Pure and synchronous; the same facts give the same bytes."""
+    return _render(facts, line(facts))
+
+
+def render_bars(facts: BarFacts) -> bytes:
+    """Draw bars as a PNG, 1080 pixels wide. Pure and synchronous; the same facts give the same bytes."""
+    return _render(facts, bars(facts))
+
+
+async def render_chart_off_loop(facts: ChartFacts) -> bytes:
+    """Draw as `render_chart` does, without holding up the event loop."""
+    return await asyncio.get_running_loop().run_in_executor(_RENDERER, render_chart, facts)
+
+
+async def render_bars_off_loop(facts: BarFacts) -> bytes:
+    """Draw as `render_bars` does, without holding up the event loop."""
+    return await asyncio.get_running_loop().run_in_executor(_RENDERER, render_bars, facts)
+
+
+def _render(facts: SheetFacts, plot: Block) -> bytes:
+    parts = _apart(
+        [
+            heading.brand(facts),
+            heading.headline(facts),
+            heading.change(facts),
+            plot,
+            heading.columns(facts),
+            heading.footer(facts),
+        ]
+    )
+    bottom = CARD_LEFT + _CARD_PADDING + sum(part.height for part in parts) + _CARD_PADDING
+    canvas = Canvas(WIDTH, bottom + CARD_LEFT, PAGE, CHART)
+    heading.card(canvas, CARD_LEFT, bottom, _CARD_RADIUS)
+    top = CARD_LEFT + _CARD_PADDING
+    for part in parts:
+        part.draw(canvas, top)
+        top += part.height
+    return canvas.png()
+
+
+def _apart(parts: Sequence[Block]) -> list[Block]:
+    """Those that have anything to say, with room between them."""
+    said = [part for part in parts if part.height]
+    return [block for part in said for block in (part, space(_GAP))][:-1]

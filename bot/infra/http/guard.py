@@ -1,0 +1,60 @@
+"""What goes around every answer: headers that keep it to itself, and failures that tell nothing of what was asked."""
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bot.core.mistakes import frames
+
+log = structlog.get_logger(__name__)
+
+FRAMES_LOGGED = 4
+
+# Nothing from elsewhere, nothing inline: were any text ever taken for markup, the browser would refuse to run it.
+_POLICY = (
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+)
+CONTENT_SECURITY_POLICY = "; ".join(_POLICY)
+HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "x-robots-tag": "noindex, nofollow, noarchive",
+    "referrer-policy": "no-referrer",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+CACHING, PRIVATE = b"cache-control", b"no-store"
+ENCRYPTED_ONLY = "max-age=31536000"
+
+
+class Guard:
+    """The outermost layer. `encrypted` where the public address is https: browsers then never go without it."""
+
+    def __init__(self, app: ASGIApp, *, encrypted: bool) -> None:
+        self._app = app
+        headers = {**HEADERS, "strict-transport-security": ENCRYPTED_ONLY} if encrypted else HEADERS
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the headers. An error ends here: its text may quote the address, and that is a secret."""
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = message["headers"]
+                headers.extend(self._headers)
+                if all(name != CACHING for name, _ in headers):
+                    headers.append((CACHING, PRIVATE))
+            await send(message)
+
+        try:
+            await self._app(scope, receive, guarded)
+        except Exception as error:  # noqa: BLE001  Starlette has answered 500 before it raised this
+            log.error("request_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))  # noqa: TRY400

@@ -1,0 +1,48 @@
+"""`/healthz`: whether the bot does its work, for whoever looks after it. It tells nothing else."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from bot.infra.db.ports import Store, StoreDown
+
+WITHIN_SECONDS = 2.0
+FRESH_SECONDS = 1.0
+NOBODY = 0
+
+
+class Health:
+    """Asks the database at most once a second, however often it is asked itself."""
+
+    def __init__(
+        self, store: Store, works: Callable[[], bool], *, seconds: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._store = store
+        self._works = works
+        self._seconds = seconds
+        self._asking: asyncio.Task[bool] | None = None
+        self._asked_at = 0.0
+
+    async def answer(self, _request: Request) -> Response:
+        """200 where the database answers and every worker lives, else 503."""
+        database, workers = await self._database(), self._works()
+        well = database and workers
+        parts = {"status": "ok" if well else "unwell", "database": database, "workers": workers}
+        return JSONResponse(parts, status_code=200 if well else 503)
+
+    async def _database(self) -> bool:
+        if self._asking is None or (self._asking.done() and self._seconds() - self._asked_at >= FRESH_SECONDS):
+            self._asking = asyncio.create_task(self._ask())
+            self._asked_at = self._seconds()
+        return await asyncio.shield(self._asking)
+
+    async def _ask(self) -> bool:
+        try:
+            async with asyncio.timeout(WITHIN_SECONDS), self._store.reading() as tx:
+                await tx.people.get(NOBODY)
+        except (StoreDown, TimeoutError):
+            return False
+        return True

@@ -1,0 +1,37 @@
+"""What people read: sentences from the catalogues, and numbers, money and times as their readers write them.
+
+    translations = Translations.load()
+    t = translations.get(choose(person.locale, telegram_language_code, "id"))
+    t("review.title", amount=t.rupiah(50_000))
+
+A key that no catalogue has is a fault of ours: `UnknownKey` when `strict`, otherwise logged, and the person reads
+English. Errors::
+
+    TranslationError
+    ├── UnknownKey        no catalogue has the key
+    └── MissingArgument   a sentence needs an argument that wasn't given
+"""
+
+from bot.infra.i18n.catalogues import LOCALES, Catalogue, find_locales, other_locale, read_catalogue
+from bot.infra.i18n.errors import MissingArgument, TranslationError, UnknownKey
+from bot.infra.i18n.formats import Formats, zone_name
+from bot.infra.i18n.html import Html, as_html
+from bot.infra.i18n.translator import Translations, Translator, choose
+
+__all__ = [
+    "LOCALES",
+    "Catalogue",
+    "Formats",
+    "Html",
+    "MissingArgument",
+    "TranslationError",
+    "Translations",
+    "Translator",
+    "UnknownKey",
+    "as_html",
+    "choose",
+    "find_locales",
+    "other_locale",
+    "read_catalogue",
+    "zone_name",
+]

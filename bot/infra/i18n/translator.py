@@ -1,0 +1,144 @@
+"""Renders key + arguments in the reader's language."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Final, Protocol, Self
+
+import structlog
+
+from bot.infra.i18n.catalogues import LOCALES, Catalogue, read_catalogue
+from bot.infra.i18n.errors import MissingArgument, TranslationError, UnknownKey
+from bot.infra.i18n.formats import Formats
+from bot.infra.i18n.html import Html, as_html
+
+log = structlog.get_logger(__name__)
+
+FALLBACK: Final = "en"
+PLACEHOLDER: Final = re.compile(r"\{(?P<name>[a-z_]+)(?::(?P<style>[a-z]+))?\}")
+"""`{name}`, or `{name:style}`, where the style says what an integer is: `rupiah`, `sats` or `percent`."""
+
+_SAME_LANGUAGE: Final = {"in": "id"}
+"""Telegram passes on what the phone says, and old Java systems still say "in" for Indonesian."""
+
+
+class Said(Protocol):
+    """A key with arguments, as the domain's Rejection and Remark are."""
+
+    @property
+    def key(self) -> str: ...  # noqa: D102  see the class
+
+    @property
+    def arguments(self) -> Mapping[str, object]: ...  # noqa: D102  see the class
+
+
+class Translator(Formats):
+    """One language. Called with a key, it returns HTML for Telegram; `plain` returns text for buttons and alerts.
+
+    Arguments: a `str` is escaped (unless it is `Html`), an `int` or `Decimal` is grouped in the reader's way.
+    """
+
+    def __init__(self, catalogue: Catalogue, fallback: Catalogue | None = None, *, strict: bool = False) -> None:
+        super().__init__(catalogue.locale)
+        self._catalogue = catalogue
+        self._fallback = fallback or catalogue
+        self._strict = strict
+
+    def __call__(self, key: str, /, **arguments: object) -> Html:
+        """The sentence of `key` as HTML.
+
+        Raises:
+            TranslationError: only when strict; otherwise the fault is logged and English, or the key, is shown.
+        """
+        return Html(self._render(key, None, arguments, as_html))
+
+    def n(self, key: str, count: int, /, **arguments: object) -> Html:
+        """The sentence of `key` in the form that goes with `count`, which fills `{count}`. Raises as a call does."""
+        return Html(self._render(key, count, {**arguments, "count": count}, as_html))
+
+    def plain(self, key: str, /, **arguments: object) -> str:
+        """The sentence of `key` for places that take no HTML: buttons, alerts, menus. Raises as a call does."""
+        return self._render(key, None, arguments, str)
+
+    def tell(self, said: Said) -> Html:
+        """What the domain wants said: a Rejection or a Remark, as HTML. Raises as a call does."""
+        return self(said.key, **said.arguments)
+
+    def ago(self, moment: datetime, now: datetime) -> Html:
+        """How long ago `moment` was: "5 minutes ago"; "just now" within the first minute."""
+        if (now - moment).total_seconds() < 60:  # noqa: PLR2004  seconds of a minute
+            return self("time.just_now")
+        return self("time.ago", duration=self.duration(now - moment))
+
+    def until(self, moment: datetime, now: datetime) -> Html:
+        """How soon `moment` comes: "in 5 minutes", rounded down; "within a minute" in the last one."""
+        if (moment - now).total_seconds() < 60:  # noqa: PLR2004  seconds of a minute
+            return self("time.very_soon")
+        return self("time.until", duration=self.duration(moment - now))
+
+    def _render(self, key: str, count: int | None, arguments: Mapping[str, object], dress: Callable[[str], str]) -> str:
+        catalogue, forms = self._find(key)
+        form = forms[min(catalogue.form_for(count), len(forms) - 1)] if count is not None else forms[0]
+
+        def fill(match: re.Match[str]) -> str:
+            name = match["name"]
+            if name not in arguments:
+                return self._fault(MissingArgument(f"{key} needs {name}"), "…")
+            return dress(self._written(arguments[name], match["style"]))
+
+        return PLACEHOLDER.sub(fill, form)
+
+    def _find(self, key: str) -> tuple[Catalogue, tuple[str, ...]]:
+        forms = self._catalogue.sentences.get(key)
+        if forms:
+            return self._catalogue, forms
+        shown = self._fault(UnknownKey(f"{self.locale} has no {key}"), key)
+        return self._fallback, self._fallback.sentences.get(key, (shown,))
+
+    def _fault(self, fault: TranslationError, shown: str) -> str:
+        if self._strict:
+            raise fault
+        log.error("translation_failed", fault=str(fault))
+        return shown
+
+    def _written(self, value: object, style: str | None) -> str:
+        if isinstance(value, str):
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | Decimal):
+            return str(value)
+        if style == "percent":
+            return self.percent(value)
+        if isinstance(value, int) and style in {"rupiah", "sats"}:
+            return self.rupiah(value) if style == "rupiah" else self.sats(value)
+        return self.number(value)
+
+
+class Translations:
+    """A translator for every language."""
+
+    def __init__(self, catalogues: Mapping[str, Catalogue], *, strict: bool = False) -> None:
+        fallback = catalogues[FALLBACK]
+        self._translators = {name: Translator(each, fallback, strict=strict) for name, each in catalogues.items()}
+
+    @classmethod
+    def load(cls, *, strict: bool = False) -> Self:
+        """All catalogues, read from their files. `strict` (for tests) raises where production logs."""
+        return cls({locale: read_catalogue(locale) for locale in LOCALES}, strict=strict)
+
+    def get(self, locale: str) -> Translator:
+        """The translator of `locale`, or the English one where there is none."""
+        return self._translators.get(locale, self._translators[FALLBACK])
+
+
+def choose(chosen: str | None, telegram_language_code: str | None, default: str) -> str:
+    """The locale for a person: their own choice, else their app's language if we speak it, else `default`.
+
+    Region subtags are ignored (`id-ID` is `id`). Malay isn't taken for Indonesian: the words for money differ.
+    """
+    for wish in (chosen, telegram_language_code):
+        language = re.split(r"[-_]", (wish or "").lower())[0]
+        language = _SAME_LANGUAGE.get(language, language)
+        if language in LOCALES:
+            return language
+    return default

@@ -1,0 +1,45 @@
+"""One way for everything to be logged: to stderr, as JSON or for eyes, secrets removed at the last moment."""
+
+import logging
+import sys
+
+import structlog
+from structlog.typing import Processor
+
+from bot.infra.redaction import install_redaction, quiet_library_logs
+
+
+def configure(level: str, form: str) -> None:
+    """Set logging up for this process. `level` is a name of `logging`; `form` is `json` or `console`."""
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_renderers(form)],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level.upper())
+    quiet_library_logs()
+    install_redaction()
+
+
+def _renderers(form: str) -> list[Processor]:
+    if form == "json":
+        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    # Plain tracebacks: the pretty ones show local variables, and those hold people's numbers.
+    colours = sys.stderr.isatty()
+    return [structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback)]

@@ -1,0 +1,1 @@
+"""Messages that are saved with what they report, and sent after that."""

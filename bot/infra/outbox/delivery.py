@@ -1,0 +1,236 @@
+"""Telling the news: in order within a chat, chats beside each other, and every piece until it is told.
+
+A row is marked before its request and after it. What a crash leaves in between may have been told: it is told
+again, marked as a repetition, because unheard news about money is worse than news heard twice.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+
+from bot.core.clock import Clock
+from bot.core.ending import end
+from bot.core.mistakes import where
+from bot.infra.db.ports import LASTING, RowUnreadable, Store, StoreDown, Transaction
+from bot.infra.db.retry import Sleep, surely
+from bot.infra.db.unreadable import unreadable_keys
+from bot.infra.outbox.model import ChatMoved, Teller, TellLater, Told, Untellable
+from bot.orders.notifications import EXTRA_TRIES, queue_of
+from bot.users.model import News, Queue
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE = 48
+OF_RATE_AT_ONCE = 24
+EXTRA_AT_ONCE = 24
+SLOTS = {Queue.MONEY: AT_ONCE, Queue.EXTRA: EXTRA_AT_ONCE, Queue.RATE: OF_RATE_AT_ONCE}
+"""Each queue has places of its own: pictures that hang and quotes at eight o'clock keep no money message waiting."""
+
+HEADS_READ = {Queue.MONEY: 100, Queue.EXTRA: 50, Queue.RATE: OF_RATE_AT_ONCE}
+
+REPEAT_AFTER = timedelta(seconds=15)
+"""A message that may have arrived is given this long before it is repeated: the way is just now bad."""
+
+MAX_WAIT = timedelta(minutes=15)
+"""The longest back-off of our own; what the other side asks for may be longer."""
+
+MISTAKES_FORGIVEN = 8
+"""After so many failures of our own making in a row, the news behind it in the chat matter more. Some four minutes."""
+
+
+class _Unreadable(Untellable):
+    """The message's order can't be opened. Operators get that alarm, and no other one follows."""
+
+
+After = Callable[[Transaction, News, Told | Untellable, datetime], Awaitable[None]]
+"""What follows from how a piece of news ended, in the transaction that keeps that: told, or never to be told."""
+
+
+class OutboxDelivery:
+    """Hands the heads of all chats to the teller and keeps what became of them.
+
+    `on_room` is called when a chat's head is done with, so that the next one can be looked for. `after` names what
+    follows from the end of news of a kind (as it is before its first colon), and must be harmless to repeat. `sleep`
+    can be virtual.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        teller: Teller,
+        clock: Clock,
+        *,
+        on_room: Callable[[], None] = lambda: None,
+        after: Mapping[str, After] | None = None,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._store = store
+        self._teller = teller
+        self._clock = clock
+        self._on_room = on_room
+        self._after = after or {}
+        self._sleep = sleep
+        self._slots = {queue: asyncio.Semaphore(count) for queue, count in SLOTS.items()}
+        self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._mistakes: Counter[int] = Counter()
+        self._given_up = set[str]()
+
+    async def recover(self) -> int:
+        """Take up what a crash or a lost database left in the middle of a request; how many rows."""
+        async with self._store.transaction() as tx:
+            left = [news for news in await tx.outbox.left_sending() if news.id not in self._under_way]
+            for news in left:
+                await tx.outbox.retry(news.id, self._clock.now(), maybe_told=True)
+        return len(left)
+
+    async def start_due(self) -> int:
+        """Start telling all heads that are due; how many. No chat waits for another's answer."""
+        async with self._store.reading() as tx:
+            now = self._clock.now()
+            heads = [news for queue in Queue for news in await tx.outbox.heads(now, HEADS_READ[queue], queue)]
+        await self._give_up_unreadable()
+        fresh = [news for news in heads if news.id not in self._under_way]
+        for news in fresh:
+            task = asyncio.create_task(self._deliver(news), name=f"news-{news.id}")
+            self._under_way[news.id] = task
+            task.add_done_callback(partial(self._done, news.id))
+        return len(fresh)
+
+    async def _give_up_unreadable(self) -> None:
+        """Let what waits in a chat behind a message whose row can't be read go on; the watch raises the alarm."""
+        found = unreadable_keys(self._store, "outbox") - self._given_up
+        if not found:
+            return
+        async with self._store.transaction() as tx:
+            for key in found:
+                await tx.outbox.give_up(int(key), "its row can't be read")
+        self._given_up |= found
+        log.error("unreadable_messages_skipped", rows=sorted(found))
+
+    async def next_due(self) -> datetime | None:
+        """When the next piece of news falls due."""
+        async with self._store.reading() as tx:
+            return await tx.outbox.next_due()
+
+    async def settle(self) -> None:
+        """Wait for all that is being told."""
+        while self._under_way:
+            await asyncio.wait(list(self._under_way.values()))
+
+    async def close(self, within: float) -> None:
+        """Give what is being told `within` seconds; the rest is taken up as perhaps told at the next start."""
+        await end(self._under_way.values, within)
+
+    def _done(self, news_id: int, task: asyncio.Task[None]) -> None:
+        self._under_way.pop(news_id, None)
+        if not task.cancelled() and (error := task.exception()):
+            # The row stays marked as being sent; `recover` takes it up as perhaps told.
+            log.error("outbox_result_not_saved", message_id=news_id, error=type(error).__name__)
+        self._on_room()
+
+    async def _deliver(self, news: News) -> None:
+        async with self._slots[queue_of(news.subject, news.kind)]:
+            async with self._store.transaction() as tx:
+                if not await tx.outbox.start(news.id):
+                    return
+            outcome = await self._tell(news)
+            try:
+                await self._save(news, outcome)
+            except Exception as error:  # noqa: BLE001  what follows must not make a message come again each minute
+                log.error(  # noqa: TRY400  a traceback may quote rows
+                    "message_follow_up_failed",
+                    message=news.kind,
+                    subject=news.subject,
+                    error=type(error).__name__,
+                    where=where(error),
+                )
+                await self._save(news, outcome, follows=False)
+
+    async def _tell(self, news: News) -> Told | TellLater | Untellable:
+        """The teller's outcome; what it raises is our mistake or a lost database, and must not hold up the chat."""
+        try:
+            outcome = await self._teller.tell(news)
+        except Exception as error:  # noqa: BLE001  whatever it is, the row must not stay as being sent
+            if isinstance(error, RowUnreadable) and error.is_of_order:
+                self._mistakes.pop(news.id, None)
+                # Trying again doesn't help, and what waits behind it in the chat is about other orders, too.
+                return _Unreadable("its order can't be opened")
+            if not isinstance(error, StoreDown):
+                self._mistakes[news.id] += 1
+            log.error(  # noqa: TRY400  a traceback may quote what a person wrote
+                "message_attempt_failed",
+                message=news.kind,
+                subject=news.subject,
+                error=type(error).__name__,
+                where=where(error),
+            )
+            if self._mistakes[news.id] >= MISTAKES_FORGIVEN:
+                del self._mistakes[news.id]
+                return Untellable(type(error).__name__)
+            # It may have failed after the sending.
+            return TellLater(0, maybe_told=True)
+        self._mistakes.pop(news.id, None)
+        return outcome
+
+    async def _save(self, news: News, outcome: Told | TellLater | Untellable, *, follows: bool = True) -> None:
+        """Save the outcome, however long the database is away.
+
+        Only this process knows the message's id: without it, an invoice can't be removed from the chat.
+        """
+        await surely(
+            "save_delivery",
+            lambda: self._keep(news, outcome, follows=follows),
+            despite=StoreDown,
+            unless=LASTING,
+            sleep=self._sleep,
+            message=news.kind,
+        )
+
+    async def _keep(self, news: News, outcome: Told | TellLater | Untellable, *, follows: bool) -> None:
+        now = self._clock.now()
+        is_extra = queue_of(news.subject, news.kind) is Queue.EXTRA
+        if isinstance(outcome, TellLater) and is_extra and news.attempts + 1 >= EXTRA_TRIES:
+            outcome = Untellable(f"{EXTRA_TRIES} tries failed")
+        async with self._store.transaction() as tx:
+            match outcome:
+                case Told(message_id):
+                    await tx.outbox.told(news.id, message_id, now)
+                    await self._follow(tx, (news,) if follows else (), outcome, now)
+                case TellLater(after, maybe_told):
+                    wait = max(timedelta(seconds=after), _back_off(news.attempts))
+                    due = now + (max(wait, REPEAT_AFTER) if maybe_told else wait)
+                    await tx.outbox.retry(news.id, due, maybe_told=maybe_told)
+                case ChatMoved(new_chat_id=new_chat_id):
+                    await tx.ticket_posts.chat_moved(news.chat_id, new_chat_id)
+                    await tx.outbox.retry(news.id, now, maybe_told=False)
+                    log.warning("chat_moved", message=news.kind)
+                case Untellable(reason, whole_chat=True):
+                    waiting = await tx.outbox.to_tell_in(news.chat_id)
+                    count = await tx.outbox.give_up_chat(news.chat_id, reason)
+                    # Nobody who has blocked the bot wishes to hear of the rate when they come back.
+                    await tx.subscriptions.delete(news.chat_id)
+                    await self._follow(tx, waiting if follows else (), outcome, now)
+                    for each in waiting:
+                        self._mistakes.pop(each.id, None)
+                    log.warning("chat_unreachable", message=news.kind, rows=count, reason=reason)
+                case _Unreadable(reason):
+                    await tx.outbox.give_up(news.id, reason)
+                    log.error("message_unreadable", message=news.kind, subject=news.subject)
+                case Untellable(reason):
+                    await tx.outbox.give_up(news.id, reason)
+                    await self._follow(tx, (news,) if follows else (), outcome, now)
+                    log.error("message_undeliverable", message=news.kind, subject=news.subject, reason=reason)
+
+    async def _follow(self, tx: Transaction, ended: Iterable[News], how: Told | Untellable, now: datetime) -> None:
+        for news in ended:
+            after = self._after.get(news.kind.partition(":")[0])
+            if after is not None:
+                await after(tx, news, how, now)
+
+
+def _back_off(attempts: int) -> timedelta:
+    return min(timedelta(seconds=2 ** min(attempts, 20) / 2), MAX_WAIT)

@@ -1,0 +1,56 @@
+"""The orders about which users missed a message."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, delete, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
+from bot.infra.db.vault import Vault
+from bot.users.model import MissedOrder
+from bot.users.tables import missed_orders
+
+PERSON = missed_orders.c.person_id == bindparam("person", type_=missed_orders.c.person_id.type)
+OF_PERSON = select(missed_orders).where(PERSON).order_by(missed_orders.c.at, missed_orders.c.reference)
+AT = missed_orders.c.at.type
+DELETE = delete(missed_orders).where(
+    PERSON,
+    missed_orders.c.reference == bindparam("about"),
+    missed_orders.c.at == bindparam("then", type_=AT),
+)
+FORGET = delete(missed_orders).where(missed_orders.c.at < bindparam("before", type_=AT))
+
+
+class SqlMissedOrders:
+    """`MissedOrders`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def save(self, missed: MissedOrder) -> None:
+        """Insert, or replace the time of the refusal before."""
+        await writing.put(self._connection, missed_orders, asdict(missed))
+
+    async def of_person(self, person_id: int) -> tuple[MissedOrder, ...]:
+        """Return what a user has to see, oldest first."""
+        found = (await self._connection.execute(OF_PERSON, {"person": person_id})).mappings()
+        return sealing.readable(self._vault, missed_orders.name, found, _missed_order)
+
+    async def delete(self, seen: Sequence[MissedOrder]) -> None:
+        """Delete what the user has seen, but not an order about which another message was refused since."""
+        for each in seen:
+            values = {"person": each.person_id, "about": each.reference, "then": each.at}
+            await self._connection.execute(DELETE, values)
+
+    async def forget(self, before: datetime) -> int:
+        """Delete what was refused before, and return how many orders that were."""
+        return (await self._connection.execute(FORGET, {"before": before})).rowcount
+
+
+def _missed_order(known: dict[str, Any]) -> MissedOrder:
+    return MissedOrder(**known)

@@ -1,0 +1,238 @@
+"""News to tell: each piece kept once, told in order within a chat, and never lost between two attempts."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, FromClause, Select, bindparam, case, delete, exists, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
+from bot.infra.db.columns import MALFORMED, constant
+from bot.infra.db.vault import Vault
+from bot.infra.outbox.tables import IS_GIVEN_UP, IS_WAITING, outbox, to_tell
+from bot.orders.notifications import ORDER_SUBJECT, queue_of
+from bot.orders.order import Phase
+from bot.orders.tables import orders
+from bot.users.model import Backlog, News, NewsStatus, Queue
+
+THIS = outbox.c.id == bindparam("news")
+IS_TO_TELL = to_tell(outbox)
+IS_SENDING = outbox.c.status == constant(NewsStatus.SENDING)
+NOW = bindparam("now", type_=outbox.c.due_at.type)
+
+_same_chat = outbox.alias("same_chat")
+
+
+def _is_in(queue: Queue, news: FromClause) -> ColumnElement[bool]:
+    return news.c.queue == constant(queue)
+
+
+def _heads(queue: Queue) -> Select[Any]:
+    """The first of each chat in one of the queues.
+
+    Read from the index in the order of falling due, so that a hundred heads cost a hundred looks however many wait.
+    A scalar subquery, because PostgreSQL has no way to turn that into a join over everything.
+    """
+    its, same = (_is_in(queue, rows) for rows in (outbox, _same_chat))
+    first_of_chat = (
+        select(_same_chat.c.id)
+        .where(to_tell(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, same)
+        .order_by(_same_chat.c.id)
+        .limit(1)
+        .scalar_subquery()
+    )
+    heads = select(outbox).where(IS_WAITING, its, outbox.c.id == first_of_chat)
+    if queue is Queue.EXTRA:
+        # A receipt comes after the message that the rupiah were sent: what one subject says keeps its order.
+        heads = heads.where(
+            ~exists().where(
+                to_tell(_same_chat),
+                _same_chat.c.chat_id == outbox.c.chat_id,
+                _is_in(Queue.MONEY, _same_chat),
+                _same_chat.c.subject == outbox.c.subject,
+                _same_chat.c.id < outbox.c.id,
+            )
+        )
+    return heads.order_by(outbox.c.due_at, outbox.c.id)
+
+
+IN_QUEUE = {queue: _heads(queue) for queue in Queue}
+HEADS = {queue: all_.where(outbox.c.due_at <= NOW).limit(bindparam("limit")) for queue, all_ in IN_QUEUE.items()}
+DUE_AFTER = select(outbox).where(IS_WAITING, outbox.c.due_at > NOW).order_by(outbox.c.due_at.desc())
+DUE_AFTER = DUE_AFTER.limit(bindparam("limit"))
+NEXT_DUE = [all_.with_only_columns(outbox.c.due_at).limit(1) for all_ in IN_QUEUE.values()]
+COUNT_DUE = (
+    select(func.count())
+    .select_from(outbox)
+    .where(IS_TO_TELL, outbox.c.due_at <= NOW, outbox.c.subject.startswith(bindparam("start")))
+)
+# An attempt that failed moves `due_at` on: from then on the news has waited since it was made.
+WAITS_SINCE = case((outbox.c.attempts == 0, outbox.c.due_at), else_=outbox.c.created_at)
+OVERDUE = bindparam("before", type_=outbox.c.due_at.type)
+# News of the rate go at the pace of a broadcast: however many they are, that is no backlog.
+IS_NOT_OF_RATE = outbox.c.queue != constant(Queue.RATE)
+BACKLOG = select(func.count(), func.min(WAITS_SINCE)).where(IS_TO_TELL, IS_NOT_OF_RATE, WAITS_SINCE <= OVERDUE)
+LEFT_SENDING = select(outbox).where(IS_TO_TELL, IS_SENDING)
+
+START = update(outbox).where(THIS, IS_WAITING).values(status=NewsStatus.SENDING.value, attempts=outbox.c.attempts + 1)
+TOLD = update(outbox).where(THIS)
+RETRY = (
+    update(outbox)
+    .where(THIS, IS_SENDING)
+    .values(
+        status=NewsStatus.WAITING.value,
+        maybe_told=or_(outbox.c.maybe_told, bindparam("maybe", type_=outbox.c.maybe_told.type)),
+    )
+)
+GIVE_UP = update(outbox).where(IS_TO_TELL)
+GIVE_UP_ONE = GIVE_UP.where(THIS)
+GIVE_UP_CHAT = GIVE_UP.where(outbox.c.chat_id == bindparam("chat"))
+
+TO_TELL_IN = select(outbox).where(IS_TO_TELL, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
+OF_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_by(outbox.c.id)
+
+THIS_NEWS = (
+    outbox.c.subject == bindparam("about"),
+    outbox.c.kind == bindparam("of_kind"),
+    outbox.c.chat_id == bindparam("chat"),
+)
+MESSAGE_OF = select(outbox.c.message_id).where(*THIS_NEWS)
+REPLACE_MESSAGE = update(outbox).where(*THIS_NEWS)
+
+# The card of an order that goes on is edited, so the id of its message is needed. Nothing follows a refusal.
+ORDER_GOES_ON = exists().where(
+    outbox.c.subject.startswith(ORDER_SUBJECT),
+    orders.c.reference == func.substr(outbox.c.subject, len(ORDER_SUBJECT) + 1),
+    orders.c.phase.not_in([constant(Phase.DONE), constant(Phase.REFUSED)]),
+)
+BEFORE = bindparam("before", type_=outbox.c.told_at.type)
+FORGET_TOLD = delete(outbox).where(outbox.c.told_at < BEFORE, ~ORDER_GOES_ON)
+FORGET_GIVEN_UP = delete(outbox).where(IS_GIVEN_UP, outbox.c.created_at < BEFORE, ~ORDER_GOES_ON)
+
+
+class SqlOutbox:
+    """`Outbox`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def add(self, news: Sequence[News]) -> int:
+        """Keep those that are new by (subject, kind, chat); how many were. Their ids follow their order here."""
+        rows = [_row(piece) for piece in news]
+        return len(await writing.add_all(self._connection, outbox, rows, outbox.c.id))
+
+    async def heads(self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY) -> tuple[News, ...]:
+        """For each chat its first row that is waiting or sending, if that one is waiting and due.
+
+        The longest due first, so that no chat is left behind by the limit. The queues
+        go on beside each other.
+        """
+        found = await self._connection.execute(HEADS[queue], {"now": now, "limit": limit})
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
+
+    async def next_due(self) -> datetime | None:
+        """When the next head falls due; possibly long ago."""
+        found = [(await self._connection.execute(each)).scalar_one_or_none() for each in NEXT_DUE]
+        return min((due for due in found if due is not None and due is not MALFORMED), default=None)
+
+    async def due_after(self, moment: datetime, limit: int = 100) -> tuple[News, ...]:
+        """Return waiting rows that fall due after `moment`, heads or not, the latest first."""
+        found = await self._connection.execute(DUE_AFTER, {"now": moment, "limit": limit})
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
+
+    async def count_due(self, subject_start: str, now: datetime) -> int:
+        """How many rows of such subjects are due, or on their way."""
+        return int((await self._connection.execute(COUNT_DUE, {"start": subject_start, "now": now})).scalar_one())
+
+    async def backlog(self, before: datetime) -> Backlog:
+        """What is still to tell though it could have been told before that time."""
+        count, since = (await self._connection.execute(BACKLOG, {"before": before})).one()
+        return Backlog(count, None if since is MALFORMED else since)
+
+    async def start(self, news_id: int) -> bool:
+        """Waiting -> sending, counting the attempt; False where somebody else has started it."""
+        return (await self._connection.execute(START, {"news": news_id})).rowcount == 1
+
+    async def told(self, news_id: int, message_id: int | None, at: datetime) -> None:
+        """It arrived, as that message, whatever we had believed before."""
+        arrived = {"status": NewsStatus.TOLD.value, "message_id": message_id, "told_at": at, "failure": None}
+        await self._connection.execute(TOLD, {"news": news_id, **arrived})
+
+    async def retry(self, news_id: int, due_at: datetime, *, maybe_told: bool) -> None:
+        """Sending -> waiting until `due_at`; `maybe_told` sticks once it is set."""
+        await self._connection.execute(RETRY, {"news": news_id, "due_at": due_at, "maybe": maybe_told})
+
+    async def give_up(self, news_id: int, failure: str) -> None:
+        """It will never be told; `failure` says why, without personal data."""
+        await self._connection.execute(GIVE_UP_ONE, {"news": news_id, **_given_up(failure)})
+
+    async def give_up_chat(self, chat_id: int, failure: str) -> int:
+        """Every row of a chat that can't be reached any more; how many they were."""
+        values = {"chat": chat_id, **_given_up(failure)}
+        return (await self._connection.execute(GIVE_UP_CHAT, values)).rowcount
+
+    async def to_tell_in(self, chat_id: int) -> tuple[News, ...]:
+        """What waits for its way to a chat, or is on it."""
+        found = await self._connection.execute(TO_TELL_IN, {"chat": chat_id})
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
+
+    async def of_subject(self, subject: str) -> tuple[News, ...]:
+        """All that was or is to be told of a subject, whatever became of it, in its order."""
+        found = await self._connection.execute(OF_SUBJECT, {"about": subject})
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
+
+    async def left_sending(self) -> tuple[News, ...]:
+        """Rows that a crash has left in the middle of a request."""
+        rows = (await self._connection.execute(LEFT_SENDING)).mappings()
+        found = sealing.readable(self._vault, outbox.name, rows, _news)
+        # Sorted here: for an order by id SQLite would walk through all that was ever told.
+        return tuple(sorted(found, key=lambda news: news.id))
+
+    async def message_of(self, subject: str, kind: str, chat_id: int) -> int | None:
+        """The id of the message which told this news."""
+        key = {"about": subject, "of_kind": kind, "chat": chat_id}
+        return (await self._connection.execute(MESSAGE_OF, key)).scalar_one_or_none()
+
+    async def replace_message(self, subject: str, kind: str, chat_id: int, message_id: int | None) -> None:
+        """A card that was sent anew has another message's id."""
+        key = {"about": subject, "of_kind": kind, "chat": chat_id}
+        await self._connection.execute(REPLACE_MESSAGE, {**key, "message_id": message_id})
+
+    async def forget_told(self, before: datetime) -> int:
+        """Prune rows told before, and those given up that were made before; how many they were.
+
+        Rows of an order that goes on are kept: their message ids are still needed.
+        """
+        told = await self._connection.execute(FORGET_TOLD, {"before": before})
+        given_up = await self._connection.execute(FORGET_GIVEN_UP, {"before": before})
+        return told.rowcount + given_up.rowcount
+
+
+def _row(news: News) -> dict[str, object]:
+    return {
+        "chat_id": news.chat_id,
+        "subject": news.subject,
+        "kind": news.kind,
+        "queue": queue_of(news.subject, news.kind).value,
+        "payload": dict(news.payload),
+        "status": news.status.value,
+        "attempts": news.attempts,
+        "maybe_told": news.maybe_told,
+        "due_at": news.due_at,
+        "created_at": news.created_at,
+        "message_id": news.message_id,
+        "told_at": news.told_at,
+        "failure": news.failure,
+    }
+
+
+def _news(row: Mapping[Any, Any]) -> News:
+    known = {name: value for name, value in row.items() if name != "queue"}
+    return News(**{**known, "status": NewsStatus(row["status"])})
+
+
+def _given_up(failure: str) -> dict[str, object]:
+    return {"status": NewsStatus.UNDELIVERABLE.value, "failure": failure}

@@ -1,0 +1,73 @@
+"""News to tell."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ColumnElement,
+    FromClause,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from bot.infra.db.columns import BigId, Instant, Json, constant
+from bot.infra.db.metadata import metadata
+from bot.orders.notifications import FAREWELL
+from bot.users.model import NewsStatus
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("chat_id", BigInteger, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("queue", Text, nullable=False, server_default="money"),  # follows from subject and kind
+    Column("payload", Json, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("maybe_told", Boolean, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("message_id", BigInteger),
+    Column("told_at", Instant),
+    Column("failure", Text),
+    # A change that is seen twice is news once.
+    UniqueConstraint("subject", "kind", "chat_id"),
+    # An id is never given again after its row was forgotten: a late answer must not hit another row.
+    sqlite_autoincrement=True,
+)
+
+
+def to_tell(news: FromClause) -> ColumnElement[bool]:
+    """The condition of what is neither told nor given up, in so many words."""
+    return news.c.status.in_([constant(NewsStatus.WAITING), constant(NewsStatus.SENDING)])
+
+
+IS_WAITING = outbox.c.status == constant(NewsStatus.WAITING)
+# What is still to tell is a few rows among many told, so the sender's indexes hold only those: one to find what
+# is due in the order it fell due, one to see that nothing in the same chat comes before it.
+Index(
+    "ix_outbox_waiting",
+    outbox.c.due_at,
+    outbox.c.id,
+    sqlite_where=IS_WAITING,
+    postgresql_where=IS_WAITING,
+)
+Index(
+    "ix_outbox_to_tell",
+    outbox.c.chat_id,
+    outbox.c.id,
+    sqlite_where=to_tell(outbox),
+    postgresql_where=to_tell(outbox),
+)
+IS_TOLD = outbox.c.told_at.is_not(None)
+IS_GIVEN_UP = outbox.c.status == constant(NewsStatus.UNDELIVERABLE)
+Index("ix_outbox_told_at", outbox.c.told_at, sqlite_where=IS_TOLD, postgresql_where=IS_TOLD)
+Index("ix_outbox_given_up", outbox.c.created_at, sqlite_where=IS_GIVEN_UP, postgresql_where=IS_GIVEN_UP)
+# Told or not, a person who has gone is told once, and then nothing of their chat is to be left.
+IS_FAREWELL = outbox.c.kind == constant(FAREWELL)
+Index("ix_outbox_farewells", outbox.c.id, sqlite_where=IS_FAREWELL, postgresql_where=IS_FAREWELL)

@@ -1,0 +1,155 @@
+"""One update's way through: understood, processed, finished; or tried again, and in the end set aside."""
+
+import asyncio
+import json
+import traceback
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import structlog
+from telegram import Bot, Update
+
+from bot.core.clock import Clock
+from bot.infra.db.ports import Store
+from bot.infra.db.retry import surely
+from bot.users.model import InboxItem
+
+log = structlog.get_logger(__name__)
+
+MAX_ATTEMPTS = 5
+PAUSE_SECONDS = 0.5
+TIME_LIMIT_SECONDS = 120.0
+"""What one update may take. Longer than any single wait for a server, so it only ever ends what hangs."""
+
+Process = Callable[[Update], Awaitable[None]]
+
+RECEIVED: ContextVar[datetime | None] = ContextVar("received")
+"""When the update in hand has come in; None where it is taken up again, after a crash or a failed attempt."""
+
+TAKEN_BY: ContextVar[str | None] = ContextVar("taken_by", default=None)
+"""What took the update in before a crash, a draft or an answer: there it shows and changes nothing."""
+
+
+@dataclass(slots=True)
+class Attempt:
+    """An update in hand. A `suspect` may have ended the process before, so its attempts are counted beforehand."""
+
+    item: InboxItem
+    suspect: bool
+    attempts: int
+
+
+class Attempts:
+    """Makes attempts, and keeps count of them where a crash can't erase it."""
+
+    def __init__(self, store: Store, process: Process, clock: Clock, bot: Bot | None) -> None:
+        self._store = store
+        self._process = process
+        self._clock = clock
+        self._bot = bot
+        self._since = clock.now()
+        self._done: set[int] = set()
+        self._being_finished: set[int] = set()
+        self._finishing: asyncio.Task[None] | None = None
+
+    def of(self, item: InboxItem) -> Attempt:
+        """Take an update in hand; what was received before this process began may be what ended the last one."""
+        return Attempt(item, item.attempts > 0 or item.received_at < self._since, item.attempts)
+
+    async def make(self, attempt: Attempt) -> float | None:
+        """Try once. None when the update is dealt with, else the seconds until the next try."""
+        if attempt.attempts < MAX_ATTEMPTS:
+            if attempt.suspect:
+                await self._count(attempt)
+            error = await caught(self._process_in_time(attempt.item, is_new=not attempt.suspect))
+            if error is None:
+                self._finish(attempt.item.update_id)
+                return None
+            await self._note(attempt, error)
+        if attempt.attempts < MAX_ATTEMPTS:
+            return PAUSE_SECONDS * 2.0 ** (attempt.attempts - 1)
+        log.error("update_dropped", update=attempt.item.update_id, attempts=attempt.attempts)
+        self._finish(attempt.item.update_id)
+        return None
+
+    def done(self) -> frozenset[int]:
+        """Return the updates that are dealt with and still unfinished in the inbox."""
+        return frozenset(self._done | self._being_finished)
+
+    async def settle(self) -> None:
+        """Wait until all that is dealt with is also finished in the inbox."""
+        while self._finishing is not None:
+            await self._finishing
+
+    async def _process_in_time(self, item: InboxItem, *, is_new: bool) -> None:
+        token, taken = RECEIVED.set(item.received_at if is_new else None), TAKEN_BY.set(item.taken_by)
+        try:
+            async with asyncio.timeout(TIME_LIMIT_SECONDS):
+                await self._process(Update.de_json(json.loads(item.body), self._bot))
+        finally:
+            RECEIVED.reset(token)
+            TAKEN_BY.reset(taken)
+
+    async def _note(self, attempt: Attempt, error: BaseException) -> None:
+        if not attempt.suspect:
+            attempt.suspect = True
+            await self._count(attempt)
+        log.error(  # without the exception's text: it may quote what a person wrote
+            "update_attempt_failed",
+            update=attempt.item.update_id,
+            attempts=attempt.attempts,
+            error=type(error).__name__,
+            where=_where(error),
+        )
+
+    async def _count(self, attempt: Attempt) -> None:
+        async def count() -> None:
+            async with self._store.transaction() as tx:
+                await tx.inbox.count_attempt([attempt.item.update_id])
+
+        await surely("count_attempt", count)
+        attempt.attempts += 1
+
+    def _finish(self, update_id: int) -> None:
+        """Finish soon. Many are finished by one commit, which is safe: processing again does no harm."""
+        self._done.add(update_id)
+        if self._finishing is None:
+            self._finishing = asyncio.create_task(self._finish_all(), name="inbox-finish")
+
+    async def _finish_all(self) -> None:
+        try:
+            while self._done:
+                self._being_finished, self._done = self._done, set()
+                await surely("finish_updates", self._finish_some)
+                self._being_finished = set()
+        finally:
+            # Where something else has ended this, the next one finishes them too.
+            self._done |= self._being_finished
+            self._being_finished = set()
+            self._finishing = None
+
+    async def _finish_some(self) -> None:
+        async with self._store.transaction() as tx:
+            await tx.inbox.finish(self._being_finished, self._clock.now())
+
+
+async def caught(work: Awaitable[None]) -> BaseException | None:
+    """What `work` raised, if anything: a cancellation too, where it isn't the one of the task that waits."""
+    try:
+        await work
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        return error
+    except Exception as error:  # noqa: BLE001  whatever it is, the chat must go on
+        return error
+    return None
+
+
+def _where(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""

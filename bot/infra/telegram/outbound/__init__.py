@@ -1,0 +1,1 @@
+"""To Telegram: messages, files and topics within its limits."""

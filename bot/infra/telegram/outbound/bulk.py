@@ -1,0 +1,60 @@
+"""What many get: sent in bulk, after everything else, and paid for where that is wished."""
+
+from telegram import LinkPreviewOptions
+from telegram.constants import ParseMode
+from telegram.ext import ExtBot
+
+from bot.infra.telegram.outbound.limiter import Lane
+from bot.infra.telegram.outbound.sent import sent
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, fit
+from bot.infra.telegram.outcomes import Outcome
+from bot.infra.telegram.ui.keyboards import render_keyboard
+from bot.infra.telegram.ui.screen import Keyboard
+
+
+class Mailing:
+    """By a bot whose rate limiter is a `SendLimiter`. Nothing that Telegram or the network may cause is raised."""
+
+    def __init__(self, bot: ExtBot[Lane]) -> None:
+        self._bot = bot
+
+    async def send(
+        self,
+        chat_id: int,
+        html: str,
+        keyboard: Keyboard = (),
+        picture: bytes | str | None = None,
+        *,
+        paid: bool,
+        silent: bool = False,
+    ) -> Outcome:
+        """Send text, or a picture (PNG or the id of one) with its caption.
+
+        `paid` lets Telegram charge Stars for it, and take more than 30 a second.
+        """
+        if picture is None:
+            return await sent(
+                self._bot.send_message(
+                    chat_id,
+                    fit(html),
+                    parse_mode=ParseMode.HTML,
+                    reply_markup=render_keyboard(keyboard),
+                    link_preview_options=LinkPreviewOptions(is_disabled=True),
+                    disable_notification=silent,
+                    allow_paid_broadcast=paid or None,
+                    rate_limit_args="bulk",
+                )
+            )
+        return await sent(
+            self._bot.send_photo(
+                chat_id,
+                picture,
+                caption=fit(html, CAPTION_UNITS),
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                disable_notification=silent,
+                allow_paid_broadcast=paid or None,
+                filename="picture.png" if isinstance(picture, bytes) else None,
+                rate_limit_args="bulk",
+            )
+        )

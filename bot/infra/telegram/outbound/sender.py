@@ -1,0 +1,232 @@
+"""Sends what is to be said, and says what became of it: outcomes instead of exceptions.
+
+Nothing here waits for its turn or repeats: the limiter under the bot does (`limits`), and whoever asked decides
+what an outcome means. HTML throughout, link previews off.
+"""
+
+from telegram import InputMediaPhoto, LinkPreviewOptions
+from telegram.constants import ParseMode
+from telegram.error import BadRequest, TelegramError
+from telegram.ext import ExtBot
+
+from bot.infra.telegram.outbound.bulk import Mailing
+from bot.infra.telegram.outbound.files import Files
+from bot.infra.telegram.outbound.limiter import Lane
+from bot.infra.telegram.outbound.sent import reply_to_if_there, sent
+from bot.infra.telegram.outbound.topics import Rooms
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, fit
+from bot.infra.telegram.outbound.uploads import Uploads
+from bot.infra.telegram.outcomes import (
+    Delivered,
+    Gone,
+    Invalid,
+    Moved,
+    NotModified,
+    Outcome,
+    TryLater,
+    Unreachable,
+    outcome_of,
+)
+from bot.infra.telegram.ui.keyboards import render_keyboard
+from bot.infra.telegram.ui.screen import Keyboard
+
+__all__ = [
+    "Delivered",
+    "Gone",
+    "Invalid",
+    "Lane",
+    "Messenger",
+    "Moved",
+    "NotModified",
+    "Outcome",
+    "TryLater",
+    "Unreachable",
+]
+
+PRESS_ANSWER_CHARACTERS = 200
+_TOO_LATE = ("query is too old", "query id is invalid")
+_NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+
+
+class Messenger:
+    """Sends by a bot whose rate limiter is a `SendLimiter`.
+
+    `lane` says what gives way to what: news about "money" goes before "talk", and that before "bulk". Every method
+    returns an `Outcome` and raises nothing that Telegram or the network may cause.
+    """
+
+    def __init__(self, bot: ExtBot[Lane]) -> None:
+        self._bot = bot
+        self._uploads = Uploads()
+        self.rooms = Rooms(bot)
+        self.mailing = Mailing(bot)
+        self.files = Files(bot)
+
+    @property
+    def username(self) -> str:
+        """The bot's name, without its @; empty as long as the bot hasn't met Telegram."""
+        try:
+            return self._bot.username
+        except RuntimeError:
+            return ""
+
+    async def send_text(
+        self,
+        chat_id: int,
+        html: str,
+        keyboard: Keyboard = (),
+        *,
+        lane: Lane,
+        silent: bool = False,
+        reply_to: int | None = None,
+        topic_id: int | None = None,
+        protected: bool = False,
+    ) -> Outcome:
+        """Send a new message; `reply_to` is quoted if it still exists, and a `protected` one can't be forwarded."""
+        return await sent(
+            self._bot.send_message(
+                chat_id,
+                fit(html),
+                message_thread_id=topic_id,
+                protect_content=protected or None,
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                link_preview_options=_NO_PREVIEW,
+                disable_notification=silent,
+                reply_parameters=reply_to_if_there(reply_to),
+                rate_limit_args=lane,
+            )
+        )
+
+    async def send_photo(
+        self,
+        chat_id: int,
+        photo: bytes | str,
+        caption: str,
+        keyboard: Keyboard = (),
+        *,
+        lane: Lane,
+        silent: bool = False,
+        reply_to: int | None = None,
+        topic_id: int | None = None,
+    ) -> Outcome:
+        """Send a picture (a PNG, or a photo's id) with its caption; at most 1,024 characters of that are shown.
+
+        What was sent before isn't uploaded again.
+        """
+        return await self._uploads.sent(
+            photo,
+            lambda known: self._bot.send_photo(
+                chat_id,
+                known,
+                message_thread_id=topic_id,
+                caption=fit(caption, CAPTION_UNITS),
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                disable_notification=silent,
+                reply_parameters=reply_to_if_there(reply_to),
+                filename="picture.png",
+                rate_limit_args=lane,
+            ),
+        )
+
+    async def send_document(
+        self,
+        chat_id: int,
+        content: bytes | str,
+        name: str | None,
+        caption: str,
+        keyboard: Keyboard = (),
+        *,
+        lane: Lane,
+        silent: bool = False,
+        reply_to: int | None = None,
+        topic_id: int | None = None,
+    ) -> Outcome:
+        """Send a file as it is, or one that Telegram has by its id, with its caption (1,024 characters are shown)."""
+        return await sent(
+            self._bot.send_document(
+                chat_id,
+                content,
+                message_thread_id=topic_id,
+                disable_notification=silent,
+                reply_parameters=reply_to_if_there(reply_to),
+                caption=fit(caption, CAPTION_UNITS),
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                disable_content_type_detection=True,
+                filename=name,
+                rate_limit_args=lane,
+            )
+        )
+
+    async def edit_text(
+        self, chat_id: int, message_id: int, html: str, keyboard: Keyboard = (), *, lane: Lane
+    ) -> Outcome:
+        """Replace a message's text and buttons. `Gone` for a picture too, which has no text."""
+        return await sent(
+            self._bot.edit_message_text(
+                fit(html),
+                chat_id,
+                message_id,
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                link_preview_options=_NO_PREVIEW,
+                rate_limit_args=lane,
+            )
+        )
+
+    async def edit_photo(
+        self, chat_id: int, message_id: int, photo: bytes | str, caption: str, keyboard: Keyboard = (), *, lane: Lane
+    ) -> Outcome:
+        """Put another picture (or the first) into a message, with its caption and its buttons."""
+        return await self._uploads.sent(
+            photo,
+            lambda known: self._bot.edit_message_media(
+                InputMediaPhoto(known, fit(caption, CAPTION_UNITS), ParseMode.HTML, filename="picture.png"),
+                chat_id,
+                message_id,
+                reply_markup=render_keyboard(keyboard),
+                rate_limit_args=lane,
+            ),
+        )
+
+    async def edit_caption(
+        self, chat_id: int, message_id: int, caption: str, keyboard: Keyboard = (), *, lane: Lane
+    ) -> Outcome:
+        """Replace what stands under a picture, and its buttons."""
+        return await sent(
+            self._bot.edit_message_caption(
+                chat_id,
+                message_id,
+                caption=fit(caption, CAPTION_UNITS),
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                rate_limit_args=lane,
+            )
+        )
+
+    async def edit_keyboard(self, chat_id: int, message_id: int, keyboard: Keyboard, *, lane: Lane) -> Outcome:
+        """Replace a message's buttons; an empty keyboard takes them away."""
+        return await sent(
+            self._bot.edit_message_reply_markup(
+                chat_id, message_id, reply_markup=render_keyboard(keyboard), rate_limit_args=lane
+            )
+        )
+
+    async def delete(self, chat_id: int, message_id: int, *, lane: Lane) -> Outcome:
+        """Take a message away; `Gone` where it can't be (older than 48 hours, or taken away already)."""
+        return await sent(self._bot.delete_message(chat_id, message_id, rate_limit_args=lane))
+
+    async def answer_press(self, query_id: str, text: str | None = None, *, alert: bool = False) -> Outcome:
+        """Stop the clock on a pressed button, perhaps with a few words. Coming too late for that is fine."""
+        shown = None if text is None else text[:PRESS_ANSWER_CHARACTERS]
+        try:
+            await self._bot.answer_callback_query(query_id, shown, show_alert=alert)
+        except BadRequest as error:
+            if any(phrase in error.message.lower() for phrase in _TOO_LATE):
+                return Delivered()
+            return outcome_of(error)
+        except TelegramError as error:
+            return outcome_of(error)
+        return Delivered()

@@ -1,0 +1,133 @@
+"""What became of a message, as far as anyone can know; Telegram's errors are translated into these, once, here."""
+
+from dataclasses import dataclass, field
+
+import structlog
+from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError
+
+from bot.infra.redaction import redact
+from bot.infra.telegram.errors import SlowDown, Unsent
+
+log = structlog.get_logger(__name__)
+
+SOON_SECONDS = 1.0
+AFTER_SILENCE_SECONDS = 3.0
+AFTER_REFUSED_TOKEN_SECONDS = 60.0
+
+_UNCHANGED = ("message is not modified",)
+_TOO_OLD = "message can't be deleted"
+_GONE = (
+    "message to edit not found",
+    "message to delete not found",
+    "message can't be edited",
+    _TOO_OLD,
+    "there is no text in the message to edit",
+    "there is no caption in the message to edit",
+    "message identifier is not specified",
+    "message_id_invalid",
+)
+_UNREACHABLE = (
+    "chat not found",
+    "user not found",
+    "user is deactivated",
+    "peer_id_invalid",
+    "chat_write_forbidden",
+    "group chat was deactivated",
+    "not enough rights to send",
+    "have no rights to send",
+    "need administrator rights in the channel",
+    "bot was kicked",
+    "bot is not a member",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """Telegram has it; `message_id` where there is a message."""
+
+    message_id: int | None = None
+    photo_id: str | None = field(default=None, compare=False)
+    """What its picture, where it has one, is called from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotModified:
+    """The message shows this already, which is as good as delivered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """There is no message any more that could be edited or deleted: send a new one.
+
+    `is_too_old`: the message is still there, but Telegram deletes nothing of a bot's after 48 hours.
+    """
+
+    is_too_old: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """Nothing will reach this chat: blocked, deactivated, kicked, never met."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TryLater:
+    """Not now: again in `after` seconds. `maybe_told` where this attempt may have arrived nevertheless."""
+
+    after: float
+    maybe_told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The group has become a supergroup with another id; nothing was sent."""
+
+    new_chat_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """Telegram refuses this message for what it is, a mistake of ours that no repetition cures."""
+
+    description: str
+
+
+Outcome = Delivered | NotModified | Gone | Unreachable | TryLater | Moved | Invalid
+
+
+def outcome_of(error: TelegramError) -> Outcome:  # noqa: PLR0911  one line a meaning
+    """What an error of a call means for its message. The order matters: `BadRequest` is a `NetworkError`."""
+    match error:
+        case SlowDown(seconds=seconds):
+            return TryLater(seconds)
+        case ChatMigrated(new_chat_id=new_chat_id):
+            return Moved(new_chat_id)
+        case Forbidden():
+            return Unreachable(redact(error.message))
+        case InvalidToken():
+            log.error("bot_token_rejected")
+            return TryLater(AFTER_REFUSED_TOKEN_SECONDS)
+        case BadRequest():
+            return _refused(redact(error.message))
+        case Unsent():
+            return TryLater(SOON_SECONDS)
+        case _:
+            return TryLater(AFTER_SILENCE_SECONDS, maybe_told=True)
+
+
+def _refused(description: str) -> Outcome:
+    said = description.lower()
+    if _any_in(said, _UNCHANGED):
+        return NotModified()
+    if _any_in(said, _GONE):
+        return Gone(is_too_old=_TOO_OLD in said)
+    if _any_in(said, _UNREACHABLE):
+        return Unreachable(description)
+    log.error("message_rejected", reason=description)
+    return Invalid(description)
+
+
+def _any_in(said: str, phrases: tuple[str, ...]) -> bool:
+    return any(phrase in said for phrase in phrases)

@@ -1,0 +1,1 @@
+"""Screens, buttons, commands and typed questions."""

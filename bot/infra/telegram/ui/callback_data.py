@@ -1,0 +1,214 @@
+"""What stands in a button's callback data: short, opaque, and never trusted.
+
+`d:<draft>:<revision>:<action>[:<argument>]` drives a draft, and only the revision it was shown for;
+`o:<reference>:<action>` acts on an order; `h:[<reference>]` is the page of orders that begins there; `r:list[:<page>]`
+and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings and
+`ph:<action>[:<suggestion>]` of the phrase; `bc:<broadcast>:<revision>:<action>[:<argument>]` drives a broadcast, and
+`bc:list:<offset>` is a page of them; `q:<period>` is the rate over that time and `sub:<action>[:<argument>]` about news
+of it; `st:<action>[:<argument>]` is of operators' figures, `al:<action>[:<kind>:<subject>]` acts on their alarms and
+`bd:<broadcast>:<action>` on a broadcast that has begun; `help:<page>` is of `/help`; anything else is a word of its own
+(`new`, `over`, `lang:en`).
+"""
+
+import re
+from dataclasses import dataclass
+
+from bot.broadcasts.model import Broadcast
+from bot.checkout.draft import OrderDraft
+from bot.rates.history import Period
+
+DRAFT_PATTERN = re.compile(r"^d:([0-9a-f]{4,20}):(\d{1,9}):([a-z]{1,12})(?::(.{0,40}))?$")
+ORDER_PATTERN = re.compile(r"^o:([0-9A-Z]{4,16}):([a-z]{1,12})$")
+NEW = "new"
+OVER = "over"
+RECIPIENT_PATTERN = re.compile(r"^r:([0-9a-f]{4,32}):([a-z]{1,12})$")
+RECIPIENTS_PATTERN = re.compile(r"^r:list(?::(\d{1,4}))?$")
+HISTORY_PATTERN = re.compile(r"^h:([0-9A-Z]{0,16})$")
+LANGUAGE_PATTERN = re.compile(r"^lang:(en|id)$")
+SETTINGS_PATTERN = re.compile(r"^s:([a-z]{1,12})(?::([A-Za-z0-9_+/:-]{1,48}))?$")
+RATE_PATTERN = re.compile(r"^q:(day|week|month)$")
+FIGURES_PATTERN = re.compile(r"^st:(show|export|csv)(?::([a-z_]{1,12}))?$")
+PHRASE_PATTERN = re.compile(r"^ph:(show|new|own|use)(?::([a-z0-9-]{1,20}))?$")
+BROADCAST_PATTERN = re.compile(r"^bc:([0-9a-f]{10}):(\d{1,9}):([a-z]{1,12})(?::([a-z0-9]{1,16}))?$")
+BROADCASTS_PATTERN = re.compile(r"^bc:(?:new|list:(\d{1,6}))$")
+SUBSCRIPTION_PATTERN = re.compile(r"^sub:([a-z]{1,12})(?::([0-9a-z:-]{1,48}))?$")
+ALARM_PATTERN = re.compile(r"^al:(status|mine|done|tick|list)(?::([a-z_]{1,20}):([0-9A-Z]{0,16}))?$")
+HELP_PATTERN = re.compile(r"^help:(show|cost|time|lightning|trouble|aside)$")
+DELIVERY_PATTERN = re.compile(r"^bd:([0-9a-f]{4,32}):(show|pause|resume|stop|again)$")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPress:
+    """A button of a draft's screen."""
+
+    draft_id: str
+    revision: int
+    action: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrderPress:
+    """A button under an order's message."""
+
+    reference: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastPress:
+    """A button that drives a broadcast."""
+
+    broadcast_id: str
+    revision: int
+    action: str
+    argument: str
+
+
+def for_draft(draft: OrderDraft, action: str, argument: str = "") -> str:
+    """The data of a button that belongs to this revision of `draft` alone."""
+    return f"d:{draft.id}:{draft.revision}:{action}" + (f":{argument}" if argument else "")
+
+
+def for_recipient(recipient_id: str, action: str) -> str:
+    """The data of a button that acts on a saved recipient."""
+    return f"r:{recipient_id}:{action}"
+
+
+def for_recipients(page: int = 0) -> str:
+    """The data of a button to a page of the saved recipients."""
+    return f"r:list:{page}" if page else "r:list"
+
+
+def for_history(first: str) -> str:
+    """The data of a button to the page of orders that begins at this reference; "" is the newest page."""
+    return f"h:{first}"
+
+
+def for_order(reference: str, action: str) -> str:
+    """The data of a button under an order's message."""
+    return f"o:{reference}:{action}"
+
+
+def for_rate(period: Period) -> str:
+    """The data of a button to the rate over `period`."""
+    return f"q:{period}"
+
+
+def for_figures(action: str, argument: str = "") -> str:
+    """The data of a button of the operators' figures."""
+    return f"st:{action}" + (f":{argument}" if argument else "")
+
+
+def for_alarm(action: str, kind: str = "", subject: str = "") -> str:
+    """The data of a button about all alarms, or about that of this kind and subject."""
+    return f"al:{action}:{kind}:{subject}" if kind else f"al:{action}"
+
+
+def read_alarm_press(data: str) -> tuple[str, str, str]:
+    """The action, kind and subject that `for_alarm` wrote; all empty where it isn't one."""
+    match = ALARM_PATTERN.match(data)
+    return (match[1], match[2] or "", match[3] or "") if match else ("", "", "")
+
+
+def for_help(page: str) -> str:
+    """Return the data of a button to a page of `/help`."""
+    return f"help:{page}"
+
+
+def for_delivery(broadcast_id: str, action: str) -> str:
+    """The data of a button that acts on a broadcast that has begun."""
+    return f"bd:{broadcast_id}:{action}"
+
+
+def read_draft_press(data: str) -> DraftPress | None:
+    """What `for_draft` wrote, or None."""
+    match = DRAFT_PATTERN.match(data)
+    return DraftPress(match[1], int(match[2]), match[3], match[4] or "") if match else None
+
+
+def read_recipient_press(data: str) -> tuple[str, str] | None:
+    """The recipient's id and the action that `for_recipient` wrote, or None."""
+    match = RECIPIENT_PATTERN.match(data)
+    return (match[1], match[2]) if match else None
+
+
+def read_page_of_recipients(data: str) -> int:
+    """The page that `for_recipients` wrote."""
+    match = RECIPIENTS_PATTERN.match(data)
+    return int(match[1] or 0) if match else 0
+
+
+def read_history_press(data: str) -> str:
+    """The reference that `for_history` wrote."""
+    match = HISTORY_PATTERN.match(data)
+    return match[1] if match else ""
+
+
+def read_delivery_press(data: str) -> tuple[str, str]:
+    """The broadcast's id and the action that `for_delivery` wrote; both empty where it isn't one."""
+    return _read(DELIVERY_PATTERN, data)
+
+
+def read_order_press(data: str) -> OrderPress | None:
+    """What `for_order` wrote, or None."""
+    match = ORDER_PATTERN.match(data)
+    return OrderPress(match[1], match[2]) if match else None
+
+
+def read_settings_press(data: str) -> tuple[str, str]:
+    """The action and the argument of a button of the settings; both empty where it isn't one."""
+    return _read(SETTINGS_PATTERN, data)
+
+
+def read_phrase_press(data: str) -> tuple[str, str]:
+    """The action of a button of the phrase, and the suggestion it stands for; both empty where it isn't one."""
+    return _read(PHRASE_PATTERN, data)
+
+
+def for_broadcast(broadcast: Broadcast, action: str, argument: str = "") -> str:
+    """The data of a button that acts on this revision of a broadcast."""
+    return f"bc:{broadcast.id}:{broadcast.revision}:{action}" + (f":{argument}" if argument else "")
+
+
+def for_broadcasts(offset: int = 0) -> str:
+    """The data of a button to the page of broadcasts that begins after so many newer ones."""
+    return f"bc:list:{offset}"
+
+
+def read_broadcast_press(data: str) -> BroadcastPress | None:
+    """What `for_broadcast` wrote, or None."""
+    match = BROADCAST_PATTERN.match(data)
+    return BroadcastPress(match[1], int(match[2]), match[3], match[4] or "") if match else None
+
+
+def read_broadcasts_press(data: str) -> int | None:
+    """The offset that `for_broadcasts` wrote; None where a new broadcast is wished."""
+    match = BROADCASTS_PATTERN.match(data)
+    return int(match[1]) if match and match[1] else None
+
+
+def read_rate_press(data: str) -> Period | None:
+    """The period that `for_rate` wrote, or None."""
+    match = RATE_PATTERN.match(data)
+    return Period(match[1]) if match else None
+
+
+def for_subscription(action: str, *arguments: object) -> str:
+    """The data of a button about news of the rate."""
+    return ":".join(("sub", action, *map(str, arguments)))
+
+
+def read_subscription_press(data: str) -> tuple[str, str]:
+    """The action and the argument that `for_subscription` wrote; both empty where it isn't such a button."""
+    return _read(SUBSCRIPTION_PATTERN, data)
+
+
+def read_figures_press(data: str) -> tuple[str, str]:
+    """The action and the argument that `for_figures` wrote; both empty where it isn't such a button."""
+    return _read(FIGURES_PATTERN, data)
+
+
+def _read(pattern: re.Pattern[str], data: str) -> tuple[str, str]:
+    match = pattern.match(data)
+    return (match[1], match[2] or "") if match else ("", "")

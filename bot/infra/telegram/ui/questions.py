@@ -1,0 +1,82 @@
+"""Questions outside of a draft whose answer is typed: a phrase of one's own, a recipient's name, a time zone.
+
+Which one is open is kept with the person, so that it survives a restart. It ends with its answer, with a press of any
+button and with any command: nothing that is meant for something else is ever taken for it.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+
+from telegram import Message, Update
+from telegram.ext import ApplicationHandlerStop, MessageHandler, TypeHandler, filters
+
+from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.users.model import Person
+
+TYPED = PRIVATE & ~filters.COMMAND
+
+Answer = Callable[[Visit, str, str], Awaitable[None]]
+"""Takes the visit, the question's argument and what was typed. It saves `answered(visit)` together with what it keeps,
+in one transaction, or shows the question again."""
+
+WholeAnswer = Callable[[Visit, str, Message], Awaitable[None]]
+"""The same for what may be more than words: formatted text, a picture."""
+
+
+async def ask(visit: Visit, question: str, screen: Screen, argument: str = "") -> None:
+    """Show `screen`, and give what is typed next to the answer registered as `question`."""
+    visit.person = replace(visit.person, awaits=f"{question}:{argument}")
+    async with visit.desk.store.transaction() as tx:
+        await tx.people.save(visit.person)
+    await visit.show(screen)
+
+
+def answered(visit: Visit) -> Person:
+    """The person of this visit, with the open question answered by it: to be saved with what the answer changes."""
+    visit.person = replace(visit.person, awaits=None, answered_update_id=visit.update_id)
+    return visit.person
+
+
+def forget_handler() -> Handler:
+    """To stand before all others: a command or a press ends the question that is open."""
+    return TypeHandler(Update, _forget)
+
+
+def answer_handler(answers: Mapping[str, Answer], whole: Mapping[str, WholeAnswer]) -> Handler:
+    """To stand before the conversation: what is typed while a question is open is its answer."""
+
+    async def typed(update: Update, _: Context) -> None:
+        visit = VISIT.get()
+        if visit.is_answered:
+            # Taken in before a crash; the draft must not take it for an answer to a question of its own.
+            await visit.show(Screen(visit.t("question.taken")))
+            raise ApplicationHandlerStop
+        question, _separator, argument = (visit.person.awaits or "").partition(":")
+        message = update.effective_message
+        if question in whole and message is not None:
+            await whole[question](visit, argument, message)
+            raise ApplicationHandlerStop
+        answer = answers.get(question)
+        if answer is None:
+            return
+        text = message.text if message else None
+        if text is None:
+            await visit.show(Screen(visit.t("talk.only_text")))
+        else:
+            await answer(visit, argument, text)
+        raise ApplicationHandlerStop
+
+    return MessageHandler(TYPED, typed)
+
+
+async def _forget(update: Update, _: Context) -> None:
+    visit = VISIT.get()
+    text = update.effective_message.text if update.effective_message else None
+    is_command = update.callback_query is None and text is not None and text.startswith("/")
+    is_here = update.effective_chat is not None and update.effective_chat.id == visit.chat_id
+    if is_here and visit.person.awaits and (is_command or update.callback_query is not None):
+        visit.person = replace(visit.person, awaits=None)
+        async with visit.desk.store.transaction() as tx:
+            await tx.people.save(visit.person)

@@ -1,0 +1,277 @@
+"""What every screen may reach for, and the visit it serves: who has come, with what, at which draft."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from bot.broadcasts.deliveries import Delivering
+from bot.broadcasts.drafts import BroadcastDrafts
+from bot.broadcasts.service import Broadcasts
+from bot.checkout.draft import OrderDraft
+from bot.checkout.drafts import Drafts
+from bot.core.clock import Clock
+from bot.core.errors import Rejection
+from bot.infra.db.ports import RowUnreadable, Store
+from bot.infra.i18n import Html, Translations, Translator
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
+from bot.infra.telegram.ui.double_taps import SecondTaps
+from bot.infra.telegram.ui.open_questions import Prompts
+from bot.infra.telegram.ui.screen import Keyboard, Screen
+from bot.operations.monitor import Watching
+from bot.operations.statistics_service import Figures
+from bot.orders.history import History
+from bot.orders.measured_payout_times import MeasuredTimes
+from bot.orders.placement.service import Orders
+from bot.orders.receipts.service import Receipts
+from bot.orders.screens import phrases as words
+from bot.orders.tracking.observer import Observer
+from bot.orders.tracking.viewed import ViewedOrders
+from bot.rates.charts import Charts
+from bot.rates.subscriptions import Subscribing
+from bot.recipients.saved import KnownRecipients
+from bot.settlement.catalogue import Market
+from bot.settlement.model import Settlement
+from bot.staff.audit import Trail
+from bot.staff.help import Help
+from bot.staff.roles import SupportRoom
+from bot.support.lookup.service import LookingUp
+from bot.support.measured_reply_time import ReplyTime
+from bot.support.reveal.service import Revealing
+from bot.support.saved_replies.service import SavedAnswers
+from bot.support.tickets.closing import TicketEnding
+from bot.support.tickets.corrections import TicketCorrections
+from bot.support.tickets.opening import TicketOpening
+from bot.support.tickets.replies import TicketAnswers
+from bot.users.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, Person
+from bot.users.phrase import Suggestion, suggest, suggested
+from bot.users.privacy import Privacy
+from bot.users.provider import UNNAMED, Provider
+
+if TYPE_CHECKING:
+    # Its cards are screens, and some screens are shown by a visit.
+    from bot.support.staff.topics import TicketRoom
+
+PAUSES = (1.0, 3.0)
+"""Seconds before the next attempt at a message of the conversation. One that may have arrived is repeated too: a
+question asked twice does no harm, one never asked leaves a person waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A person wrote this."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """A person pressed a button of the current screen."""
+
+    action: str
+    argument: str = ""
+
+
+Said = Typed | Pressed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """The parts of the house that screens use; made once, in `house.py`."""
+
+    store: Store
+    settlement: Settlement
+    market: Market
+    drafts: Drafts
+    history: History
+    recipients: KnownRecipients
+    subscribing: Subscribing
+    privacy: Privacy
+    receipts: Receipts
+    charts: Charts
+    orders: Orders
+    payout_times: MeasuredTimes
+    reply_time: ReplyTime
+    observer: Observer
+    help: Help
+    support_room: SupportRoom
+    ticket_room: "TicketRoom"
+    ticket_opening: TicketOpening
+    ticket_ending: TicketEnding
+    ticket_answers: TicketAnswers
+    ticket_corrections: TicketCorrections
+    revealing: Revealing
+    saved_answers: SavedAnswers
+    lookups: LookingUp
+    broadcasts: Broadcasts
+    broadcast_drafts: BroadcastDrafts
+    figures: Figures
+    trail: Trail
+    watching: Watching
+    viewed: ViewedOrders
+    delivering: Delivering
+    messenger: Messenger
+    translations: Translations
+    clock: Clock
+    default_locale: str
+    operator_ids: frozenset[int] = frozenset()
+    provider: Provider = UNNAMED
+    prompts: Prompts = field(default_factory=Prompts)
+    second_taps: SecondTaps = field(default_factory=SecondTaps)
+
+
+@dataclass(slots=True, kw_only=True)
+class Visit:
+    """One update of one person, and the way to answer it."""
+
+    desk: Desk
+    person: Person
+    t: Translator
+    update_id: int
+    draft: OrderDraft | None = None
+    damage: RowUnreadable | None = None
+    """Why the open draft can't be read, if so. Nothing else is done with such an update."""
+    message_id: int | None = None
+    query_id: str | None = None
+    notice: Html | None = None
+    failure: Exception | None = None
+    away_since: datetime | None = None
+    has_missed: bool = False
+    """Whether there are orders about which the user missed a message."""
+    taken_by: str | None = None
+
+    @property
+    def chat_id(self) -> int:
+        """The private chat, which has the person's own id."""
+        return self.person.id
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether it is one of the operators: asked anew for each update, so that an old button helps nobody."""
+        return self.person.id in self.desk.operator_ids
+
+    @property
+    def zone(self) -> tzinfo:
+        """The person's time zone."""
+        return self.person.zone
+
+    @property
+    def is_replayed(self) -> bool:
+        """Whether the draft has taken this update in already, before a crash or in an attempt that failed.
+
+        Ids say nothing by their order: after a week without updates Telegram begins them at random.
+        """
+        took_now = self.draft is not None and self.draft.last_update_id == self.update_id
+        return took_now or self.taken_by == TAKEN_BY_DRAFT
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether this update has answered a question already, before a crash or in an attempt that failed."""
+        return self.person.answered_update_id == self.update_id or self.taken_by == TAKEN_BY_QUESTION
+
+    def reason(self, rejection: Rejection) -> Html:
+        """Why something can't be accepted, in the person's language and time."""
+        return self.t(rejection.key, **words.facts(self.t, rejection, self.desk.clock.now(), self.zone))
+
+    async def suggestion(self, *, is_new: bool = False) -> Suggestion:
+        """Return the phrase that is suggested to the user, the same one until they ask for another.
+
+        It is kept, because who presses no button finds it on their first invoice.
+        """
+        text = None if is_new else suggested(self.person.suggestion or "")
+        if text is not None and self.person.suggestion is not None:
+            return Suggestion(self.person.suggestion, text)
+        drawn = suggest(self.t.locale)
+        self.person = replace(self.person, suggestion=drawn.code)
+        async with self.desk.store.transaction() as tx:
+            await tx.people.save(self.person)
+        return drawn
+
+    async def acknowledge(self, text: str | None = None, *, alert: bool = False) -> None:
+        """Answer the press, once; work comes after that."""
+        if self.query_id is not None:
+            query_id, self.query_id = self.query_id, None
+            await self.desk.messenger.answer_press(query_id, text, alert=alert)
+
+    async def show(self, screen: Screen) -> None:
+        """Show a question: in the pressed message's place, or as a new message after something typed."""
+        screen = self._with_notice(screen)
+        in_place = self.message_id is not None and await self._edit(self.message_id, screen)
+        message_id = self.message_id if in_place else _id_of(await self._send(screen))
+        stale = self.desk.prompts.replace(self.chat_id, message_id if screen.keyboard else None)
+        if stale not in {None, message_id}:
+            await self.desk.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
+
+    async def say(self, screen: Screen) -> None:
+        """Show a question as a new message; the buttons of the one before it are taken away."""
+        self.message_id = None
+        await self.show(screen)
+
+    async def leave_question(self) -> None:
+        """Take the open question's buttons away: it was answered, and what follows is no question."""
+        stale = self.desk.prompts.replace(self.chat_id, None)
+        if stale is not None:
+            await self.desk.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
+
+    async def update(self, screen: Screen) -> None:
+        """Bring an order's message up to date in its place. It is no question: its buttons stay."""
+        screen = self._with_notice(screen)
+        if self.message_id is None or not await self._edit(self.message_id, screen):
+            await self._send(screen)
+
+    async def post(self, screen: Screen) -> int | None:
+        """Show an order's message as a new one, whose buttons stay; its id, where it surely was sent."""
+        return _id_of(await self.send(screen))
+
+    async def send(self, screen: Screen) -> Outcome:
+        """Send an order's message as a new one, whose buttons stay, and return what became of it."""
+        return await self._send(self._with_notice(screen))
+
+    async def post_picture(self, png: bytes, caption: str, keyboard: Keyboard) -> bool:
+        """Send a picture as a new message; whether it surely was sent."""
+        messenger = self.desk.messenger
+        sent = await _persistently(lambda: messenger.send_photo(self.chat_id, png, caption, keyboard, lane="talk"))
+        return isinstance(sent, Delivered)
+
+    def _with_notice(self, screen: Screen) -> Screen:
+        """The screen with what is to be said before it, once."""
+        notice, self.notice = self.notice, None
+        return screen if notice is None else replace(screen, text=f"{notice}\n\n{screen.text}")
+
+    async def _edit(self, message_id: int, screen: Screen) -> bool:
+        edited = await _persistently(lambda: self._edited(message_id, screen))
+        return not isinstance(edited, Gone | Invalid)
+
+    async def _send(self, screen: Screen) -> Outcome:
+        return await _persistently(lambda: self._sent(screen))
+
+    def _edited(self, message_id: int, screen: Screen) -> Awaitable[Outcome]:
+        messenger, photo, shown = self.desk.messenger, screen.photo, (screen.text, screen.keyboard)
+        if photo is not None:
+            return messenger.edit_photo(self.chat_id, message_id, photo, *shown, lane="talk")
+        return messenger.edit_text(self.chat_id, message_id, *shown, lane="talk")
+
+    def _sent(self, screen: Screen) -> Awaitable[Outcome]:
+        messenger, photo, shown = self.desk.messenger, screen.photo, (screen.text, screen.keyboard)
+        if photo is not None:
+            return messenger.send_photo(self.chat_id, photo, *shown, lane="talk")
+        return messenger.send_text(self.chat_id, *shown, lane="talk")
+
+
+def _id_of(sent: Outcome) -> int | None:
+    return sent.message_id if isinstance(sent, Delivered) else None
+
+
+async def _persistently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
+    for pause in PAUSES:
+        outcome = await call()
+        if not isinstance(outcome, TryLater):
+            return outcome
+        await asyncio.sleep(pause)
+    return await call()
+
+
+VISIT: ContextVar[Visit] = ContextVar("visit")
+"""The visit that is being served in this task; set before an update goes through the handlers."""

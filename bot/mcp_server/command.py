@@ -1,0 +1,74 @@
+"""The agent tool server's composition root: `kirim-mcp`, or `python -m bot mcp`."""
+
+import asyncio
+import signal
+import sys
+from importlib import metadata
+
+import structlog
+
+from bot.config import ConfigError
+from bot.infra.http.server import PortTaken
+from bot.mcp_server import config as agent_config
+from bot.mcp_server import http, logs, stdio
+from bot.mcp_server.config import AgentSettings
+from bot.mcp_server.server import create_server
+from bot.mcp_server.service import Rules, Service
+from bot.settlement.client import SettlementClient
+
+BAD_SETTINGS = 2
+ASSUMED = "SERVICE_BASE_URL isn't set; using the sandbox (needs INVOICE_NETWORK=bcrt)"
+
+log = structlog.get_logger(__name__)
+
+
+def main() -> None:
+    """Entry point of the installed command."""
+    try:
+        settings = agent_config.load()
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(BAD_SETTINGS)
+    logs.configure(settings.service_mcp_log_level, "console" if sys.stderr.isatty() else "json")
+    try:
+        sys.exit(asyncio.run(run(settings)))
+    except PortTaken as error:
+        sys.stderr.write(f"Kirim can't open its port (SERVICE_MCP_HOST, SERVICE_MCP_PORT, PORT): {error}\n")
+        sys.exit(BAD_SETTINGS)
+
+
+async def run(settings: AgentSettings) -> int:
+    """Serve until the client is gone (stdio), or until told to end (http); the process's exit code."""
+    if settings.is_service_assumed:
+        log.warning("service_url_defaulted", service=settings.service_base_url, hint=ASSUMED)
+    async with SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value()) as client:
+        rules = Rules(
+            min_order_idr=settings.min_order_idr,
+            network=settings.invoice_network,
+            requests_per_second=settings.service_mcp_requests_per_second,
+        )
+        server = create_server(Service(client, rules), name=settings.service_mcp_name, version=version())
+        if settings.service_mcp_transport == "http":
+            return await http.serve(server, settings, _stopping())
+        # A signal ends it at once: reading stdin can't be interrupted, and there is nothing to put away.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        return await stdio.serve(server)
+
+
+def version() -> str:
+    """Of the installed package; "0" where it runs from its sources alone."""
+    try:
+        return metadata.version("kirim")
+    except metadata.PackageNotFoundError:
+        return "0"
+
+
+def _stopping() -> asyncio.Event:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+if __name__ == "__main__":
+    main()

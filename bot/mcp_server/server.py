@@ -1,0 +1,126 @@
+"""The server itself: its name, its instructions, everything it offers, and how failures are told."""
+
+import inspect
+import traceback
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp import MCPError
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, ToolAnnotations
+from pydantic import ValidationError
+
+from bot.mcp_server.service import Service
+from bot.mcp_server.tools.answers import Refusal, failure
+from bot.mcp_server.tools.arguments import faults_in, unknown_arguments
+from bot.mcp_server.tools.failures import nothing_done
+from bot.mcp_server.tools.following import Following
+from bot.mcp_server.tools.ordering import Ordering
+from bot.mcp_server.tools.prompts import offer_prompts
+from bot.mcp_server.tools.rates import Rates
+from bot.mcp_server.tools.resources import offer_resources
+
+INSTRUCTIONS = """\
+Sends Indonesian rupiah (IDR) to a bank account or e-wallet in Indonesia, paid in bitcoin over Lightning (or with \
+cbBTC or BTCB).
+1. Call list_payout_methods first; choose the entry of the user's destination and keep its bankCode and bankName.
+2. Optionally call get_btc_idr_quote to show the rate.
+3. Before calling create_offramp_order, get the user's explicit confirmation of destination, number and amount. \
+Pass bankCode as partnerBankCode and bankName as partnerBankName, unchanged, the recipient's number as a string, and \
+exactly one of idrAmount and satAmount. It returns a bolt11 invoice, or deposit instructions for cbbtc and btcb. The \
+user must pay it before it expires.
+4. Call get_offramp_order about every 5 seconds (or wait_for_offramp_order) until state is COMPLETED or FAILED.
+Every create_offramp_order call creates a new order. If the outcome is unknown, call list_offramp_orders and ask the \
+user. Never just retry."""
+
+LOOKS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
+MAKES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
+"""An order only adds: nothing that was there is changed, and nothing is spent until somebody pays. Twice makes two."""
+
+Messages = MemoryObjectReceiveStream[SessionMessage | Exception]
+Replies = MemoryObjectSendStream[SessionMessage]
+Tool = Callable[..., Awaitable[CallToolResult]]
+
+log = structlog.get_logger(__name__)
+
+
+class AgentServer(MCPServer[Any]):
+    """The SDK's server, but for failures: they say what to do, repeat nothing that was sent, and log none of it."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """What the tool answers, be it a failure."""
+        tool = self._tool_manager.get_tool(name)
+        if tool is None:
+            return failure("This tool doesn't exist. Call tools/list to see the tools.")
+        # Where an order is made, a misspelt argument must not quietly count as left out.
+        strange = unknown_arguments(arguments, tool.parameters) if tool.annotations == MAKES else []
+        if strange:
+            known = ", ".join(tool.parameters["properties"])
+            return failure(f"{name} has only these arguments: {known}. {nothing_done(name)} Send no others.")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            return _told(error, name)
+
+    async def run_over(self, messages: Messages, replies: Replies) -> None:
+        """Serve one client over a pair of streams, until there are no more messages."""
+        await self._lowlevel_server.run(messages, replies, self._lowlevel_server.create_initialization_options())
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """The prompt. What a client got wrong is told as such, not as our own mistake."""
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError:
+            message = "This prompt doesn't exist, or it doesn't accept these arguments. See prompts/list."
+            raise MCPError(code=INVALID_PARAMS, message=message) from None
+
+
+def _told(error: ToolError, name: str) -> CallToolResult:
+    match error.__cause__:
+        case Refusal() as refusal:
+            return failure(str(refusal))
+        case ValidationError() as invalid if type(error) is ToolError:
+            return failure(faults_in(invalid, name))
+        case cause:
+            # Our own mistake: where it happened, without its text, which may hold anything.
+            frames = traceback.extract_tb(cause.__traceback__ if cause else None)
+            where = [f"{frame.filename}:{frame.lineno}" for frame in frames[-5:]]
+            log.error("tool_failed", tool=name, error=type(cause).__name__, where=where)
+            return failure(f"{name} failed because of an error in this server. {_after(name)}")
+
+
+def _after(name: str) -> str:
+    if name == "create_offramp_order":
+        return "An order may exist. Call list_offramp_orders before anything else, and tell your user."
+    return "Nothing was changed."
+
+
+def create_server(service: Service, *, name: str, version: str) -> AgentServer:
+    """A server that isn't connected to anybody yet."""
+    # What is offered never changes, so there is nothing to subscribe to, and no stream to hold open.
+    server = AgentServer(name=name, version=version, instructions=INSTRUCTIONS, subscriptions=False)
+    rates, ordering, following = Rates(service), Ordering(service), Following(service)
+    _offer(server, rates.get_btc_idr_quote, "Get the BTC/IDR rate", LOOKS)
+    _offer(server, rates.list_payout_methods, "List banks and e-wallets", LOOKS)
+    _offer(server, rates.get_deposit_rails, "List the ways to pay", LOOKS)
+    _offer(server, rates.get_platform_stats, "Get the service's statistics", LOOKS)
+    _offer(server, ordering.create_offramp_order, "Create an order", MAKES)
+    _offer(server, following.get_offramp_order, "Get an order", LOOKS)
+    _offer(server, following.list_offramp_orders, "List orders", LOOKS)
+    _offer(server, following.wait_for_offramp_order, "Wait for an order", LOOKS)
+    offer_resources(server, service)
+    offer_prompts(server)
+    return server
+
+
+def _offer(server: MCPServer[Any], tool: Tool, title: str, annotations: ToolAnnotations) -> None:
+    # The docstring is what agents read, so it is written for them.
+    server.add_tool(tool, title=title, description=inspect.getdoc(tool), annotations=annotations)

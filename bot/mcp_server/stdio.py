@@ -1,0 +1,121 @@
+"""The stdio transport: one JSON-RPC message a line, and nothing else on stdout.
+
+The SDK reads and writes the lines. What it leaves undone is done between it and the server: a line that is no message
+is answered (the SDK drops it, and whoever sent it waits for ever), and when the client has closed its end, calls under
+way get a moment to be answered before they are given up.
+"""
+
+from collections.abc import AsyncIterable, Mapping
+from typing import Protocol
+
+import anyio
+import structlog
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
+from pydantic import ValidationError
+
+from bot.mcp_server.server import AgentServer
+
+ENDS_WITHIN_SECONDS = 4.0
+
+log = structlog.get_logger(__name__)
+
+
+async def serve(server: AgentServer) -> int:
+    """Serve the client that started this process until it closes our stdin; the exit code."""
+    try:
+        async with stdio_server() as (lines, answers):
+            await Between(lines, answers).serve(server)
+    except* BrokenPipeError:
+        # The client stopped reading: there is nobody to answer any more.
+        log.info("client_disconnected")
+    return 0
+
+
+class Answers(Protocol):
+    """Where lines for the client go."""
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Write one."""
+        ...
+
+    async def aclose(self) -> None:
+        """There are no more."""
+        ...
+
+
+class Between:
+    """What stands between a client's lines and the server. `patience` is how many seconds calls get at the end."""
+
+    def __init__(
+        self,
+        lines: AsyncIterable[SessionMessage | Exception],
+        answers: Answers,
+        patience: float = ENDS_WITHIN_SECONDS,
+    ) -> None:
+        self._lines, self._answers, self._patience = lines, answers, patience
+        self._under_way: set[RequestId] = set()
+        self._answered = anyio.Event()
+
+    async def serve(self, server: AgentServer) -> None:
+        """Carry messages both ways until there are no more lines."""
+        into, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        replies, out = anyio.create_memory_object_stream[SessionMessage](0)
+        async with anyio.create_task_group() as both:
+            both.start_soon(self._carry_in, into)
+            both.start_soon(self._carry_out, out)
+            await server.run_over(messages, replies)
+
+    async def _carry_in(self, into: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        async with into:
+            async for item in self._lines:
+                if isinstance(item, SessionMessage):
+                    self._note(item)
+                    await into.send(item)
+                elif (refusal := refusal_of(item)) is not None:
+                    await self._answers.send(SessionMessage(refusal))
+            with anyio.move_on_after(self._patience):
+                while self._under_way:
+                    await self._answered.wait()
+
+    def _note(self, item: SessionMessage) -> None:
+        match item.message:
+            case JSONRPCRequest(id=asked):
+                self._under_way.add(asked)
+            case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as given_up}):
+                # It won't be answered.
+                self._under_way.discard(given_up)
+
+    async def _carry_out(self, out: MemoryObjectReceiveStream[SessionMessage]) -> None:
+        async for item in out:
+            await self._answers.send(item)
+            if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
+                self._under_way.discard(item.message.id)
+                self._answered.set()
+                self._answered = anyio.Event()
+        await self._answers.aclose()
+
+
+def refusal_of(problem: Exception) -> JSONRPCError | None:
+    """The answer to a line that is no message; None where there is nothing to answer."""
+    faults = problem.errors(include_url=False) if isinstance(problem, ValidationError) else []
+    broken = next((fault["input"] for fault in faults if fault["type"] == "json_invalid"), None)
+    if broken is None:
+        asked = next((fault["input"].get("id") for fault in faults if isinstance(fault["input"], Mapping)), None)
+        known = asked if isinstance(asked, str | int) and not isinstance(asked, bool) else None
+        error = ErrorData(code=INVALID_REQUEST, message="Invalid Request")
+        return JSONRPCError(jsonrpc="2.0", id=known, error=error)
+    if not str(broken).strip():
+        return None
+    return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message="Parse error"))

@@ -1,0 +1,1 @@
+"""What each tool for AI agents does."""

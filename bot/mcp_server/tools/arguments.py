@@ -1,0 +1,125 @@
+"""What tools take: types that the schema describes and that read exactly, and failures that say what to send instead.
+
+Numbers may come as JSON numbers or as their digits in a string; `"50.000"` is 50 to some and 50,000 to others, so it is
+refused. A recipient's number must be a string: a number has already lost its leading zeros.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from bot.core.money import MAX_RUPIAH, MAX_SATS
+from bot.mcp_server.tools.failures import nothing_done
+
+LARGEST_EXACT = 2**53
+MOST_DIGITS = 18
+LONGEST_WAIT = 600
+USUAL_WAIT = 50
+MOST_LISTED = 100
+USUALLY_LISTED = 50
+
+
+def to_whole(value: object) -> int:
+    """A whole number, exactly as it was sent.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS:
+        return int(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_EXACT:
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("must be a whole JSON number without separators, such as 150000")  # noqa: TRY004  pydantic reports ValueErrors
+    return value
+
+
+Whole = BeforeValidator(to_whole)
+
+OrderId = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=200,
+        description="The order's id: `orderId` of create_offramp_order, or `id` of list_offramp_orders. Opaque.",
+    ),
+]
+IncludeQr = Annotated[
+    bool, Field(description="Add a QR code (PNG image) of the payment, for a wallet to scan. Default false.")
+]
+Limit = Annotated[
+    int, Field(ge=1, le=MOST_LISTED, description="Number of orders, newest first: 1 to 100. Default 50."), Whole
+]
+WaitSeconds = Annotated[
+    int,
+    Field(ge=1, le=LONGEST_WAIT, description="Maximum wait in seconds: 1 to 600. Default 50."),
+    Whole,
+]
+
+SatAmount = Annotated[
+    Annotated[int, Field(gt=0, le=MAX_SATS), Whole] | None,
+    Field(description="Amount to pay in whole sats. Give exactly one of satAmount and idrAmount."),
+]
+IdrAmount = Annotated[
+    Annotated[int, Field(gt=0, le=MAX_RUPIAH), Whole] | None,
+    Field(
+        description="Amount the recipient receives, in whole rupiah without separators (150000, not 150.000). Give "
+        "exactly one of idrAmount and satAmount."
+    ),
+]
+DepositChannel = Annotated[
+    Literal["lightning", "cbbtc", "btcb"],
+    Field(description="Way to pay: lightning (default), cbbtc (cbBTC on Base) or btcb (BTCB on BNB Chain)."),
+]
+BankCode = Annotated[
+    str, Field(min_length=1, max_length=100, description="`bankCode`, exactly as list_payout_methods returned it.")
+]
+BankName = Annotated[
+    str, Field(min_length=1, max_length=200, description="`bankName` of the same entry, exactly as returned.")
+]
+RecipientDetails = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=64,
+        description="A string, to keep leading zeros. kind bank: the account number, digits only. kind "
+        "ewallet: the mobile number, as 081234567890 or +6281234567890 (10 to 15 digits).",
+    ),
+]
+AccountName = Annotated[
+    Annotated[str, Field(max_length=200)] | None,
+    Field(description="The account holder's name, if known. Optional."),
+]
+PayoutKind = Annotated[
+    Literal["bank_transfer"] | None, Field(description="Reserved. Leave it out; the only value is bank_transfer.")
+]
+
+
+def faults_in(error: ValidationError, tool: str) -> str:
+    """What is wrong with a call's arguments, a line each, without repeating what was sent."""
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    lines = list(dict.fromkeys(f"- {_name(fault)}: {_reason(fault)}" for fault in faults))
+    return "\n".join(
+        [f"{tool} can't accept these arguments. {nothing_done(tool)} Correct them and call again:", *lines]
+    )
+
+
+def unknown_arguments(given: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    """Names that a tool's schema doesn't have."""
+    return sorted(set(given) - set(schema.get("properties", {})))
+
+
+def _name(fault: Mapping[str, Any]) -> str:
+    return str(fault["loc"][0]) if fault["loc"] else "arguments"
+
+
+def _reason(fault: Mapping[str, Any]) -> str:
+    match fault["type"]:
+        case "missing":
+            return "required, but missing"
+        case "string_type":
+            return "must be a JSON string, in quotes"
+        case _:
+            said = str(fault["msg"]).removeprefix("Value error, ")
+            return said.replace("Input should be", "must be").replace("String should have", "must have")

@@ -1,0 +1,148 @@
+"""Tools that look at orders: one, the newest, and one until it ends."""
+
+import asyncio
+from typing import Annotated
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from bot.mcp_server.caller import has_left
+from bot.mcp_server.service import Service
+from bot.mcp_server.tools import arguments as take
+from bot.mcp_server.tools.answers import Output, Refusal, answer
+from bot.mcp_server.tools.failures import read_failure
+from bot.mcp_server.tools.order_output import OrderOut, state_in_words, told
+from bot.mcp_server.tools.ordering import payment_lines
+from bot.mcp_server.tools.payable import NOT_AWAITED
+from bot.mcp_server.tools.showing import showing_of, showings_of
+from bot.mcp_server.tools.telling import qr_code
+from bot.settlement.client import Order, SettlementError, WaitTimeout, wait_for_order
+
+SLACK_SECONDS = 1.0
+NOT_AN_ID = (
+    "orderId isn't a valid order id. Send the `orderId` of create_offramp_order, or an `id` of list_offramp_orders."
+)
+
+
+class OrdersOut(Output):
+    """The newest orders."""
+
+    orders: list[OrderOut] = Field(description="Newest first. A missing order may still exist.")
+
+
+class WaitedOut(OrderOut):
+    """An order after waiting for it."""
+
+    timed_out: bool = Field(default=False, description="Whether timeoutSeconds passed before the order ended.")
+
+
+class Following:
+    """The tools that follow orders."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def get_offramp_order(
+        self,
+        orderId: take.OrderId,
+        includeQr: take.IncludeQr = False,  # noqa: FBT002  arguments travel by name
+    ) -> Annotated[CallToolResult, OrderOut]:
+        """Get the state of one order. Call it about every 5 seconds until state is COMPLETED or FAILED.
+
+        COMPLETED means that the rupiah were sent to the bank, which usually shows them within minutes. An order may be
+        paid before its state shows it: never tell a user that a payment didn't arrive.
+        """
+        order = await self._read(orderId)
+        return await self._answer(order, OrderOut, include_qr=includeQr)
+
+    async def list_offramp_orders(
+        self, limit: take.Limit = take.USUALLY_LISTED
+    ) -> Annotated[CallToolResult, OrdersOut]:
+        """List the newest orders of this server's account, newest first.
+
+        Call it when the outcome of create_offramp_order is unknown. A missing order may still exist.
+        """
+        try:
+            listed = await self._service.orders(limit)
+        except SettlementError as error:
+            raise read_failure(error) from None
+        showings = await showings_of(self._service, listed.orders)
+        rows = [OrderOut.of(order, showing) for order, showing in zip(listed.orders, showings, strict=True)]
+        lines = [told(order) for order in listed.orders] or [
+            "None listed. That proves nothing: a missing order may still exist."
+        ]
+        return answer(
+            OrdersOut(orders=rows),
+            "\n".join([f"{len(rows)} {'order' if len(rows) == 1 else 'orders'}, newest first:", *lines]),
+        )
+
+    async def wait_for_offramp_order(
+        self, orderId: take.OrderId, ctx: Context, timeoutSeconds: take.WaitSeconds = take.USUAL_WAIT
+    ) -> Annotated[CallToolResult, WaitedOut]:
+        """Wait until an order is COMPLETED or FAILED, or until timeoutSeconds. Reports progress.
+
+        Use it instead of calling get_offramp_order repeatedly. Cancelling it doesn't change the order. If timedOut is
+        true, the order is still in progress: call again.
+        """
+        watched = _Watched(self._service, ctx, timeoutSeconds)
+        try:
+            async with asyncio.timeout(timeoutSeconds + SLACK_SECONDS):
+                ended = await wait_for_order(
+                    watched,
+                    orderId,
+                    timeout=timeoutSeconds,
+                    clock=self._service.seconds,
+                    sleep=self._service.sleep,
+                )
+        except (WaitTimeout, TimeoutError):
+            if watched.last is None:
+                raise Refusal("The order couldn't be read in this time. Nothing was changed. Call again.") from None
+            return await self._answer(watched.last, WaitedOut, timed_out=True)
+        except SettlementError as error:
+            raise read_failure(error) from None
+        except ValueError:
+            raise Refusal(NOT_AN_ID) from None
+        return await self._answer(ended, WaitedOut)
+
+    async def _read(self, order_id: str) -> Order:
+        try:
+            return await self._service.order(order_id)
+        except SettlementError as error:
+            raise read_failure(error) from None
+        except ValueError:
+            raise Refusal(NOT_AN_ID) from None
+
+    async def _answer(
+        self, order: Order, form: type[OrderOut], *, include_qr: bool = False, timed_out: bool = False
+    ) -> CallToolResult:
+        showing = await showing_of(self._service, order)
+        payment = showing.payment
+        record = form.of(order, showing)
+        if timed_out:
+            record = record.model_copy(update={"timed_out": True})
+        lines = [told(order)]
+        if payment is not None:
+            lines += [*showing.warnings, *payment_lines(payment.bolt11, payment.deposit, payment.expires_at)]
+        elif include_qr or showing.why_not != NOT_AWAITED:
+            lines.append(f"Nothing to pay: {showing.why_not}.")
+        return answer(
+            record, "\n".join(lines), *([await qr_code(payment.qr_payload)] if include_qr and payment else [])
+        )
+
+
+class _Watched:
+    """Reads an order for whoever waits, and tells the client each time."""
+
+    def __init__(self, service: Service, context: Context, seconds: int) -> None:
+        self.last: Order | None = None
+        self._service, self._context, self._seconds = service, context, seconds
+        self._begun = service.seconds()
+
+    async def order(self, order_id: str, *, retry: bool = True) -> Order:  # noqa: ARG002  one reading serves all who wait
+        if has_left():
+            raise Refusal("The caller hung up, so waiting for this order ended. Nothing was changed.")
+        self.last = await self._service.order(order_id)
+        passed = min(self._service.seconds() - self._begun, float(self._seconds))
+        await self._context.report_progress(passed, self._seconds, state_in_words(self.last.state))
+        return self.last

@@ -1,0 +1,116 @@
+"""An order's record as it is handed out: the service's own fields, with what must not leave left out.
+
+The recipient's number and the holder's name are masked, as the contract has it (settlement API, 2.7; the live service
+doesn't). An invoice is there only while it is right to pay it. What the service's own swaps are paid with never is.
+"""
+
+from datetime import datetime
+from typing import Self
+
+from pydantic import Field
+
+from bot.mcp_server.tools.answers import Output
+from bot.mcp_server.tools.showing import Showing
+from bot.mcp_server.tools.telling import moment, rupiah, sats
+from bot.orders.timeline import FAILED, STEP_OF_STATE, Step
+from bot.recipients.holders import mask_name
+from bot.recipients.matching import mask
+from bot.settlement.client import Order
+
+IN_WORDS = {
+    Step.CREATED: "created, no payment seen yet",
+    Step.PAID: "paid",
+    Step.CONVERTING: "paid; the bitcoin is being converted",
+    Step.SENDING: "paid; the rupiah are being sent",
+    Step.SENT: "sent to the bank or e-wallet, where it usually shows within minutes",
+}
+
+
+class OrderOut(Output):
+    """An order's record."""
+
+    id: str = Field(description="The order's id, for get_offramp_order and wait_for_offramp_order.")
+    state: str = Field(description="The service's state. COMPLETED and FAILED are final. New states may appear.")
+    is_terminal: bool = Field(description="Whether the state is final.")
+    sat_amount: int
+    idr_amount: int
+    btc_idr: float | None = None
+    btc_idr_fetched_at: datetime | None = None
+    deposit_channel: str | None = None
+    partner_payout_bank_code: str | None = None
+    partner_payout_bank_name: str | None = None
+    payout_recipient: str | None = Field(None, description="Masked: only the last digits are shown.")
+    bank_account_name: str | None = Field(None, description="Masked.")
+    invoice_bolt11: str | None = Field(None, description="Only while the order can be paid and its invoice is correct.")
+    invoice_expires_at: datetime | None = None
+    invoice_paid_at: datetime | None = None
+    deposit_chain_id: int | None = None
+    deposit_token_address: str | None = None
+    deposit_to_address: str | None = Field(None, description="Only while the order can be paid.")
+    payment_withheld: str | None = Field(None, description="Why this record has nothing to pay.")
+    payment_warnings: list[str] = Field(
+        default_factory=list, description="What to compare and to ask your user before paying; usually empty."
+    )
+    ln_swap_tx_hash: str | None = None
+    swap_tx_hash: str | None = None
+    partner_burn_tx_hash: str | None = None
+    partner_redeem_id: str | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    completed_at: datetime | None = None
+
+    @classmethod
+    def of(cls, order: Order, showing: Showing) -> Self:
+        """The record of `order`, with what is to be paid for it."""
+        payment = showing.payment
+        deposit = payment and payment.deposit
+        return cls(
+            id=order.id,
+            state=order.state,
+            is_terminal=order.terminal,
+            sat_amount=order.sat_amount,
+            idr_amount=order.idr_amount,
+            btc_idr=None if order.btc_idr is None else float(order.btc_idr),
+            btc_idr_fetched_at=order.btc_idr_fetched_at,
+            deposit_channel=order.deposit_channel,
+            partner_payout_bank_code=order.partner_payout_bank_code,
+            partner_payout_bank_name=order.partner_payout_bank_name,
+            payout_recipient=order.payout_recipient and mask(order.payout_recipient),
+            bank_account_name=order.bank_account_name and mask_name(order.bank_account_name),
+            invoice_bolt11=payment and payment.bolt11,
+            invoice_expires_at=payment.expires_at if payment else order.invoice_expires_at,
+            invoice_paid_at=order.invoice_paid_at,
+            deposit_chain_id=deposit.chain_id if deposit else order.deposit_chain_id,
+            deposit_token_address=deposit and deposit.token_address,
+            deposit_to_address=deposit and deposit.to_address,
+            payment_withheld=showing.why_not,
+            payment_warnings=list(showing.warnings),
+            ln_swap_tx_hash=order.ln_swap_tx_hash,
+            swap_tx_hash=order.swap_tx_hash,
+            partner_burn_tx_hash=order.partner_burn_tx_hash,
+            partner_redeem_id=order.partner_redeem_id,
+            created_at=order.created_at,
+            updated_at=order.updated_at,
+            completed_at=order.completed_at,
+        )
+
+
+def told(order: Order) -> str:
+    """One line about an order."""
+    to = f" to {order.partner_payout_bank_name}" if order.partner_payout_bank_name else ""
+    made = f", created {moment(order.created_at)}" if order.created_at else ""
+    return (
+        f"{order.id}: {rupiah(order.idr_amount)}{to} for {sats(order.sat_amount)}{made} · {state_in_words(order.state)}"
+    )
+
+
+def state_in_words(state: str) -> str:
+    """A state, and what it means for people."""
+    if state == FAILED:
+        return "FAILED: the payout failed and won't be retried. If it was paid, the user must contact the operator"
+    step = STEP_OF_STATE.get(state)
+    return (
+        f"{state}: {IN_WORDS[step]}"
+        if step is not None
+        else f"{state}: in progress (a state that this server doesn't know)"
+    )

@@ -1,0 +1,125 @@
+"""An order's wish, checked before the service is asked: what the live service lets pass, or answers with a bare 500.
+
+Each failure says what to send instead; none repeats a number or a name.
+"""
+
+import re
+from dataclasses import dataclass
+
+from bot.core.errors import Rejection
+from bot.core.money import Amount
+from bot.mcp_server.service import Rules
+from bot.mcp_server.tools.answers import Refusal
+from bot.mcp_server.tools.telling import rupiah
+from bot.recipients.holders import LONGEST_HOLDER, clean_holder
+from bot.recipients.methods import BANK, EWALLET
+from bot.recipients.methods import PayoutMethod as Destination
+from bot.recipients.numbers import LONGEST_ACCOUNT, SHORTEST_ACCOUNT, clean_number
+from bot.settlement.client import PayoutMethod
+
+_ACCOUNT = re.compile(r"[0-9]+")
+_MOBILE = re.compile(r"\+?[0-9]+")
+
+_ACCOUNT_WANTED = (
+    f"recipientDetails must be an account number for this bank (kind bank): {SHORTEST_ACCOUNT} to {LONGEST_ACCOUNT} "
+    "digits (usually 10 to 16), without spaces, dashes or country code, as a string."
+)
+_MOBILE_WANTED = (
+    "recipientDetails must be an Indonesian mobile number for this e-wallet (kind ewallet): 10 to 15 digits, such as "
+    "081234567890 or +6281234567890, without spaces or dashes, as a string."
+)
+_HOLDER_WANTED = (
+    f"bankAccountName must be the holder's name in letters, on one line, at most {LONGEST_HOLDER} characters. You "
+    "can leave it out."
+)
+_REMARKS = {
+    "number.unusual_length": "This bank's account numbers usually have {expected} digits, and this one has {actual}.",
+    "number.rare_length": "Account numbers usually have {shortest} to {longest} digits, and this one has {actual}.",
+    "number.like_mobile": "This account number looks like a mobile number, and {method} is a bank.",
+    "number.unusual_mobile": "This mobile number has {actual} digits and isn't in a known number range.",
+}
+CHECK_IT = " Ask your user to check it before paying."
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A recipient's number in the form that is sent, and what is odd about it."""
+
+    sent: str
+    remark: str | None = None
+
+
+def one_amount(sat_amount: int | None, idr_amount: int | None) -> Amount:
+    """The one amount that was given (settlement API, 4.5.1)."""
+    if sat_amount is not None and idr_amount is not None:
+        raise Refusal(
+            "Both satAmount and idrAmount were given. Send exactly one: idrAmount for what the recipient receives, or "
+            "satAmount for what is paid."
+        )
+    if idr_amount is not None:
+        return Amount("IDR", idr_amount)
+    if sat_amount is not None:
+        return Amount("SAT", sat_amount)
+    raise Refusal(
+        "Neither satAmount nor idrAmount was given. Send exactly one: idrAmount for what the recipient receives, or "
+        "satAmount for what is paid."
+    )
+
+
+def matching(methods: tuple[PayoutMethod, ...], code: str, name: str) -> PayoutMethod | None:
+    """The entry of the live list that has both (4.5.3)."""
+    return next((method for method in methods if (method.bank_code, method.bank_name) == (code, name)), None)
+
+
+def not_listed(methods: tuple[PayoutMethod, ...], code: str, name: str) -> Refusal:
+    """Why the pair isn't one, with the pair that may be meant."""
+    near = [method for method in methods if method.bank_code == code or method.bank_name.casefold() == name.casefold()]
+    pairs = [f"partnerBankCode “{method.bank_code}” with partnerBankName “{method.bank_name}”" for method in near[:3]]
+    hint = f" Did you mean {', or '.join(pairs)}?" if pairs else ""
+    return Refusal(
+        "partnerBankCode and partnerBankName aren't a matching pair in the live list. Call list_payout_methods and "
+        f"send bankCode and bankName of one entry, unchanged.{hint}"
+    )
+
+
+def number_for(method: PayoutMethod, details: str) -> Number:
+    """The number in the form that the service takes (4.5.4 and 4.5.5)."""
+    form, wanted = (_MOBILE, _MOBILE_WANTED) if method.kind == EWALLET else (_ACCOUNT, _ACCOUNT_WANTED)
+    if method.kind not in {BANK, EWALLET}:
+        # A sort of destination that nobody has documented: the service knows its numbers, we don't.
+        return Number(details)
+    if not form.fullmatch(details):
+        raise Refusal(wanted)
+    destination = Destination(code=method.bank_code, name=method.bank_name, kind=method.kind)
+    try:
+        clean = clean_number(destination, details)
+    except Rejection:
+        raise Refusal(wanted) from None
+    if clean.remark is None:
+        return Number(clean.number)
+    return Number(clean.number, _REMARKS[clean.remark.key].format(**clean.remark.arguments) + CHECK_IT)
+
+
+def holder_in(name: str | None) -> str | None:
+    """The holder's name, tidied; None where there is none."""
+    try:
+        return None if name is None else clean_holder(name)
+    except Rejection:
+        raise Refusal(_HOLDER_WANTED) from None
+
+
+def check_limits(method: PayoutMethod, idr: int, given: Amount, rules: Rules) -> None:
+    """The minimum, and the destination's cap (4.5.6), for what would arrive."""
+    worth = "" if given.currency == "IDR" else f" (satAmount is worth about {rupiah(idr)})"
+    allowed = rules.amounts_up_to(method.max_amount_transfer)
+    if allowed.is_below(idr):
+        raise Refusal(
+            f"The smallest order is {rupiah(rules.min_order_idr)}{worth}. Send idrAmount {rules.min_order_idr} or "
+            "more: a smaller order would fail after it was paid."
+        )
+    if allowed.maximum is not None and allowed.is_above(idr):
+        cap = allowed.maximum
+        raise Refusal(
+            f"{method.bank_name} accepts at most {rupiah(cap)} per transfer{worth}. Send idrAmount {cap} or less, "
+            "or choose another destination."
+        )

@@ -1,0 +1,267 @@
+"""The tool that creates an order. Its checks come first, the service is asked once, and what it answers is judged."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Annotated
+
+import structlog
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from bot.core.money import Amount
+from bot.mcp_server.service import Service
+from bot.mcp_server.tools import arguments as take
+from bot.mcp_server.tools.answers import Output, Refusal, answer
+from bot.mcp_server.tools.failures import NO_ORDER_MADE, creation_failure, read_failure, unknown_outcome
+from bot.mcp_server.tools.order_validation import check_limits, holder_in, matching, not_listed, number_for, one_amount
+from bot.mcp_server.tools.payable import DepositOut, Payment, like_another, payment_of_new
+from bot.mcp_server.tools.rates import rails_out
+from bot.mcp_server.tools.telling import moment, qr_code, rupiah, sats
+from bot.mcp_server.tools.unresolved_orders import Doubtful, request_of
+from bot.orders.deposits import deposits_before, list_counts
+from bot.orders.order import OrderReport
+from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
+from bot.rates.quote import Estimate, Quote, estimate, price_drift_percent
+from bot.settlement.adapter import placed_of
+from bot.settlement.client import CreatedOrder, OrderInput, PayoutMethod, SettlementError
+from bot.settlement.client.states import LIGHTNING
+
+log = structlog.get_logger(__name__)
+
+
+class CreatedOut(Output):
+    """A new order, and how to pay it."""
+
+    order_id: str = Field(description="For get_offramp_order and wait_for_offramp_order.")
+    bolt11: str | None = Field(None, description="The Lightning invoice to pay; null for cbbtc and btcb.")
+    sat_amount: int = Field(description="Exact amount to pay, in sats.")
+    idr_amount: int = Field(description="What the recipient receives, in rupiah.")
+    btc_idr: float | None = Field(None, description="The locked rate: rupiah for one bitcoin.")
+    fetched_at: datetime | None = Field(None, description="When that rate was fetched.")
+    invoice_expires_at: datetime | None = Field(None, description="Pay before this time; null if it doesn't expire.")
+    deposit: DepositOut | None = Field(None, description="How to pay with cbBTC or BTCB; null for lightning.")
+    payment_uri: str = Field(description="The same payment as a link that opens a wallet.")
+    warnings: list[str] = Field(description="What to tell your user before paying; usually empty.")
+
+
+class Ordering:
+    """The one tool that changes something."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def create_offramp_order(  # noqa: PLR0917  the document's own inputs
+        self,
+        partnerBankCode: take.BankCode,
+        partnerBankName: take.BankName,
+        recipientDetails: take.RecipientDetails,
+        satAmount: take.SatAmount = None,
+        idrAmount: take.IdrAmount = None,
+        bankAccountName: take.AccountName = None,
+        depositChannel: take.DepositChannel = "lightning",
+        payoutMethod: take.PayoutKind = None,  # noqa: ARG002  reserved by the service, with one value
+        includeQr: take.IncludeQr = False,  # noqa: FBT002  arguments travel by name
+    ) -> Annotated[CallToolResult, CreatedOut]:
+        """Create an order that sends rupiah to one bank account or e-wallet after it is paid.
+
+        Call list_payout_methods first. Confirm destination, number and amount with your user: a paid order can't be
+        reversed. Returns a BOLT11 invoice (lightning) or deposit instructions (cbbtc, btcb). Nothing is sent until it
+        is paid. Every call creates a new order. After an error or a lost answer, unless the error says "No order was
+        created", call list_offramp_orders before creating another. The same order within ten minutes is only created
+        after a call of list_offramp_orders.
+        """
+        with _before_creating():
+            given = one_amount(satAmount, idrAmount)
+            method = await self._method(partnerBankCode, partnerBankName)
+            number = number_for(method, recipientDetails)
+            holder = holder_in(bankAccountName)
+            expected = await self._expected(given)
+            check_limits(method, expected.idr, given, self._service.rules)
+            await self._check_channel(depositChannel)
+        wish = OrderInput(
+            sat_amount=satAmount,
+            idr_amount=idrAmount,
+            deposit_channel=depositChannel,
+            partner_bank_code=method.bank_code,
+            partner_bank_name=method.bank_name,
+            recipient_details=number.sent,
+            bank_account_name=holder,
+        )
+        created = await self._create(wish, method, _in_words(given, method))
+        log.info("order_created", order_id=created.order_id, channel=depositChannel)
+        payment = self._payment(created, given, depositChannel, method)
+        await self._check_alone(created, payment)
+        warnings = [*([number.remark] if number.remark else []), *self._drift_warnings(created, expected)]
+        self._service.agree(created.order_id)
+        made = _created_out(created, payment, warnings)
+        pictures = [await qr_code(payment.qr_payload)] if includeQr else []
+        return answer(made, _text(made, method), *pictures)
+
+    async def _method(self, code: str, name: str) -> PayoutMethod:
+        try:
+            found = matching(await self._service.methods(), code, name)
+            if found is None:
+                listed = await self._service.methods(fresh=True)
+                found = matching(listed, code, name)
+        except SettlementError as error:
+            raise read_failure(error) from None
+        if found is None:
+            raise not_listed(listed, code, name)
+        return found
+
+    async def _expected(self, given: Amount) -> Estimate:
+        """What the amount comes to. Without a rate no order is created: its price couldn't be checked."""
+        try:
+            quote = await self._service.price()
+        except SettlementError as error:
+            raise read_failure(error) from None
+        return estimate(given, Quote(quote.btc_idr, quote.fetched_at))
+
+    async def _check_channel(self, channel: str) -> None:
+        if channel == LIGHTNING:
+            return
+        try:
+            usable = rails_out(await self._service.rails()).channels
+        except SettlementError as error:
+            raise read_failure(error) from None
+        if channel not in usable:
+            raise Refusal(f"depositChannel {channel} isn't available right now. Send one of: {', '.join(usable)}.")
+
+    async def _create(self, wish: OrderInput, method: PayoutMethod, wanted: str) -> CreatedOrder:
+        try:
+            with self._service.doubts.sending(request_of(wish, method.kind)) as sending:
+                created = await self._service.create(wish)
+                sending.order_id = created.order_id
+                return created
+        except Doubtful as doubt:
+            if doubt.order_id is not None:
+                raise Refusal(
+                    f"The same order was created a short time ago, and no other one now. Its orderId is "
+                    f"{doubt.order_id}. Call get_offramp_order to see how to pay it. If your user wants to send the "
+                    "same amount to the same recipient again, call list_offramp_orders first, then this tool."
+                ) from None
+            why = (
+                "The same order is being created right now."
+                if doubt.is_under_way
+                else "The same order was requested before."
+            )
+            raise Refusal(f"{why} {unknown_outcome(wanted)}") from None
+        except SettlementError as error:
+            raise creation_failure(error, wanted) from None
+
+    def _payment(self, created: CreatedOrder, given: Amount, channel: str, method: PayoutMethod) -> Payment:
+        rules, now = self._service.rules, self._service.clock.now()
+        allowed = rules.amounts_up_to(method.max_amount_transfer)
+        try:
+            return payment_of_new(
+                created, given=given, channel=channel, network=rules.network, allowed=allowed, now=now
+            )
+        except Unpayable as complaint:
+            raise self._unshown(created, str(complaint)) from None
+
+    async def _check_alone(self, created: CreatedOrder, payment: Payment) -> None:
+        """Refuse what can't be told apart from the payment of another order."""
+        if payment.payment_hash is not None:
+            owner = self._service.claim_invoice(payment.payment_hash, created.order_id)
+            if owner != created.order_id:
+                raise self._unshown(created, f"its invoice is that of order {owner}")
+        deposit = placed_of(created).deposit
+        if payment.deposit is None or deposit is None:
+            return
+        newest = await self._newest()
+        if not list_counts(newest, created.order_id, is_new=True):
+            raise Refusal(
+                f"Order {created.order_id} was created, but the list of orders can't be read right now, so it isn't "
+                "known whether another deposit of the same amount is open. Don't create another order. Call "
+                f"get_offramp_order for {created.order_id} in 5 seconds or later for how to pay it."
+            )
+        now = self._service.clock.now()
+        before = deposits_before(newest, created.order_id, deposit, created.sat_amount, now)
+        if before:
+            why = like_another(before[0])
+            self._service.withhold(created.order_id, why)
+            log.warning("order_withheld", order_id=created.order_id, why="deposit like another")
+            raise Refusal(f"Order {created.order_id} was created, but how to pay it isn't shown: {why}.")
+
+    async def _newest(self) -> tuple[OrderReport, ...]:
+        """Return the newest orders; none where they can't be read, which is no list that has the order."""
+        try:
+            return await self._service.newest()
+        except SettlementError:
+            return ()
+
+    def _unshown(self, created: CreatedOrder, complaint: str) -> Refusal:
+        self._service.withhold(created.order_id, complaint)
+        log.warning("order_withheld", order_id=created.order_id, reason=complaint)
+        return Refusal(
+            f"Order {created.order_id} was created, but its payment request isn't what was agreed, so it isn't shown "
+            f"({complaint}). Don't pay this order, wherever its invoice appears, and tell your user."
+        )
+
+    def _drift_warnings(self, created: CreatedOrder, expected: Estimate) -> list[str]:
+        drift = price_drift_percent(
+            expected_sats=expected.sats,
+            expected_idr=expected.idr,
+            sats=created.sat_amount,
+            idr=created.idr_amount,
+        )
+        if drift > self._service.rules.stop_percent:
+            raise self._unshown(created, f"its price is {drift:.1f}% worse than the quote")
+        if drift < -self._service.rules.stop_percent:
+            raise self._unshown(created, f"its price is {-drift:.1f}% better than the quote, which can be a mistake")
+        if drift < -TOO_GOOD_PERCENT:
+            better = f"The locked price is {-drift:.1f}% better than the latest quote. It may be a mistake."
+            return [f"{better} Ask your user before paying."]
+        if drift > self._service.rules.warn_percent:
+            return [f"The locked price is {drift:.1f}% worse than the latest quote. Ask your user before paying."]
+        return []
+
+
+@contextmanager
+def _before_creating() -> Iterator[None]:
+    """Add to every refusal within the block that no order was created: the service hasn't been asked for one yet."""
+    try:
+        yield
+    except Refusal as refusal:
+        raise Refusal(f"{refusal} {NO_ORDER_MADE}") from None
+
+
+def _in_words(given: Amount, method: PayoutMethod) -> str:
+    amount = rupiah(given.value) if given.currency == "IDR" else sats(given.value)
+    return f"{amount} to {method.bank_name}"
+
+
+def _created_out(created: CreatedOrder, payment: Payment, warnings: list[str]) -> CreatedOut:
+    return CreatedOut(
+        order_id=created.order_id,
+        bolt11=payment.bolt11,
+        sat_amount=created.sat_amount,
+        idr_amount=created.idr_amount,
+        btc_idr=None if created.btc_idr is None else float(created.btc_idr),
+        fetched_at=created.fetched_at,
+        invoice_expires_at=payment.expires_at,
+        deposit=payment.deposit,
+        payment_uri=payment.uri,
+        warnings=warnings,
+    )
+
+
+def _text(made: CreatedOut, method: PayoutMethod) -> str:
+    lines = [
+        f"Order {made.order_id}: {rupiah(made.idr_amount)} to {method.bank_name} for {sats(made.sat_amount)}.",
+        *made.warnings,
+        *payment_lines(made.bolt11, made.deposit, made.invoice_expires_at),
+        "Then call get_offramp_order about every 5 seconds, or wait_for_offramp_order, until COMPLETED or FAILED.",
+    ]
+    return "\n".join(lines)
+
+
+def payment_lines(bolt11: str | None, deposit: DepositOut | None, expires_at: datetime | None) -> list[str]:
+    """How it is paid, in words."""
+    until = "" if expires_at is None else f" before {moment(expires_at)}"
+    if deposit is None:
+        return [f"Pay this Lightning invoice{until}:", str(bolt11)]
+    where = f"on {deposit.chain_name} (chain {deposit.chain_id})"
+    token = f"{deposit.token_symbol} (contract {deposit.token_address})"
+    return [f"Send exactly {deposit.amount} {token} {where} to {deposit.to_address}{until}.", deposit.qr_value]

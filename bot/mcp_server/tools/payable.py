@@ -1,0 +1,125 @@
+"""What is to be paid for an order, handed out only where it is what was agreed (as the bot does, `actions/verdict`).
+
+An invoice must ask for exactly the order's sats, on the right network, and not be expired; a deposit must name a token,
+contract and chain that we know. Anything else isn't handed out at all: an agent pays what it is shown.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import Field
+
+from bot.core.money import Amount
+from bot.mcp_server.tools.answers import Output
+from bot.orders.limits import AmountLimits
+from bot.orders.order import Deposit, OrderReport
+from bot.orders.placement.invoice_check import Payable, Unpayable, check_placed
+from bot.orders.timeline import STEP_OF_STATE, Step
+from bot.payments.erc681 import KNOWN_TOKENS, amount_text, transfer_uri, units_for_sats
+from bot.payments.qr import invoice_qr_payload
+from bot.settlement.adapter import deposit_of, placed_of
+from bot.settlement.client import CreatedOrder, Order
+from bot.settlement.client.states import LIGHTNING
+from bot.settlement.model import Placed
+
+NOT_AWAITED = "the order isn't waiting for payment"
+
+
+class DepositOut(Output):
+    """How an order is paid with a token."""
+
+    channel: str
+    chain_id: int
+    chain_name: str
+    token_symbol: str
+    token_address: str = Field(description="The token's contract.")
+    to_address: str = Field(description="The address to send the token to.")
+    decimals: int
+    amount: str = Field(description="Amount of the token, in decimal.")
+    amount_units: str = Field(
+        description="The same amount in the token's base units. A string, because it can exceed 2^53."
+    )
+    qr_value: str = Field(description="ERC-681 request for exactly this transfer, for a wallet to open or scan.")
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """What is to be paid, found to be what was agreed."""
+
+    bolt11: str | None
+    deposit: DepositOut | None
+    expires_at: datetime | None
+    payment_hash: str | None = None
+
+    @property
+    def uri(self) -> str:
+        """What opens a wallet."""
+        return f"lightning:{self.bolt11}" if self.deposit is None else self.deposit.qr_value
+
+    @property
+    def qr_payload(self) -> str:
+        """The same as a QR code holds it best."""
+        return invoice_qr_payload(self.bolt11 or "") if self.deposit is None else self.deposit.qr_value
+
+
+def payment_of_new(
+    created: CreatedOrder, *, given: Amount, channel: str, network: str, allowed: AmountLimits, now: datetime
+) -> Payment:
+    """How an order that was just made is paid. Raises `Unpayable`: it isn't what was asked for."""
+    placed = placed_of(created)
+    payable = check_placed(placed, given=given, channel=channel, network=network, allowed=allowed, now=now)
+    return _payment(placed, channel, payable)
+
+
+def payment_of_known(order: Order, *, network: str, allowed: AmountLimits, now: datetime) -> Payment:
+    """How an order of the list is paid. Raises `Unpayable`: there is nothing to pay, or not rightly."""
+    if not awaits_payment(order):
+        raise Unpayable(NOT_AWAITED)
+    placed = Placed(
+        service_id=order.id,
+        sats=order.sat_amount,
+        idr=order.idr_amount,
+        btc_idr=order.btc_idr,
+        bolt11=order.invoice_bolt11,
+        deposit=deposit_of(order),
+        expires_at=order.invoice_expires_at,
+        state=order.state,
+    )
+    given, channel = Amount("SAT", order.sat_amount), order.deposit_channel or LIGHTNING
+    payable = check_placed(placed, given=given, channel=channel, network=network, allowed=allowed, now=now)
+    return _payment(placed, channel, payable)
+
+
+def awaits_payment(order: Order) -> bool:
+    """Return whether the service's record says that the order isn't paid yet."""
+    return STEP_OF_STATE.get(order.state) == Step.CREATED and order.invoice_paid_at is None
+
+
+def like_another(first: OrderReport) -> str:
+    """Why a deposit isn't shown that could be taken for that of the order `first`."""
+    return (
+        f"order {first.service_id} waits for a deposit of the same amount to the same address, and a payment could be "
+        "taken for either. Wait until that order is done, or use another amount"
+    )
+
+
+def _payment(placed: Placed, channel: str, payable: Payable) -> Payment:
+    if channel == LIGHTNING or placed.deposit is None:
+        return Payment(payable.bolt11, None, payable.expires_at, payable.payment_hash)
+    return Payment(None, _deposit_out(placed.deposit, placed.sats), payable.expires_at)
+
+
+def _deposit_out(deposit: Deposit, sats: int) -> DepositOut:
+    token = KNOWN_TOKENS[deposit.channel]
+    return DepositOut(
+        channel=token.channel,
+        chain_id=token.chain_id,
+        chain_name=token.chain_name,
+        token_symbol=token.symbol,
+        token_address=token.address,
+        to_address=deposit.to_address,
+        decimals=token.decimals,
+        amount=amount_text(token, sats),
+        amount_units=str(units_for_sats(token, sats)),
+        qr_value=transfer_uri(token, deposit.to_address, sats),
+    )

@@ -1,0 +1,214 @@
+"""Tools that only look: the rate, the destinations, the deposit rails, the service's figures."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from math import isfinite
+from typing import Annotated, Any
+
+from mcp_types import CallToolResult
+from pydantic import ConfigDict, Field
+
+from bot.mcp_server.service import Service
+from bot.mcp_server.tools.answers import Output, answer, whole
+from bot.mcp_server.tools.failures import read_failure
+from bot.mcp_server.tools.telling import moment, rupiah
+from bot.payments.erc681 import DepositCheckError, check_deposit
+from bot.settlement.client import DepositRail, DepositRails, PayoutMethod, PlatformStats, Quote, SettlementError
+from bot.settlement.client.states import BTCB, CBBTC, LIGHTNING
+
+MOST_TOLD = 20
+LONGEST_TOLD = 200
+
+
+class QuoteOut(Output):
+    """The rate."""
+
+    btc_idr: float = Field(description="Rupiah for one bitcoin.")
+    usdc_idr: float | None = Field(None, description="Rupiah for one USDC; null if the service doesn't say.")
+    fetched_at: datetime = Field(description="When the service fetched the rate.")
+    source: str | None = Field(None, description="Where the rate comes from.")
+
+
+class MethodOut(Output):
+    """One destination."""
+
+    bank_code: str = Field(description="Opaque. Pass it as partnerBankCode, unchanged.")
+    bank_name: str = Field(description="Pass it as partnerBankName, unchanged.")
+    kind: str = Field(description="bank: recipientDetails is an account number; ewallet: a mobile number.")
+    max_amount_transfer: int | None = Field(None, description="Maximum rupiah per transfer; null if no limit is known.")
+
+
+class MethodsOut(Output):
+    """All destinations just now."""
+
+    methods: list[MethodOut] = Field(description="Destinations that rupiah can be sent to right now.")
+
+
+class RailText(Output):
+    """A rail in the service's own words."""
+
+    label: str | None = None
+    summary: str | None = None
+
+
+class TokenRail(Output):
+    """A token that can be deposited."""
+
+    deposit_channel: str = Field(description="Pass it as depositChannel.")
+    chain_id: int
+    token: str
+    contract_address: str
+    decimals: int
+    safe_address: str = Field(description="For information. Pay only what an order's own `deposit` says.")
+
+
+class RailsOut(Output):
+    """How an order can be paid."""
+
+    configured: bool = Field(description="If false, only Lightning can be used.")
+    channels: list[str] = Field(description="Currently available values of depositChannel.")
+    lightning: RailText | None = None
+    bitcoin_onchain: RailText | None = None
+    base_cbbtc: TokenRail | None = None
+    bsc_btcb: TokenRail | None = None
+    error: str | None = Field(None, description="The service's own message.")
+
+
+class StatsOut(Output):
+    """The service's figures, whatever it tells."""
+
+    # No other result is open: names and meanings of these figures are the service's (settlement API, 2.4).
+    model_config = ConfigDict(extra="allow")
+
+    fetched_at: datetime | None = Field(None, description="When the service counted; null if it doesn't say.")
+
+
+class Rates:
+    """The tools that need nothing but a look."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def get_btc_idr_quote(self) -> Annotated[CallToolResult, QuoteOut]:
+        """Get the live rate: rupiah for one bitcoin and for one USDC.
+
+        Use it to show the price before creating an order. The final price is locked when the order is created.
+        """
+        try:
+            quote = await self._service.quote()
+        except SettlementError as error:
+            raise read_failure(error) from None
+        return answer(_quote_out(quote), f"1 BTC = {rupiah(round(quote.btc_idr))} ({moment(quote.fetched_at)}).")
+
+    async def list_payout_methods(self) -> Annotated[CallToolResult, MethodsOut]:
+        """List the Indonesian banks and e-wallets that rupiah can be sent to, live. Call this first.
+
+        Choose the entry of the user's destination and keep its bankCode and bankName: create_offramp_order needs both
+        exactly as returned. kind says what recipientDetails must be (bank: account number, ewallet: mobile number).
+        """
+        try:
+            methods = await self._service.methods()
+        except SettlementError as error:
+            raise read_failure(error) from None
+        return answer(methods_out(methods), methods_text(methods))
+
+    async def get_deposit_rails(self) -> Annotated[CallToolResult, RailsOut]:
+        """List the available ways to pay: Lightning always; cbBTC on Base and BTCB on BNB Chain if configured.
+
+        Never pay to an address from this list. Pay only what create_offramp_order returns.
+        """
+        try:
+            rails = rails_out(await self._service.rails())
+        except SettlementError as error:
+            raise read_failure(error) from None
+        return answer(rails, f"Available ways to pay: {', '.join(rails.channels)}.")
+
+    async def get_platform_stats(self) -> Annotated[CallToolResult, StatsOut]:
+        """Get the settlement service's statistics, such as liquidity and volume, for display only."""
+        try:
+            stats = await self._service.stats()
+        except SettlementError as error:
+            raise read_failure(error) from None
+        return answer(stats_out(stats), _stats_text(stats.given))
+
+
+def methods_out(methods: tuple[PayoutMethod, ...]) -> MethodsOut:
+    """The list as it is handed out."""
+    return MethodsOut(
+        methods=[
+            MethodOut(
+                bank_code=method.bank_code,
+                bank_name=method.bank_name,
+                kind=method.kind,
+                max_amount_transfer=method.max_amount_transfer,
+            )
+            for method in methods
+        ]
+    )
+
+
+def methods_text(methods: tuple[PayoutMethod, ...]) -> str:
+    """Each destination with all that an order needs: some agents read only this."""
+    lines = [f"{method.bank_name} · bankCode {method.bank_code} · {method.kind}{_cap(method)}" for method in methods]
+    return "\n".join([f"{len(methods)} destinations:", *lines])
+
+
+def _cap(method: PayoutMethod) -> str:
+    cap = method.max_amount_transfer
+    return "" if cap is None else f" · up to {rupiah(cap)}"
+
+
+def _quote_out(quote: Quote) -> QuoteOut:
+    usdc = None if quote.usdc_idr is None else float(quote.usdc_idr)
+    return QuoteOut(btc_idr=float(quote.btc_idr), usdc_idr=usdc, fetched_at=quote.fetched_at, source=quote.source)
+
+
+def rails_out(rails: DepositRails) -> RailsOut:
+    """What can be used and is what we know it to be; where the service itself receives its swaps is nobody's target."""
+    base, bsc = _token_rail(CBBTC, rails.base_cbbtc), _token_rail(BTCB, rails.bsc_btcb)
+    usable = [LIGHTNING, *(rail.deposit_channel for rail in (base, bsc) if rail is not None and rails.configured)]
+    words = {"lightning": rails.lightning, "bitcoin_onchain": rails.bitcoin_onchain}
+    told = {name: RailText(label=text.label, summary=text.summary) for name, text in words.items() if text}
+    return RailsOut(
+        configured=rails.configured, channels=usable, base_cbbtc=base, bsc_btcb=bsc, error=rails.error, **told
+    )
+
+
+def _token_rail(channel: str, rail: DepositRail | None) -> TokenRail | None:
+    if rail is None or rail.deposit_channel != channel:
+        return None
+    try:
+        check_deposit(channel, rail.chain_id, rail.contract_address, rail.decimals, rail.safe_address)
+    except DepositCheckError:
+        return None
+    return TokenRail(
+        deposit_channel=channel,
+        chain_id=rail.chain_id,
+        token=rail.token,
+        contract_address=rail.contract_address,
+        decimals=rail.decimals,
+        safe_address=rail.safe_address,
+    )
+
+
+def stats_out(stats: PlatformStats) -> StatsOut:
+    """The figures as they are handed out."""
+    others = {str(key): _plain(value) for key, value in stats.given.items() if key not in {"fetchedAt", "fetched_at"}}
+    return StatsOut(fetched_at=stats.fetched_at, **whole(others))
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  JSON is anything
+    """JSON's own types: fractions were read as exact decimals, and it has only numbers."""
+    if isinstance(value, Decimal):
+        return float(value) if isfinite(float(value)) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _stats_text(given: Mapping[str, object]) -> str:
+    lines = [
+        f"{str(key)[:LONGEST_TOLD]}: {str(value)[:LONGEST_TOLD]}" for key, value in list(given.items())[:MOST_TOLD]
+    ]
+    return "\n".join(["The settlement service's statistics:", *lines])

@@ -1,0 +1,122 @@
+"""What is shown of an order's payment when its record is read: how to pay, or why nothing can be paid.
+
+An order that this process created was compared with what its caller asked for, and what came of it is remembered. After
+a restart that is forgotten, and another program with the same key may have created the order. Then its price is
+compared with the current quote, its amount with the destination's cap, and the caller is told to compare the rest.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from bot.core.money import Amount
+from bot.mcp_server.service import Service
+from bot.mcp_server.tools.payable import Payment, like_another, payment_of_known
+from bot.orders.deposits import deposits_before, list_counts
+from bot.orders.order import OrderReport
+from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
+from bot.rates.quote import Quote, estimate, price_drift_percent
+from bot.settlement.adapter import deposit_of
+from bot.settlement.client import Order, SettlementError
+
+UNCHECKED = (
+    "its price and amount can't be checked, because the rate or the list of destinations isn't available right now. "
+    "Call again in 5 seconds"
+)
+UNLISTED = (
+    "the list of orders doesn't have it, so it isn't known whether another deposit of the same amount is open. Call "
+    "again in 5 seconds"
+)
+COMPARE = (
+    "This server doesn't remember what was requested with this order. Pay it only if the amount and the destination "
+    "are exactly what your user wants."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """Either `payment`, with what to say before it is paid, or the reason `why_not`."""
+
+    payment: Payment | None = None
+    why_not: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+async def showing_of(service: Service, order: Order) -> Showing:
+    """Return what is shown of one order's payment."""
+    (showing,) = await showings_of(service, (order,))
+    return showing
+
+
+async def showings_of(service: Service, orders: tuple[Order, ...]) -> list[Showing]:
+    """Return what is shown of each order's payment. Rate and caps are read once, and only if an order needs them."""
+    checked = [_checked(service, order) for order in orders]
+    if all(each.payment is None or service.is_agreed(order.id) for order, each in zip(orders, checked, strict=True)):
+        return checked
+    try:
+        await service.methods()
+        quote = await service.price()
+        has_deposit = any(each.payment is not None and each.payment.deposit is not None for each in checked)
+        newest = await service.newest() if has_deposit else ()
+    except SettlementError:
+        price, newest = None, ()
+    else:
+        price = Quote(quote.btc_idr, quote.fetched_at)
+    return [_compared(service, order, _checked(service, order), price, newest) for order in orders]
+
+
+def _checked(service: Service, order: Order) -> Showing:
+    """Check all that the order's own record and this process's memory can say; a cap counts once it was read."""
+    withheld = service.why_withheld(order.id)
+    if withheld is not None:
+        return Showing(why_not=withheld)
+    allowed = service.amounts_for(order.partner_payout_bank_code, order.partner_payout_bank_name)
+    try:
+        payment = payment_of_known(order, network=service.rules.network, allowed=allowed, now=service.clock.now())
+    except Unpayable as reason:
+        return Showing(why_not=str(reason))
+    return Showing(payment)
+
+
+def _compared(
+    service: Service, order: Order, showing: Showing, price: Quote | None, newest: tuple[OrderReport, ...]
+) -> Showing:
+    """Compare an order that nobody here remembers with the current quote, and with the newest orders."""
+    if showing.payment is None or service.is_agreed(order.id):
+        return showing
+    if price is None:
+        return Showing(why_not=UNCHECKED)
+    why_not = _why_not_alone(service, order, newest)
+    if why_not is not None:
+        return Showing(why_not=why_not)
+    drift = _drift_percent(order, price)
+    if drift > service.rules.stop_percent:
+        return Showing(why_not=f"its price is {drift:.1f}% worse than the current quote")
+    if drift < -service.rules.stop_percent:
+        return Showing(why_not=f"its price is {-drift:.1f}% better than the current quote, which can be a mistake")
+    return Showing(showing.payment, warnings=(COMPARE, *_price_warnings(drift, service.rules.warn_percent)))
+
+
+def _why_not_alone(service: Service, order: Order, newest: tuple[OrderReport, ...]) -> str | None:
+    """Why a deposit isn't shown that could be taken for another one's, if so."""
+    deposit = deposit_of(order)
+    if deposit is None:
+        return None
+    if not list_counts(newest, order.id, is_new=False):
+        return UNLISTED
+    before = deposits_before(newest, order.id, deposit, order.sat_amount, service.clock.now())
+    return like_another(before[0]) if before else None
+
+
+def _drift_percent(order: Order, price: Quote) -> Decimal:
+    expected = estimate(Amount("IDR", order.idr_amount), price)
+    return price_drift_percent(
+        expected_sats=expected.sats, expected_idr=expected.idr, sats=order.sat_amount, idr=order.idr_amount
+    )
+
+
+def _price_warnings(drift: Decimal, warn_percent: Decimal) -> list[str]:
+    if drift < -TOO_GOOD_PERCENT:
+        return [f"Its price is {-drift:.1f}% better than the current quote. It may be a mistake."]
+    if drift > warn_percent:
+        return [f"Its price is {drift:.1f}% worse than the current quote."]
+    return []

@@ -1,0 +1,123 @@
+"""Orders that may exist without their caller knowing: the same one isn't sent again before somebody has looked.
+
+The service has no idempotency keys (settlement API, 4.5), and agents call again by themselves. So a request is
+remembered before it is sent: while it is under way, after an unknown outcome, and for a while after it has created an
+order, since the caller may have hung up before the answer arrived. Only a list of orders that was asked for after that
+clears it. Kept in memory: this server keeps no database.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from bot.mcp_server.memory import make_room
+from bot.recipients.methods import EWALLET
+from bot.settlement.client import OrderInput, SettlementError
+
+CREATED_FOR: Final = 600.0
+"""Seconds for which the same request is taken for a repetition of the one that created an order."""
+
+
+class Doubtful(Exception):
+    """The same order is under way, has been created as `order_id`, or its outcome is unknown."""
+
+    def __init__(self, *, is_under_way: bool = False, order_id: str | None = None) -> None:
+        super().__init__("under way" if is_under_way else "created" if order_id else "outcome unknown")
+        self.is_under_way = is_under_way
+        self.order_id = order_id
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What makes two calls the same order: who gets how much by which channel, in whatever spelling.
+
+    The holder's name is no part of it: the number alone decides where the money goes.
+    """
+
+    code: str
+    name: str
+    number: str
+    sats: int | None
+    idr: int | None
+    channel: str
+
+
+@dataclass(slots=True)
+class Sending:
+    """One request that is under way; whoever sends it says what it has created."""
+
+    order_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    number: int
+    order_id: str | None
+    until: float = field(default=float("inf"))
+
+
+class Doubts:
+    """The orders that must not be sent (again) right now. `seconds` is a clock that never goes back."""
+
+    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._under_way: set[Request] = set()
+        self._remembered: dict[Request, _Remembered] = {}
+        self._count = 0
+
+    @contextmanager
+    def sending(self, request: Request) -> Iterator[Sending]:
+        """Send `request` within the block. Raises `Doubtful` for one that may exist already."""
+        if request in self._under_way:
+            raise Doubtful(is_under_way=True)
+        known = self._remembered.get(request)
+        if known is not None and self._seconds() < known.until:
+            raise Doubtful(order_id=known.order_id)
+        self._under_way.add(request)
+        sending, was_created = Sending(), True
+        try:
+            yield sending
+        except SettlementError as error:
+            was_created = error.outcome_unknown
+            raise
+        finally:
+            self._under_way.discard(request)
+            self._remembered.pop(request, None)
+            if was_created:
+                self._remember(request, sending.order_id)
+
+    def begin_look(self) -> int:
+        """Begin to read the list of orders; `looked` takes what this returns."""
+        return self._count
+
+    def looked(self, begun: int, *, is_empty: bool) -> None:
+        """Forget what was sent before the list was asked for: what to do is the caller's to decide now.
+
+        A list that was begun earlier can't show what came later, and an empty one proves nothing: so the service
+        answers while its database is away (settlement API, 4.7).
+        """
+        if not is_empty:
+            self._remembered = {key: each for key, each in self._remembered.items() if each.number > begun}
+
+    def _remember(self, request: Request, order_id: str | None) -> None:
+        make_room(self._remembered)
+        self._count += 1
+        until = float("inf") if order_id is None else self._seconds() + CREATED_FOR
+        self._remembered[request] = _Remembered(self._count, order_id, until)
+
+
+def request_of(order: OrderInput, kind: str) -> Request:
+    """Return what `order` asks for; `kind` is the payout method's: an e-wallet's number has many spellings."""
+    digits = re.sub(r"\D", "", order.recipient_details)
+    number = re.sub(r"^(?:00)?62", "", digits).removeprefix("0") if kind == EWALLET else digits
+    return Request(
+        code=order.partner_bank_code,
+        name=order.partner_bank_name,
+        number=number,
+        sats=order.sat_amount,
+        idr=order.idr_amount,
+        channel=order.deposit_channel or "lightning",
+    )

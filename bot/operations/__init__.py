@@ -1,0 +1,1 @@
+"""What operators watch: statistics, alarms, checks and the regular jobs."""

@@ -1,0 +1,170 @@
+"""`python -m bot check`: checks the database, the keys, Telegram and the service, and says what to fix first."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from pydantic import SecretStr
+from telegram.error import InvalidToken, TelegramError
+
+from bot.config import Settings
+from bot.core.reasons import network_reason
+from bot.house import store_of, telegram_application
+from bot.infra.db.database import SqlStore
+from bot.infra.db.errors import SchemaMismatch, StoreError
+from bot.infra.db.vault import NoKeys, UnfitKeys
+from bot.settlement.client.client import SettlementClient
+from bot.settlement.client.errors import Answered, KeyRefused, NotUnderstood, SettlementError
+
+WORKS, FAILS, BAD_SETTINGS = 0, 1, 2
+WITHIN = 20.0
+Say = Callable[[str], object]
+
+
+class CheckFailed(Exception):
+    """A check failed. `fix` is what to do about it, `code` the exit code that follows."""
+
+    def __init__(self, words: str, fix: str, code: int = FAILS) -> None:
+        super().__init__(words)
+        self.fix = fix
+        self.code = code
+
+
+class Skipped(Exception):
+    """A check can't be made before another one works."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a check found; `fix` is empty unless it failed."""
+
+    mark: str
+    words: str
+    fix: str = ""
+    code: int = WORKS
+
+
+async def run(settings: Settings, say: Say, *, verbose: bool = False) -> int:
+    """Print a line for each check and a last one with what to fix first; return the exit code. Changes nothing."""
+    checks: list[tuple[str, Callable[[Settings], Awaitable[str]]]] = [
+        ("database", _database),
+        ("keys", _keys),
+        ("Telegram", _telegram),
+        ("service", _service),
+    ]
+    results = [await _result(check(settings)) for _, check in checks]
+    for (name, _), result in zip(checks, results, strict=True):
+        say(f"  {result.mark:5} {name}: {result.words}")
+    if verbose:
+        for name in type(settings).model_fields:
+            say(f"  set   {name.upper()} = {_shown(settings, name)}")
+    say(_conclusion({name: result.fix for (name, _), result in zip(checks, results, strict=True) if result.fix}))
+    return max(result.code for result in results)
+
+
+def _conclusion(fixes: Mapping[str, str]) -> str:
+    if not fixes:
+        return "Everything works."
+    name, fix = next(iter(fixes.items()))
+    if len(fixes) == 1:
+        return f"1 problem. {fix}"
+    # Only Telegram is a name of its own.
+    first = name if name == "Telegram" else f"the {name}"
+    return f"{len(fixes)} problems. Fix {first} first. {fix}"
+
+
+def _shown(settings: Settings, name: str) -> str:
+    value = getattr(settings, name)
+    if name == "service_api_key":
+        return f"{settings.key_id}.…"
+    if isinstance(value, SecretStr):
+        return "…"
+    if name == "database_url" and "@" in value:
+        # The user and the password are secret here.
+        return f"{value.partition('://')[0]}://…@{value.rpartition('@')[2]}"
+    return ",".join(map(str, sorted(value))) if isinstance(value, frozenset) else str(value)
+
+
+async def _result(check: Awaitable[str]) -> Result:
+    try:
+        async with asyncio.timeout(WITHIN):
+            return Result("ok", await check)
+    except CheckFailed as failure:
+        return Result("FAILS", str(failure), failure.fix, failure.code)
+    except Skipped as skipped:
+        return Result("skip", str(skipped))
+    except TimeoutError:
+        return Result("FAILS", f"no answer within {WITHIN:.0f} seconds", "Check the network, then try again.", FAILS)
+
+
+async def _database(settings: Settings) -> str:
+    store = store_of(settings)
+    try:
+        return f"schema {await store.check()}"
+    except SchemaMismatch as error:
+        fix = "Install the newest version of Kirim." if error.is_newer else "Run: python -m bot migrate"
+        raise CheckFailed(str(error), fix) from None
+    except StoreError as error:
+        raise CheckFailed(str(error), "Check DATABASE_URL and the database.") from None
+    finally:
+        await store.close()
+
+
+async def _keys(settings: Settings) -> str:
+    store = store_of(settings)
+    try:
+        return await _encrypted(store)
+    except (NoKeys, UnfitKeys) as error:
+        fix = "Add the missing key at the end of ENCRYPTION_KEYS."
+        raise CheckFailed(f"ENCRYPTION_KEYS don't match the database: {error}", fix, BAD_SETTINGS) from None
+    except StoreError:
+        raise Skipped("not checked, because the database check failed") from None
+    finally:
+        await store.close()
+
+
+async def _encrypted(store: SqlStore) -> str:
+    await store.check()
+    await store.check_keys()
+    tables = (await store.sealed()).values()
+    encrypted, older = sum(each.sealed for each in tables), sum(each.waiting for each in tables)
+    if not older:
+        return f"all {encrypted:,} encrypted rows use the first key"
+    share = older / encrypted
+    return f"{older:,} of {encrypted:,} encrypted rows ({share:.0%}) use an older key. Run: python -m bot rotate-keys"
+
+
+async def _telegram(settings: Settings) -> str:
+    bot = telegram_application(settings).bot
+    try:
+        async with bot:
+            me = await bot.get_me()
+            return f"the bot is @{me.username}"
+    except InvalidToken:
+        fix = "Copy TELEGRAM_BOT_TOKEN from @BotFather again."
+        raise CheckFailed("the token is rejected by Telegram", fix) from None
+    except TelegramError as error:
+        said = f"can't connect to {settings.telegram_api_url}{_because(error)}"
+        raise CheckFailed(said, "Check TELEGRAM_API_URL and the network.") from None
+
+
+async def _service(settings: Settings) -> str:
+    key = settings.service_api_key.get_secret_value()
+    async with SettlementClient(settings.service_base_url, key) as client:
+        try:
+            methods = await client.payout_methods()
+        except KeyRefused:
+            fix = "Check SERVICE_API_KEY, or ask the service for a new key."
+            raise CheckFailed(f"the key {settings.key_id} is rejected", fix) from None
+        except (Answered, NotUnderstood) as error:
+            said = f"unexpected answer from {settings.service_base_url} (status {error.status})"
+            raise CheckFailed(said, "Check SERVICE_BASE_URL. If it is right, try again later.") from None
+        except SettlementError as error:
+            said = f"can't connect to {settings.service_base_url}{_because(error)}"
+            raise CheckFailed(said, "Check SERVICE_BASE_URL and the network.") from None
+        return f"key accepted, {len(methods.methods)} payout methods"
+
+
+def _because(error: Exception) -> str:
+    reason = network_reason(error)
+    return f": {reason}" if reason else ""

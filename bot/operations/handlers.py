@@ -1,0 +1,104 @@
+"""What operators do about alarms: `/status`, and the buttons under it and under what they were told."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from telegram import Update
+from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
+
+from bot.checkout.screens.parts import with_way_back
+from bot.checkout.steps import way_on
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.operations.screens import status as operator_status
+from bot.orders.screens import status
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarm_rendering import orders_of
+from bot.staff.screens import alarms
+
+KINDS = {str(kind): kind for kind in AlarmKind}
+
+
+def handlers() -> list[Handler]:
+    """The buttons; the command is everybody's, and shows operators more."""
+    return [CallbackQueryHandler(_pressed, pattern=data.ALARM_PATTERN)]
+
+
+async def show_status(visit: Visit) -> Screen:
+    """All at a glance for an operator, one's own orders for everybody else."""
+    if not visit.is_operator:
+        return await status.show(visit)
+    glance = await visit.desk.watching.glance()
+    orders = await orders_of(visit.desk.store, glance.alarms)
+    return operator_status.screen(visit.t, glance, orders, visit.desk.clock.now(), visit.zone)
+
+
+async def _pressed(update: Update, _: Context) -> None:
+    visit, query = VISIT.get(), update.callback_query
+    action, kind, subject = data.read_alarm_press((query.data or "") if query else "")
+    handle = ACTIONS.get(action) if visit.is_operator else None
+    if handle is None or not await handle(visit, kind, subject):
+        await way_on(visit, "stale.button")
+    raise ApplicationHandlerStop
+
+
+async def _status(visit: Visit, _: str = "", __: str = "") -> bool:
+    """Anew in its own place; asked for from a reminder, which is to stay, as a message of its own."""
+    await visit.acknowledge()
+    if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
+        visit.message_id = None
+    await visit.show(with_way_back(visit.t, visit.draft, await show_status(visit)))
+    return True
+
+
+async def _mine(visit: Visit, _: str, __: str) -> bool:
+    await visit.acknowledge()
+    await visit.show(with_way_back(visit.t, visit.draft, await status.show(visit)))
+    return True
+
+
+async def _done(visit: Visit, kind: str, subject: str) -> bool:
+    """Under the alarm's own message: its button has done its work."""
+    if not await _settle(visit, kind, subject):
+        return False
+    if visit.message_id is not None:
+        await visit.desk.messenger.edit_keyboard(visit.chat_id, visit.message_id, (), lane="talk")
+    return True
+
+
+async def _tick(visit: Visit, kind: str, subject: str) -> bool:
+    """Under the status, which is brought up to date."""
+    return await _settle(visit, kind, subject) and await _status(visit)
+
+
+async def _list(visit: Visit, kind: str, subject: str) -> bool:
+    """Under a reminder, of which the rest is left."""
+    if not await _settle(visit, kind, subject):
+        return False
+    async with visit.desk.store.reading() as tx:
+        raised = await tx.alarms.open()
+    orders, now = await orders_of(visit.desk.store, raised), visit.desk.clock.now()
+    left = alarms.reminder(visit.t, raised, orders, now, visit.zone) if raised else alarms.none_left(visit.t)
+    await visit.update(left)
+    return True
+
+
+async def _settle(visit: Visit, kind: str, subject: str) -> bool:
+    """Whether there is such an alarm at all; a second tap, and one after another operator's, find it over already."""
+    known = KINDS.get(kind)
+    if known is None:
+        return False
+    settled = await visit.desk.watching.settle(known, subject, visit.person.id)
+    await visit.acknowledge(visit.t.plain("alarm.noted" if settled else "alarm.over_already"))
+    return True
+
+
+ACTIONS: Mapping[str, Callable[[Visit, str, str], Awaitable[bool]]] = {
+    "status": _status,
+    "mine": _mine,
+    "done": _done,
+    "tick": _tick,
+    "list": _list,
+}
+"""What a button does; whether there was such a thing."""

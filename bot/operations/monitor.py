@@ -1,0 +1,149 @@
+"""Looking after the bot and the service it lives by: what is wrong becomes an alarm, what is right again ends it."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import structlog
+
+from bot.core.clock import Clock
+from bot.infra.db.ports import Store
+from bot.settlement.catalogue import Market
+from bot.settlement.health import Health, has_shrunk
+from bot.settlement.model import SettlementFailure, SlowDown
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarms import BY_HAND, Alarms, Finding
+from bot.users.model import Backlog
+
+log = structlog.get_logger(__name__)
+
+PROBE_WHEN_QUIET = timedelta(seconds=60)
+PROBE_WHEN_FAILING = timedelta(seconds=5)
+"""After so long without a call of anybody's, the service is asked for its list, to hear whether it answers."""
+
+LATELY = timedelta(days=1)
+LONGEST_REST = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """All that is watched over, as it stands now. None is "not known yet"."""
+
+    alarms: tuple[Alarm, ...]
+    key_is_taken: bool | None
+    service_answers: bool | None
+    methods: int | None
+    backlog: Backlog
+    raised_lately: int
+
+
+class Watching:
+    """`backlog_after` is how long news may wait; `shrink_percent` how much shorter the methods list may become."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        health: Health,
+        alarms: Alarms,
+        market: Market,
+        backlog_after: timedelta = timedelta(seconds=60),
+        shrink_percent: Decimal = Decimal(50),
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._health = health
+        self._alarms = alarms
+        self._market = market
+        self._backlog_after = backlog_after
+        self._shrink_percent = shrink_percent
+        self._rests_until = clock.now()
+
+    async def hear(self) -> int:
+        """Raise and clear by what was heard of the service; how many pieces of news that brought."""
+        return await self._alarms.take_in(await self._of_service())
+
+    async def look(self, poller_silent_since: datetime | None = None) -> int:
+        """Raise and clear by all there is to see, and remind of what goes on; how many pieces of news that brought."""
+        silent = _since(AlarmKind.POLLER_SILENT, poller_silent_since)
+        news = await self._alarms.take_in([*await self._of_service(), await self._of_outbox(), self._of_rows(), silent])
+        return news + await self._alarms.remind()
+
+    async def probe(self) -> None:
+        """Ask the service for something, where nobody else has asked it for a while."""
+        now = self._clock.now()
+        answers = self._health.answers
+        pause = PROBE_WHEN_FAILING if answers.failing_since else PROBE_WHEN_QUIET
+        if now < max(answers.heard_at + pause, self._rests_until):
+            return
+        try:
+            await self._market.methods(fresh=True)
+        except SlowDown as slow:
+            self._rests_until = now + min(timedelta(seconds=slow.retry_after or 0) + pause, LONGEST_REST)
+        except SettlementFailure as failure:
+            log.info("health_probe_failed", error=type(failure).__name__)
+
+    async def settle(self, kind: AlarmKind, subject: str, by: int) -> bool:
+        """An operator says that an alarm is seen to; False where it is over, or nobody's word can end it."""
+        if kind is AlarmKind.METHODS_SHRUNK and self._health.methods:
+            self._health.accept_methods()
+        elif kind not in BY_HAND:
+            return False
+        return await self._alarms.settle(kind, subject, by)
+
+    async def glance(self) -> Glance:
+        """All at once, for whom asks."""
+        now = self._clock.now()
+        async with self._store.reading() as tx:
+            alarms, backlog = await tx.alarms.open(), await tx.outbox.backlog(now)
+            lately = await tx.alarms.since(now - LATELY)
+        is_down = self._health.answers.are_lacking
+        return Glance(
+            alarms=alarms,
+            key_is_taken=self._health.key_is_taken,
+            service_answers=None if is_down is None else not is_down,
+            methods=self._health.methods,
+            backlog=backlog,
+            raised_lately=len(lately),
+        )
+
+    def _of_rows(self) -> Finding:
+        """Rows that don't open, by table and key: they hold up nothing, and somebody has to find out why."""
+        rows = sorted(self._store.unreadable_rows())
+        return Finding(AlarmKind.ROW_UNREADABLE, bool(rows), {"count": len(rows), "rows": ", ".join(rows[:5])})
+
+    async def _of_service(self) -> list[Finding]:
+        found = []
+        if (is_taken := self._health.key_is_taken) is not None:
+            found.append(Finding(AlarmKind.KEY_REFUSED, not is_taken))
+        if (is_down := self._health.answers.are_lacking) is not None:
+            found.append(self._of_answers(is_down=is_down))
+        if (methods := self._health.methods) is not None:
+            found.append(await self._of_methods(methods))
+        return found
+
+    def _of_answers(self, *, is_down: bool) -> Finding:
+        """Either nothing is answered, or all but what people came for."""
+        if is_down:
+            return _since(AlarmKind.SERVICE_DOWN, self._health.answers.failing_since)
+        found = _since(AlarmKind.SERVICE_DOWN, self._health.no_orders_since)
+        return replace(found, facts={**found.facts, "orders": True}) if found.is_wrong else found
+
+    async def _of_methods(self, now: int) -> Finding:
+        """A list that has shrunk stays so, after a restart and after a day, until it grows or is accepted."""
+        kind = AlarmKind.METHODS_SHRUNK
+        raised = next((alarm for alarm in await self._alarms.open() if alarm.kind is kind), None)
+        before = int(str(raised.facts["before"])) if raised else self._health.most_methods
+        return Finding(kind, has_shrunk(before, now, self._shrink_percent), {"before": before, "now": now})
+
+    async def _of_outbox(self) -> Finding:
+        async with self._store.reading() as tx:
+            backlog = await tx.outbox.backlog(self._clock.now() - self._backlog_after)
+        found = _since(AlarmKind.OUTBOX_BACKLOG, backlog.since)
+        return replace(found, facts={**found.facts, "count": backlog.count}) if found.is_wrong else found
+
+
+def _since(kind: AlarmKind, since: datetime | None) -> Finding:
+    """Wrong since then; None is right."""
+    return Finding(kind, is_wrong=since is not None, facts={"since": since.isoformat()} if since else {})

@@ -1,0 +1,43 @@
+"""Looks after the bot itself every few seconds, and asks the service for something where nobody else does.
+
+Two loops: a probe that waits for an answer which never comes must not keep anybody from hearing of that.
+"""
+
+from datetime import datetime, timedelta
+
+from bot.core.clock import Clock
+from bot.operations.monitor import Watching
+from bot.orders.tracking.poller import Poller
+
+LOOK_EVERY = timedelta(seconds=5)
+ASLEEP = 3
+"""After so many looks that didn't come, it was this process that stood still, and with it everything it watches."""
+
+
+class Watch:
+    """`silence` is how long the poller may give no sign of life beyond the rest it has announced."""
+
+    def __init__(self, watching: Watching, poller: Poller, clock: Clock, silence: timedelta) -> None:
+        self._watching = watching
+        self._poller = poller
+        self._clock = clock
+        self._silence = silence
+        self._counts_from = self._looked_at = clock.now()
+
+    async def look(self) -> float:
+        """One look at everything."""
+        now = self._clock.now()
+        if now - self._looked_at > ASLEEP * LOOK_EVERY:
+            self._counts_from = now
+        self._looked_at = now
+        await self._watching.look(self._silent_since(now))
+        return LOOK_EVERY.total_seconds()
+
+    async def probe(self) -> float:
+        """Ask the service, if it is time to."""
+        await self._watching.probe()
+        return 1.0
+
+    def _silent_since(self, now: datetime) -> datetime | None:
+        expected = max(self._poller.expected_at, self._counts_from)
+        return expected if now - expected > self._silence else None

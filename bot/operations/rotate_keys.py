@@ -1,0 +1,61 @@
+"""`python -m bot rotate-keys`: re-encrypts the database with the first key in ENCRYPTION_KEYS and shows progress."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+
+from bot.config import Settings
+from bot.house import store_of
+from bot.infra.db.database import SqlStore
+
+DONE, LEFT = 0, 1
+Say = Callable[[str], object]
+
+
+class BotIsRunning(Exception):
+    """Another process is running the bot right now."""
+
+
+async def run(settings: Settings, say: Say) -> int:
+    """Re-encrypt every row and return the exit code.
+
+    Raises:
+        UnfitKeys: a key is missing that something is sealed with.
+        StoreFailure: the database can't be reached, or failed.
+    """
+    store = store_of(settings)
+    try:
+        await store.check()
+        await store.check_keys()
+        async with await _beside_the_bot(store):
+            return await _rotate(store, say)
+    except BotIsRunning:
+        say("The running bot uses other ENCRYPTION_KEYS. Restart it with these, then run this again.")
+        return LEFT
+    finally:
+        await store.close()
+
+
+async def _beside_the_bot(store: SqlStore) -> AbstractAsyncContextManager[object]:
+    """Nothing where the bot knows the first key; else its place, so that none can begin that doesn't know it."""
+    if await store.keys_are_adopted():
+        return nullcontext()
+
+    def busy() -> None:
+        raise BotIsRunning
+
+    return store.lead(busy)
+
+
+async def _rotate(store: SqlStore, say: Say) -> int:
+    await store.adopt_keys()
+    before = await store.sealed()
+    waiting, sealed = sum(each.waiting for each in before.values()), sum(each.sealed for each in before.values())
+    say(f"{waiting:,} of {sealed:,} encrypted rows use an older key.")
+    async for step in store.rotate():
+        say(f"  {step.table}: {step.sealed:,} of {before[step.table].waiting:,}")
+    left = await store.finish_rotation()
+    if left:
+        say(f"{left:,} {'row' if left == 1 else 'rows'} can't be decrypted (changed or moved). Keep the older keys.")
+        return LEFT
+    say("All rows use the first key. You can remove the older keys from ENCRYPTION_KEYS.")
+    return DONE

@@ -1,0 +1,98 @@
+"""What the service tells of itself: its figures, whatever they are, and its deposit rails.
+
+Names, kinds and sizes of what it tells are its own: all is read as data, escaped, and cut to what a message holds.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import tzinfo
+from itertools import islice
+from typing import Final
+
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Screen
+from bot.operations.screens.values import cut, named, short, told
+from bot.operations.statistics_service import ServiceFigures
+from bot.settlement.model import DepositRails, PlatformStats, Rail
+
+MOST: Final = 16
+"""Figures in one message."""
+
+DEEPEST: Final = 2
+NAMES: Final = {
+    "totalOrders": "platform.total_orders",
+    "completedOrders": "platform.completed_orders",
+    "totalVolumeIdr": "platform.total_volume_idr",
+    "totalVolumeSats": "platform.total_volume_sats",
+    "tagline": "platform.tagline",
+    "updatedAt": "platform.updated_at",
+    "fetchedAt": "platform.fetched_at",
+    "bitcoinOnchain": "platform.bitcoin_onchain",
+    "lightning": "platform.lightning",
+    "arbitrumUsdt": "platform.arbitrum_usdt",
+    "baseCbbtc": "platform.base_cbbtc",
+    "bscBtcb": "platform.bsc_btcb",
+}
+"""What is known by name; any other name is shown as it is, taken apart into words."""
+
+CHAINS: Final = {42161: "Arbitrum", 8453: "Base", 56: "BNB Chain"}
+
+
+def screen(t: Translator, service: ServiceFigures, zone: tzinfo) -> Screen:
+    """Both, or that the service didn't tell."""
+    figures = t("platform.no_stats") if service.stats is None else _figures(t, service.stats, zone)
+    rails = t("platform.no_rails") if service.rails is None else _rails(t, service.rails)
+    return Screen(f"{t('platform.head')}\n{figures}\n\n{t('platform.rails')}\n{rails}")
+
+
+def _figures(t: Translator, stats: PlatformStats, zone: tzinfo) -> Html:
+    every = _flat(stats.given)
+    lines = [
+        t("platform.figure", name=_name(t, path), value=told(t, path[-1], value, zone))
+        for path, value in islice(every, MOST)
+    ]
+    left = sum(1 for _ in every)
+    if left:
+        lines.append(t.n("platform.more", left))
+    return Html("\n".join(lines)) if lines else t("platform.empty")
+
+
+def _flat(given: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Every value with the names that lead to it; what lies deeper than `DEEPEST` stays together."""
+    for key, value in given.items():
+        path = (*above, key)
+        if isinstance(value, Mapping) and value and len(path) < DEEPEST:
+            yield from _flat(value, path)
+        else:
+            yield path, value
+
+
+def _name(t: Translator, path: tuple[str, ...]) -> str:
+    if len(path) == 1 and path[0] in NAMES:
+        return t.plain(NAMES[path[0]])
+    return cut(" · ".join(map(named, path)), 48)
+
+
+def _rails(t: Translator, rails: DepositRails) -> Html:
+    lines = [] if rails.is_configured else [t("platform.unconfigured")]
+    lines += [_rail(t, rail) for rail in rails.rails]
+    if rails.error:
+        lines.append(t("platform.error", error=short(rails.error, 120)))
+    return Html("\n".join(lines)) if lines else t("platform.empty")
+
+
+def _rail(t: Translator, rail: Rail) -> Html:
+    name = t.plain(NAMES[rail.name]) if rail.name in NAMES else cut(named(rail.name), 48)
+    facts = [fact for fact in (short(rail.token, 16), _chain(rail), short(rail.summary, 80)) if fact not in name]
+    told_of = t("platform.rail_facts", name=name, facts=" · ".join(facts)) if facts else t("platform.rail", name=name)
+    addresses = [
+        t(key, address=short(address, 64))
+        for key, address in (("platform.contract", rail.contract), ("platform.address", rail.address))
+        if address
+    ]
+    return Html("\n".join((told_of, *addresses)))
+
+
+def _chain(rail: Rail) -> str:
+    if rail.chain_id is None:
+        return ""
+    return CHAINS.get(rail.chain_id, short(str(rail.chain_id), 20))

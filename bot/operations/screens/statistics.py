@@ -1,0 +1,125 @@
+"""The bot's own figures over the last day, week or month: a text, and bars of what was paid when."""
+
+from datetime import datetime, tzinfo
+from decimal import Decimal
+from typing import Final
+
+from bot.core.date_ranges import Period, Span
+from bot.infra.drawing.chart import Bar, BarFacts, Mark
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.operations.screens import ticket_times
+from bot.operations.statistics import OrderFigures, Outcome, OwnFigures, PeopleFigures, SubscriberFigures, share
+from bot.rates.axes import round_step
+
+LEVELS: Final = 4
+SIGNS: Final = {
+    Outcome.SENT: "✅",
+    Outcome.UNDER_WAY: "⏳",
+    Outcome.FAILED: "❌",
+    Outcome.FAILED_UNKNOWN: "❔",
+    Outcome.WAITING: "🕓",
+    Outcome.UNPAID: "⌛",
+    Outcome.HELD: "❓",
+    Outcome.UNCERTAIN: "🔎",
+    Outcome.REFUSED: "✖️",
+    Outcome.CLOSED: "🚫",
+}
+"""In the order in which they are told: what money came in for, then what it didn't."""
+
+
+def screen(t: Translator, period: Period, since: str, own: OwnFigures, picture: bytes) -> Screen:
+    """All of it; short enough for a caption, whatever the figures are."""
+    head = t("figures.head", period=t.plain(f"figures.{period}"), since=since)
+    parts = [head, _people(t, own.people, own.subscribers), _orders(t, own.orders), ticket_times.lines(t, own.tickets)]
+    return Screen("\n\n".join(part for part in parts if part), _keyboard(t, period), photo=picture)
+
+
+def bars(t: Translator, period: Period, span: Span, orders: OrderFigures, zone: tzinfo) -> BarFacts:
+    """What was paid for in each hour or on each day, in rupiah."""
+    paid = orders.paid_by_part()
+    top, levels = _levels(t, max(tally.idr for tally in paid))
+    return BarFacts(
+        brand="Kirim",
+        title=t.plain("figures.volume_title"),
+        period=t.plain(f"figures.{period}"),
+        figure=t.rupiah(orders.paid.idr),
+        note=t.sats(orders.paid.sats),
+        levels=levels,
+        columns=(
+            (t.plain("figures.column_placed"), t.number(orders.placed.orders)),
+            (t.plain("figures.column_paid"), t.number(orders.paid.orders)),
+            (t.plain("figures.column_sent"), t.number(_count(orders, Outcome.SENT))),
+        ),
+        footer=t.plain("figures.since", since=t.date_time(span.since, zone)),
+        bars=tuple(
+            Bar(tally.idr / top, _label(t, period, begins, zone), t.compact(tally.idr) if tally.idr else "")
+            for begins, tally in zip(span.edges, paid, strict=False)
+        ),
+    )
+
+
+def _levels(t: Translator, highest: int) -> tuple[int, tuple[Mark, ...]]:
+    """What the whole height stands for, above 0, and the round sums up to it."""
+    if not highest:
+        return 1, ()
+    step = max(int(round_step(Decimal(highest) / LEVELS)), 1)
+    count = -(-highest // step)
+    return step * count, tuple(Mark(number / count, t.compact(step * number)) for number in range(count + 1))
+
+
+def _label(t: Translator, period: Period, begins: datetime, zone: tzinfo) -> str:
+    return t.hour(begins, zone) if period is Period.DAY else t.date(begins, zone, with_year=False)
+
+
+def _people(t: Translator, people: PeopleFigures, subscribers: SubscriberFigures) -> Html:
+    lines = [
+        t("figures.people", known=people.known, new=people.new, active=people.active, away=people.away),
+        t(
+            "figures.subscribers",
+            total=subscribers.total,
+            new=subscribers.new,
+            daily=subscribers.daily,
+            alerts=subscribers.alerts,
+        ),
+    ]
+    if people.new:
+        reached = Decimal(share(people.paid, people.new)) / 100
+        lines.append(t("figures.from_start", ordered=people.ordered, paid=people.paid, new=people.new, share=reached))
+    return Html("\n".join(lines))
+
+
+def _orders(t: Translator, orders: OrderFigures) -> Html:
+    """By how they stand, then how many were paid, what they came to, and how long it took."""
+    if not orders.placed.orders:
+        return t("figures.no_orders")
+    lines = [t("figures.orders", count=orders.placed.orders)]
+    lines += [
+        t("figures.outcome", sign=sign, name=t.plain(f"figures.outcome_{outcome}"), count=_count(orders, outcome))
+        for outcome, sign in SIGNS.items()
+        if _count(orders, outcome)
+    ]
+    paid = Decimal(share(orders.paid.orders, orders.placed.orders)) / 100
+    lines.append(t("figures.paid", paid=orders.paid.orders, placed=orders.placed.orders, share=paid))
+    lines.append(t("figures.volume", idr=orders.paid.idr, sats=orders.paid.sats))
+    if orders.median is not None:
+        lines.append(t("figures.median", median=ticket_times.length(t, orders.median), count=orders.timed))
+    return Html("\n".join(lines))
+
+
+def _count(orders: OrderFigures, outcome: Outcome) -> int:
+    tally = orders.by_outcome.get(outcome)
+    return tally.orders if tally else 0
+
+
+def _keyboard(t: Translator, shown: Period) -> Keyboard:
+    """The three times, the one that is shown marked (pressed, it is brought up to date), and the file."""
+    times = tuple(
+        Button(
+            ("• " if period is shown else "") + t.plain(f"figures.button_{period}"),
+            data=data.for_figures("show", period),
+        )
+        for period in Period
+    )
+    return (times, (Button(t.plain("figures.button_export"), data=data.for_figures("export")),))

@@ -1,0 +1,155 @@
+"""Figures, for operators: `/stats`, `/export`, and the buttons under them.
+
+Whoever isn't one meets what an unknown command or an old button gives.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import date
+from typing import Final
+
+from telegram import Update
+from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
+
+from bot.checkout.screens import start
+from bot.checkout.screens.parts import with_way_back
+from bot.checkout.steps import way_on
+from bot.core import date_ranges as spans
+from bot.core.date_ranges import Period, Span
+from bot.infra.drawing.chart import render_bars_off_loop
+from bot.infra.telegram.outbound.sender import Delivered
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui import questions
+from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.operations.screens import export, platform
+from bot.operations.screens import statistics as figures
+
+TIME: Final = "export"
+FIRST_SHOWN: Final = Period.WEEK
+
+
+def handlers() -> list[Handler]:
+    """The commands and the buttons."""
+    return [
+        CommandHandler("stats", _stats, filters=PRIVATE),
+        CommandHandler("export", _export, filters=PRIVATE),
+        CallbackQueryHandler(_pressed, pattern=data.FIGURES_PATTERN),
+    ]
+
+
+async def _stats(_: Update, __: Context) -> None:
+    """The bot's own figures at once; those of the service when it has told them."""
+    visit = VISIT.get()
+    if not visit.is_operator:
+        return
+    await visit.post(await _own(visit, FIRST_SHOWN))
+    told = await visit.desk.figures.service()
+    await visit.post(platform.screen(visit.t, told, visit.zone))
+    raise ApplicationHandlerStop
+
+
+async def _export(_: Update, context: Context) -> None:
+    """The orders of the time that stands behind the command; where none does, it is asked for."""
+    visit = VISIT.get()
+    if not visit.is_operator:
+        return
+    visit.message_id = None
+    typed = " ".join(context.args or ())
+    span = spans.typed(typed, _today(visit), visit.zone)
+    if span is not None:
+        await _hand_out(visit, span)
+    else:
+        if typed:
+            visit.notice = visit.t("export.unclear")
+        await questions.ask(visit, TIME, export.asking(visit.t))
+    raise ApplicationHandlerStop
+
+
+async def _pressed(update: Update, _: Context) -> None:
+    visit = VISIT.get()
+    if not visit.is_operator:
+        return
+    query = update.callback_query
+    action, argument = data.read_figures_press((query.data or "") if query else "")
+    if not await ACTIONS[action](visit, argument):
+        await way_on(visit, "stale.button")
+    raise ApplicationHandlerStop
+
+
+async def time_typed(visit: Visit, _: str, text: str) -> None:
+    """The time whose orders are wanted; asked again as long as it can't be read."""
+    if not visit.is_operator:
+        await _forget_question(visit)
+        await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
+        return
+    span = spans.typed(text, _today(visit), visit.zone)
+    if span is None:
+        visit.notice = visit.t("export.unclear")
+        await visit.show(export.asking(visit.t))
+        return
+    await _forget_question(visit)
+    await _hand_out(visit, span)
+
+
+async def _show(visit: Visit, argument: str) -> bool:
+    if argument not in set(Period):
+        return False
+    await visit.acknowledge()
+    await visit.update(await _own(visit, Period(argument)))
+    return True
+
+
+async def _ask(visit: Visit, _: str) -> bool:
+    await visit.acknowledge()
+    visit.message_id = None
+    await questions.ask(visit, TIME, export.asking(visit.t))
+    return True
+
+
+async def _file(visit: Visit, argument: str) -> bool:
+    find = export.TIMES.get(argument)
+    if find is None:
+        return False
+    desk, button = visit.desk, data.for_figures("csv", argument)
+    await visit.acknowledge()
+    if not desk.second_taps.is_second(visit.chat_id, button, desk.clock.now()):
+        visit.message_id = None
+        await _hand_out(visit, find(desk.clock.now(), visit.zone))
+        desk.second_taps.answered(visit.chat_id, button, desk.clock.now())
+    return True
+
+
+async def _own(visit: Visit, period: Period) -> Screen:
+    span, own = await visit.desk.figures.own(period, visit.zone)
+    picture = await render_bars_off_loop(figures.bars(visit.t, period, span, own.orders, visit.zone))
+    return figures.screen(visit.t, period, visit.t.date_time(span.since, visit.zone), own, picture)
+
+
+async def _hand_out(visit: Visit, span: Span) -> None:
+    made = await visit.desk.figures.export(span, visit.person.id)
+    if made.content is None:
+        await visit.show(export.nothing(visit.t, made, span, visit.zone))
+        return
+    sent = await visit.desk.messenger.send_document(
+        visit.chat_id,
+        made.content,
+        export.file_name(span, visit.zone),
+        export.caption(visit.t, made, span, visit.zone),
+        lane="talk",
+    )
+    if not isinstance(sent, Delivered):
+        await visit.say(Screen(visit.t("export.not_sent"), export.again_row(visit.t)))
+
+
+async def _forget_question(visit: Visit) -> None:
+    async with visit.desk.store.transaction() as tx:
+        await tx.people.save(questions.answered(visit))
+
+
+def _today(visit: Visit) -> date:
+    return visit.desk.clock.now().astimezone(visit.zone).date()
+
+
+ACTIONS: Mapping[str, Callable[[Visit, str], Awaitable[bool]]] = {"show": _show, "export": _ask, "csv": _file}
+"""What a button does; whether there was such a thing."""

@@ -1,0 +1,210 @@
+"""Figures, counted by the database: no row of a person and no sealed text leaves it."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Integer,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+)
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import nested_json as nested
+from bot.infra.db.columns import Instant, constant
+from bot.infra.db.durations import microseconds
+from bot.infra.db.vault import Vault
+from bot.operations.statistics import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally
+from bot.operations.statistics_model import OrderLine
+from bot.orders.order import LIGHTNING, LOOKED_FOR, Phase
+from bot.orders.payout_times import PayoutTimes
+from bot.orders.tables import orders
+from bot.orders.timeline import COMPLETED, FAILED
+from bot.rates.tables import rate_alerts, subscriptions
+from bot.users.tables import people
+
+SINCE, UNTIL, NOW = (bindparam(name, type_=Instant()) for name in ("since", "until", "now"))
+ONE = literal_column("1", Integer)
+
+HALF: Final = 10**9
+"""Amounts are summed in two halves: SQLite's sum fails where it no longer fits in 63 bits."""
+
+
+def _within(moment: ColumnElement[datetime]) -> ColumnElement[bool]:
+    return and_(moment >= SINCE, moment < UNTIL)
+
+
+def _how_many(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.count(case((condition, ONE)))
+
+
+def _is(state: str) -> ColumnElement[bool]:
+    return orders.c.state == constant(state)
+
+
+def _in(*phases: Phase) -> ColumnElement[bool]:
+    return orders.c.phase.in_([constant(phase) for phase in phases])
+
+
+OUTCOME: ColumnElement[str] = case(
+    (_is(COMPLETED), constant(Outcome.SENT)),
+    (and_(orders.c.is_paid, _is(FAILED)), constant(Outcome.FAILED)),
+    (orders.c.is_paid, constant(Outcome.UNDER_WAY)),
+    (and_(_is(FAILED), orders.c.channel == constant(LIGHTNING)), constant(Outcome.UNPAID)),
+    (_is(FAILED), constant(Outcome.FAILED_UNKNOWN)),
+    (_in(Phase.REFUSED), constant(Outcome.REFUSED)),
+    (_in(Phase.UNSHOWN), constant(Outcome.CLOSED)),
+    (_in(Phase.HELD), constant(Outcome.HELD)),
+    (_in(*sorted(LOOKED_FOR)), constant(Outcome.UNCERTAIN)),
+    (or_(_in(Phase.DONE), orders.c.expiry_told), constant(Outcome.UNPAID)),
+    else_=constant(Outcome.WAITING),
+)
+"""`domain/figures.outcome_of`, in SQL; a test holds one against the other."""
+
+IDR = func.coalesce(orders.c.idr, orders.c.expected_idr)
+SATS = func.coalesce(orders.c.sats, orders.c.expected_sats)
+PLACED_WITHIN = _within(orders.c.created_at)
+
+EVERYBODY = select(func.count(), func.count(people.c.blocked_at), _how_many(people.c.seen_at >= SINCE))
+HAS_ORDERED = exists().where(orders.c.person_id == people.c.id).correlate(people)
+HAS_PAID = exists().where(orders.c.person_id == people.c.id, orders.c.is_paid).correlate(people)
+NEWCOMERS = select(func.count(), _how_many(HAS_ORDERED), _how_many(HAS_PAID)).where(_within(people.c.created_at))
+
+SUBSCRIBERS = select(func.count(), _how_many(_within(subscriptions.c.since)), func.count(subscriptions.c.daily_minute))
+ALERTS = select(func.count()).select_from(rate_alerts).where(rate_alerts.c.expires_at > NOW)
+
+TIMED = (
+    select(microseconds(orders.c.paid_at, orders.c.ended_at).label("length"))
+    .where(PLACED_WITHIN, _is(COMPLETED), orders.c.ended_at > orders.c.paid_at)
+    .subquery()
+)
+RANKED = select(
+    TIMED.c.length,
+    func.row_number().over(order_by=TIMED.c.length).label("place"),
+    func.count().over().label("every"),
+).subquery()
+MIDDLE = select(func.max(RANKED.c.every), func.min(RANKED.c.length), func.max(RANKED.c.length)).where(
+    RANKED.c.place.in_([(RANKED.c.every + 1) // 2, (RANKED.c.every + 2) // 2])
+)
+"""The one in the middle, or the two."""
+
+SLOW = select(func.max(RANKED.c.length)).where(RANKED.c.place == (RANKED.c.every * 9 + 9) // 10)
+"""Nine in ten took this long or less."""
+
+COUNT = select(func.count()).select_from(orders).where(PLACED_WITHIN)
+PLACE = tuple_(orders.c.created_at, orders.c.reference)
+BEHIND = tuple_(bindparam("at", type_=Instant()), bindparam("reference", type_=Text()))
+LINES = (
+    select(
+        *(orders.c[name] for name in ("reference", "service_id", "created_at", "paid_at", "ended_at")),
+        OUTCOME.label("outcome"),
+        *(orders.c[name] for name in ("state", "method", "channel")),
+        IDR.label("idr"),
+        SATS.label("sats"),
+        orders.c.btc_idr,
+    )
+    .where(PLACED_WITHIN)
+    .order_by(orders.c.created_at, orders.c.reference)
+    .limit(bindparam("limit", type_=Integer()))
+)
+LINES_BEHIND = LINES.where(PLACE > BEHIND)
+
+
+class SqlFigures:
+    """`Figures`, over the tables of persons, subscribers and orders."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def people(self, since: datetime, until: datetime) -> PeopleFigures:
+        """All persons, and those who came within this time."""
+        known, away, active = (await self._connection.execute(EVERYBODY, {"since": since})).one()
+        new, ordered, paid = (await self._connection.execute(NEWCOMERS, {"since": since, "until": until})).one()
+        return PeopleFigures(known=known, away=away, active=active, new=new, ordered=ordered, paid=paid)
+
+    async def subscribers(self, since: datetime, until: datetime, now: datetime) -> SubscriberFigures:
+        """All subscribers, those who came within this time, and the alerts that haven't expired."""
+        found = await self._connection.execute(SUBSCRIBERS, {"since": since, "until": until})
+        total, new, daily = found.one()
+        alerts = int((await self._connection.execute(ALERTS, {"now": now})).scalar_one())
+        return SubscriberFigures(total=total, new=new, daily=daily, alerts=alerts)
+
+    async def orders(self, edges: Sequence[datetime]) -> OrderFigures:
+        """Orders placed from the first of `edges` up to the last, part by part between two neighbours."""
+        within = {"since": edges[0], "until": edges[-1]}
+        parts: tuple[dict[Outcome, Tally], ...] = tuple({} for _ in edges[1:])
+        for part, outcome, *sums in await self._connection.execute(_tallies(edges), within):
+            parts[part][Outcome(outcome)] = _tally(*map(int, sums))
+        timed, shorter, longer = (await self._connection.execute(MIDDLE, within)).one()
+        median = timedelta(microseconds=(int(shorter) + int(longer)) // 2) if timed else None
+        return OrderFigures(parts=parts, median=median, timed=timed or 0)
+
+    async def payout_times(self, since: datetime, until: datetime) -> PayoutTimes | None:
+        """Return how long the orders placed within this time took that were sent; None where none was."""
+        within = {"since": since, "until": until}
+        timed, shorter, longer = (await self._connection.execute(MIDDLE, within)).one()
+        if not timed:
+            return None
+        slow = (await self._connection.execute(SLOW, within)).scalar_one()
+        median = timedelta(microseconds=(int(shorter) + int(longer)) // 2)
+        return PayoutTimes(orders=timed, median=median, slow=timedelta(microseconds=int(slow)))
+
+    async def count_orders(self, since: datetime, until: datetime) -> int:
+        """How many were placed within this time."""
+        return int((await self._connection.execute(COUNT, {"since": since, "until": until})).scalar_one())
+
+    async def lines(
+        self, since: datetime, until: datetime, after: OrderLine | None, limit: int
+    ) -> tuple[OrderLine, ...]:
+        """Orders placed within this time, oldest first; those behind `after`, where one is named."""
+        asked: dict[str, object] = {"since": since, "until": until, "limit": limit}
+        if after is None:
+            found = await self._connection.execute(LINES, asked)
+        else:
+            behind = {"at": after.created_at, "reference": after.reference}
+            found = await self._connection.execute(LINES_BEHIND, {**asked, **behind})
+        lines = (sealing.read_unopened(self._vault, orders.name, dict(row), _line) for row in found.mappings())
+        return tuple(line for line in lines if line is not None)
+
+
+def _tallies(edges: Sequence[datetime]) -> Select[Any]:
+    placed = select(_part(edges[1:-1]).label("part"), OUTCOME.label("outcome"), IDR.label("idr"), SATS.label("sats"))
+    one = placed.where(PLACED_WITHIN).subquery()
+    return select(one.c.part, one.c.outcome, func.count(), *_halves(one.c.idr), *_halves(one.c.sats)).group_by(
+        one.c.part, one.c.outcome
+    )
+
+
+def _part(inner: Sequence[datetime]) -> ColumnElement[int]:
+    if not inner:
+        return literal_column("0", Integer)
+    numbered = ((orders.c.created_at < edge, literal_column(str(number), Integer)) for number, edge in enumerate(inner))
+    return case(*numbered, else_=literal_column(str(len(inner)), Integer))
+
+
+def _halves(amount: ColumnElement[int]) -> Iterable[ColumnElement[int]]:
+    half = literal_column(str(HALF), BigInteger)
+    return func.sum(amount // half), func.sum(amount % half)
+
+
+def _tally(count: int, idr: int, idr_rest: int, sats: int, sats_rest: int) -> Tally:
+    return Tally(orders=count, idr=idr * HALF + idr_rest, sats=sats * HALF + sats_rest)
+
+
+def _line(row: Any) -> OrderLine:  # noqa: ANN401  SQLAlchemy's
+    known = {**row, "method": nested.to_method(row["method"]), "outcome": Outcome(row["outcome"])}
+    return OrderLine(**known)

@@ -1,0 +1,92 @@
+"""What the clock brings about by itself: expiries, drafts put away, rows forgotten, requests found half done."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from bot.checkout.drafts import Drafts
+from bot.core.clock import Clock
+from bot.infra.db.ports import Store
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.orders.placement.reconciler import Reconciler
+from bot.orders.tracking.observer import Observer
+from bot.users.privacy import KEEP_NEWS, KEEP_UPDATES
+
+EVERY_SECOND = 1.0
+EVERY_MINUTE = 60.0
+FAR_AHEAD = timedelta(days=1)
+"""Orders are looked at and messages tried again much sooner than that."""
+
+RunInLane = Callable[[int, Callable[[], Awaitable[None]]], object]
+
+
+class Sweeps:
+    """Small jobs, each to be run by a loop of its own."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        observer: Observer,
+        drafts: Drafts,
+        reconciler: Reconciler,
+        delivery: OutboxDelivery,
+        run_in_lane: RunInLane,
+        on_news: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._observer = observer
+        self._drafts = drafts
+        self._reconciler = reconciler
+        self._delivery = delivery
+        self._run_in_lane = run_in_lane
+        self._on_news = on_news
+
+    async def expiries(self) -> float:
+        """Close the offers that are over, tell the paid orders that take too long, set unreadable ones aside."""
+        await self._observer.set_unreadable_aside()
+        await self._observer.close_offers()
+        await self._observer.stick_due()
+        return EVERY_SECOND
+
+    async def lapses(self) -> float:
+        """Put idle drafts away, each in its chat's own queue, so that it can't overtake an answer."""
+        for draft in await self._drafts.lapsed():
+            self._run_in_lane(draft.chat_id, self._lapsing(draft.id))
+        return EVERY_SECOND * 5
+
+    async def reconciling(self) -> float:
+        """Look for orders with an unknown outcome: often while there are any."""
+        looked_for = await self._reconciler.run_once()
+        return EVERY_SECOND * (2 if looked_for else 1)
+
+    async def housekeeping(self) -> float:
+        """Forget what is done with, and take up news whose request nobody finished."""
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            await tx.inbox.forget_finished(now - KEEP_UPDATES)
+            await tx.outbox.forget_told(now - KEEP_NEWS)
+        await self._read_what_is_never_due()
+        if await self._delivery.recover():
+            self._on_news()
+        return EVERY_MINUTE
+
+    async def _read_what_is_never_due(self) -> None:
+        """Read the rows that seem to be due too far ahead.
+
+        SQLite compares times as text, so a malformed one can come after all others. Nobody would ever read its row,
+        and a chat's queue would wait behind it. Once read it is noted, and then treated as any unreadable row.
+        """
+        from_then = self._clock.now() + FAR_AHEAD
+        async with self._store.reading() as tx:
+            for is_paid in (True, False):
+                await tx.orders.due_after(from_then, is_paid=is_paid)
+            await tx.outbox.due_after(from_then)
+
+    def _lapsing(self, draft_id: str) -> Callable[[], Awaitable[None]]:
+        async def lapse() -> None:
+            if await self._drafts.lapse(draft_id):
+                self._on_news()
+
+        return lapse

@@ -1,0 +1,1 @@
+"""Orders: place and follow them, show them, and give receipts."""

@@ -1,0 +1,79 @@
+"""A person's orders in pages, newest first.
+
+A page begins at an order, not at a number: what is ordered while somebody leafs through older ones moves no page, so
+that none is skipped or met twice. The newest page alone begins wherever the newest order is.
+"""
+
+from dataclasses import dataclass
+
+from bot.infra.db.ports import Store, Transaction
+from bot.orders.order import Order
+
+PAGE = 6
+NEWEST = ""
+"""Stands for the first order of the newest page, whichever that is."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPage:
+    """Some orders of a person.
+
+    `first` is where this page begins, `newer` and `older` where its neighbours do, each an order's reference or
+    `NEWEST`; None where there are none. `before` counts the orders newer than these, `total` all there are.
+    """
+
+    orders: tuple[Order, ...]
+    first: str
+    newer: str | None
+    older: str | None
+    before: int
+    total: int
+
+
+class History:
+    """Reads orders in pages."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def page(self, person_id: int, first: str = NEWEST) -> HistoryPage:
+        """The page that begins at the order `first`; the newest one where that is nobody's or another's."""
+        async with self._store.reading() as tx:
+            order = await tx.orders.get(first) if first else None
+            if order is None or order.person_id != person_id:
+                return await _newest(tx, person_id)
+            return await _from(tx, order)
+
+    async def page_holding(self, order: Order) -> HistoryPage:
+        """The page on which somebody who leafs from the newest one finds `order`."""
+        async with self._store.reading() as tx:
+            over = await tx.orders.count_newer(order) % PAGE
+            before = await tx.orders.of_person_before(order, over) if over else ()
+            first = before[0] if before else order
+            if await tx.orders.count_newer(first) == 0:
+                return await _newest(tx, order.person_id)
+            return await _from(tx, first)
+
+
+async def _newest(tx: Transaction, person_id: int) -> HistoryPage:
+    found = await tx.orders.of_person(person_id, limit=PAGE + 1)
+    total = await tx.orders.count_of_person(person_id)
+    return HistoryPage(found[:PAGE], NEWEST, None, _reference_after(found), 0, total)
+
+
+async def _from(tx: Transaction, first: Order) -> HistoryPage:
+    before = await tx.orders.count_newer(first)
+    found = await tx.orders.of_person_from(first, PAGE + 1)
+    total = await tx.orders.count_of_person(first.person_id)
+    newer = await _first_of_newer(tx, first, before)
+    return HistoryPage(found[:PAGE], first.reference, newer, _reference_after(found), before, total)
+
+
+async def _first_of_newer(tx: Transaction, first: Order, before: int) -> str | None:
+    if before <= PAGE:
+        return NEWEST if before else None
+    return (await tx.orders.of_person_before(first, PAGE))[0].reference
+
+
+def _reference_after(found: tuple[Order, ...]) -> str | None:
+    return found[PAGE].reference if len(found) > PAGE else None

@@ -1,0 +1,168 @@
+"""How much one person may order: so many unpaid at once, so many an hour, so many rupiah a day; and when again.
+
+What counts:
+
+unpaid at once      what may still come to be paid: an intent under way or not found yet, a price that waits for an
+                    answer, and a shown invoice until it is paid, over or expired. What has no expiry counts for a day.
+orders an hour      every attempt, those too that the service turned away: each was a request to it.
+rupiah a day        an order while it can still be paid, and for 24 hours from when it was paid, whatever became of
+                    it. A deposit without expiry can be paid for a week. What was refused, given up or has expired
+                    unpaid does not count.
+
+Hours and days are the last 60 minutes and the last 24 hours, never the calendar's: so every place has a moment at
+which it is free again, and the refusal names the latest of those that are waited for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.core.errors import Rejection
+from bot.orders.order import Order, Phase
+from bot.orders.tracking.intervals import offer_ends_at, payable_until
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+MAY_COME_TO_BE_PAID = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN})
+
+
+@dataclass(frozen=True, slots=True)
+class AmountLimits:
+    """The fewest and the most whole rupiah that one order may bring; `maximum` is None where there is no cap.
+
+    What an amount comes to at a quote is checked against them, and again what the service has locked.
+    """
+
+    minimum: int
+    maximum: int | None
+
+    def is_below(self, idr: int) -> bool:
+        """Return whether `idr` is less than the service pays out."""
+        return idr < self.minimum
+
+    def is_above(self, idr: int) -> bool:
+        """Return whether `idr` is more than the destination accepts."""
+        return self.maximum is not None and idr > self.maximum
+
+    def allow(self, idr: int) -> bool:
+        """Return whether an order may bring `idr`."""
+        return not (self.is_below(idr) or self.is_above(idr))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The limits of one person; 0 is no limit."""
+
+    open_orders: int = 0
+    orders_per_hour: int = 0
+    idr_per_day: int = 0
+
+    @property
+    def are_none(self) -> bool:
+        """Whether anybody may order whatever they like."""
+        return not (self.open_orders or self.orders_per_hour or self.idr_per_day)
+
+
+def waits_for_payment(order: Order, now: datetime) -> bool:
+    """Whether `order` is unpaid and may still come to be paid."""
+    is_possible = order.phase in MAY_COME_TO_BE_PAID and not order.is_paid and not order.is_ended
+    return is_possible and now < offer_ends_at(order)
+
+
+def check_count(limits: Limits, orders: Sequence[Order], now: datetime) -> None:
+    """Raise `Rejection` where no further order is possible now, whatever its sum.
+
+    `orders` are those of the person that may count (`actions/ports/orders.py`). The argument `again` is when it will
+    be possible, if nothing happens until then.
+    """
+    refusals = _refusals_of_count(limits, orders, now)
+    if refusals:
+        raise max(refusals, key=_again)
+
+
+def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, smallest: int) -> None:
+    """Raise `Rejection` where an order of `idr` rupiah is not possible now.
+
+    `orders` are those of the person that may count, and `smallest` is the least sum that anybody may order. The
+    arguments: `again`, when this sum will be possible if nothing happens until then; `room`, the largest possible
+    now; `limit`. A sum above the whole day's limit is never possible: it is told the room there is, or, as `again`,
+    when there will be any.
+    """
+    refusals = _refusals_of_count(limits, orders, now)
+    limit = limits.idr_per_day
+    if limit and idr > limit:
+        raise _never(limit, _spent(orders, now), refusals, smallest)
+    if limit and (refusal := _refusal_of_sum(limit, _spent(orders, now), idr, smallest, or_less=not refusals)):
+        refusals.append(refusal)
+    if refusals:
+        raise max(refusals, key=_again)
+
+
+def _refusals_of_count(limits: Limits, orders: Sequence[Order], now: datetime) -> list[Rejection]:
+    waiting = [offer_ends_at(order) for order in orders if waits_for_payment(order, now)]
+    placed = [order.created_at + HOUR for order in orders if now < order.created_at + HOUR]
+    found = (
+        _refusal_of_count("limits.open", limits.open_orders, waiting),
+        _refusal_of_count("limits.hour", limits.orders_per_hour, placed),
+    )
+    return [refusal for refusal in found if refusal is not None]
+
+
+def _refusal_of_count(key: str, limit: int, ends: list[datetime]) -> Rejection | None:
+    """Full where as many as `limit` go on until `ends`: again when only one fewer than that is left."""
+    if not limit or len(ends) < limit:
+        return None
+    return Rejection(key, count=len(ends), again=sorted(ends)[len(ends) - limit])
+
+
+def _refusal_of_sum(
+    limit: int, spent: list[tuple[datetime, int]], idr: int, smallest: int, *, or_less: bool
+) -> Rejection | None:
+    room = limit - sum(rupiah for _, rupiah in spent)
+    if idr <= room:
+        return None
+    again = _when_fits(limit, spent, idr)
+    if or_less and room >= smallest:
+        return Rejection("amount.day_room", limit=limit, room=room, again=again)
+    return Rejection("amount.day_full", limit=limit, again=again)
+
+
+def _never(limit: int, spent: list[tuple[datetime, int]], refusals: list[Rejection], smallest: int) -> Rejection:
+    room = limit - sum(rupiah for _, rupiah in spent)
+    if room >= smallest and not refusals:
+        return Rejection("amount.above_day", limit=limit, room=room)
+    waited_for = [_again(refusal) for refusal in refusals]
+    if room < smallest:
+        waited_for.append(_when_fits(limit, spent, smallest))
+    return Rejection("amount.above_day_later", limit=limit, again=max(waited_for))
+
+
+def _spent(orders: Sequence[Order], now: datetime) -> list[tuple[datetime, int]]:
+    """Until when each order counts towards the day's sum, and with how many rupiah; what ends first comes first."""
+    counted = [(_counts_until(order), order.idr or order.expected_idr) for order in orders]
+    return sorted((until, rupiah) for until, rupiah in counted if until is not None and now < until)
+
+
+def _counts_until(order: Order) -> datetime | None:
+    if order.is_paid:
+        return max(order.created_at, order.paid_at or order.created_at) + DAY
+    if order.phase in MAY_COME_TO_BE_PAID and not order.is_ended:
+        return payable_until(order)
+    return None
+
+
+def _when_fits(limit: int, spent: list[tuple[datetime, int]], idr: int) -> datetime:
+    """When so much of what was spent has fallen out of the day that `idr` fits."""
+    total = sum(rupiah for _, rupiah in spent)
+    for until, rupiah in spent:
+        total -= rupiah
+        if total + idr <= limit:
+            return until
+    raise ValueError("the sum fits into no day")
+
+
+def _again(refusal: Rejection) -> datetime:
+    again = refusal.arguments["again"]
+    if not isinstance(again, datetime):
+        raise TypeError("a refusal that says no time")
+    return again

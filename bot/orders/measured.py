@@ -1,0 +1,39 @@
+"""Times that customers read, measured now and then, and not each time somebody reads them."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Final, Generic, TypeVar
+
+from bot.core.clock import Clock
+from bot.core.measuring import MEASURED_OVER
+from bot.infra.db.ports import Store, StoreDown, Transaction
+from bot.settlement.catalogue import Shared
+
+T = TypeVar("T")
+
+KEPT_FOR: Final = timedelta(minutes=30)
+
+Measure = Callable[[Transaction, datetime, datetime], Awaitable[T | None]]
+"""Reads what was created within a time; None where too little was."""
+
+
+class Measured(Generic[T]):
+    """Reads the bot's own records of the last 30 days."""
+
+    def __init__(self, store: Store, clock: Clock, measure: Measure[T]) -> None:
+        self._store = store
+        self._clock = clock
+        self._measure = measure
+        self._shared = Shared(self._read, KEPT_FOR, clock)
+
+    async def get(self) -> T | None:
+        """Return what was measured, or None where too little shows it, or the database doesn't answer."""
+        try:
+            return await self._shared.get()
+        except StoreDown:
+            return None
+
+    async def _read(self) -> T | None:
+        now = self._clock.now()
+        async with self._store.reading() as tx:
+            return await self._measure(tx, now - MEASURED_OVER, now)

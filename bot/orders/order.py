@@ -1,0 +1,319 @@
+"""An order from the wish to its end: what we intend, what the service made of it, and what is news in that."""
+
+import secrets
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+from bot.core.money import Amount
+from bot.orders.timeline import COMPLETED, FAILED, STEP_OF_STATE, TERMINAL_STATES, Step, step_after
+from bot.recipients.methods import PayoutMethod
+
+REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+REFERENCE_LENGTH = 7
+
+LIGHTNING = "lightning"
+"""The channel of orders that are paid with an invoice. Every other channel is a deposit of a token."""
+
+
+class Phase(StrEnum):
+    """What we know about an order's existence, and whether its invoice may be shown."""
+
+    INTENDED = "intended"  # committed before the POST; the POST may be under way
+    UNKNOWN = "unknown"  # the POST's outcome is unknown; the reconciler looks for the order
+    UNRESOLVED = "unresolved"  # not found in time: the person decides
+    REFUSED = "refused"  # surely not made
+    HELD = "held"  # made; the person is asked before anything is shown: see `Hold`
+    UNSHOWN = "unshown"  # made or not, its invoice is never to be shown
+    OPEN = "open"  # made, and shown to the person
+    DONE = "done"  # ended, or no longer followed
+
+
+LOOKED_FOR = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED})
+
+
+class Failure(StrEnum):
+    """What is known of the payer's money once an order has failed."""
+
+    PAID = "paid"  # it came in
+    UNKNOWN = "unknown"  # a deposit may have arrived between two looks: the service's record has no time for it
+    UNPAID = "unpaid"  # a Lightning payment leaves its time in the record, and there is none
+
+
+class Hold(StrEnum):
+    """Why a sender is asked before an order's invoice is shown."""
+
+    PRICE = "price"  # the locked price isn't the reviewed one
+    RECIPIENT = "recipient"  # found again, but the service shows only a part of the recipient's number
+
+
+class Notice(StrEnum):
+    """The kinds of news about an order. `CARD` only changes the card, all others are messages of their own."""
+
+    CHECKING = "checking"  # outcome unknown: we are looking for it
+    UNRESOLVED = "unresolved"
+    REFUSED = "refused"
+    PRICE_MOVED = "price_moved"
+    RECIPIENT_MASKED = "recipient_masked"  # found by a masked number: the sender says whether it is theirs
+    NOT_SHOWN = "not_shown"  # the invoice was not what was agreed
+    OUTSIDE_LIMITS = "outside_limits"  # the locked rupiah are below the minimum or above the destination's cap
+    SUPERSEDED = "superseded"  # found after its sender had ordered the same again: only the newer one is shown
+    DEPOSIT_TAKEN = "deposit_taken"  # another open deposit of the same sum goes to the same address
+    INVOICE = "invoice"  # the QR and the text to pay with
+    INVOICE_TEXT = "invoice_text"  # the text of an invoice that is too long to stand under its picture
+    CARD = "card"  # the live card is first sent
+    CARD_EDIT = "card_edit"
+    TAKE_DOWN = "take_down"  # the QR must go: nothing more is to be paid with it
+    TAKE_DOWN_PICTURE = "take_down_picture"  # of an invoice that is too old to be deleted; its text has gone already
+    PAID = "paid"
+    PAID_LATE = "paid_late"
+    CONVERTING = "converting"  # these two only for whom wishes to hear of each step (domain/notices.py)
+    SENDING = "sending"
+    SENT = "sent"
+    RECEIPT = "receipt"  # the picture to forward, right after it was told that the rupiah were sent
+    FAILED = "failed"
+    EXPIRED = "expired"
+    STUCK = "stuck"  # paid, and not done after so long that it is told
+    DRAFT_LAPSED = "draft_lapsed"  # a draft that nobody finished was put away
+    STAFF_BAD_INVOICE = "staff_bad_invoice"
+    STAFF_STUCK = "staff_stuck"
+    STAFF_FAILED = "staff_failed"  # it failed after the payment had come in
+    STAFF_KEY_REFUSED = "staff_key_refused"
+    STAFF_KEY_WORKS = "staff_key_works"
+
+
+@dataclass(frozen=True, slots=True)
+class Deposit:
+    """Where an EVM payer sends the token (settlement API, 2.6)."""
+
+    channel: str
+    chain_id: int
+    chain_name: str
+    token_symbol: str
+    token_address: str
+    to_address: str
+    decimals: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderReport:
+    """What the service says of one order, in our words. `None` is "not said"."""
+
+    service_id: str
+    state: str
+    sats: int | None = None
+    idr: int | None = None
+    btc_idr: Decimal | None = None
+    bolt11: str | None = None
+    channel: str | None = None
+    bank_code: str | None = None
+    bank_name: str | None = None
+    recipient: str | None = None
+    holder: str | None = field(default=None, repr=False)
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    paid_at: datetime | None = None
+    completed_at: datetime | None = None
+    expires_at: datetime | None = None
+    deposit: Deposit | None = None
+
+    @property
+    def since(self) -> datetime | None:
+        """When the order came into its state, by the service's clock, as nearly as the service says."""
+        own = self.completed_at if self.state == COMPLETED else self.paid_at if self.is_payment else None
+        return own or self.updated_at
+
+    @property
+    def is_payment(self) -> bool:
+        """Whether the state itself is that the payment came in."""
+        return STEP_OF_STATE.get(self.state) is Step.PAID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """One wish of one person, from the committed intent to its end. Times are aware UTC; amounts whole units."""
+
+    reference: str
+    person_id: int
+    chat_id: int
+    draft_id: str
+    attempt: int
+    method: PayoutMethod
+    number: str
+    holder: str | None
+    given: Amount
+    channel: str
+    expected_sats: int
+    expected_idr: int
+    phase: Phase
+    created_at: datetime
+    version: int = 0
+    service_id: str | None = None
+    state: str = ""
+    step: Step = Step.CREATED
+    sats: int | None = None
+    idr: int | None = None
+    btc_idr: Decimal | None = None
+    bolt11: str | None = None
+    deposit: Deposit | None = None
+    payment_hash: str | None = None
+    expires_at: datetime | None = None
+    paid_at: datetime | None = None
+    ended_at: datetime | None = None
+    expiry_told: bool = False
+    refusal: str | None = None
+    looked_at: datetime | None = None
+    next_look_at: datetime | None = None
+    page_token: str | None = None
+    stuck_told_at: datetime | None = None
+    hold: Hold | None = None
+    payable_since: datetime | None = None  # when its invoice or address was first to be shown
+
+    @property
+    def deposit_key(self) -> str | None:
+        """What a deposit that may still come is recognised by on its chain; None where none is expected.
+
+        Two orders with the same key can't be told apart: each is the same sum of the same token to the same address.
+        """
+        if self.deposit is None or self.phase not in {Phase.HELD, Phase.OPEN} or self.is_paid or self.is_ended:
+            return None
+        return f"{self.channel}:{self.deposit.to_address.lower()}:{self.sats}"
+
+    @property
+    def has_recipient(self) -> bool:
+        """Whether it still knows to whom it went: a deleted person's orders, and old ones, keep their skeleton."""
+        return bool(self.number)
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the service has said its last word on it."""
+        return self.state in TERMINAL_STATES
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether the payer's money is known to have come in."""
+        return self.step >= Step.PAID or self.paid_at is not None
+
+    @property
+    def failure(self) -> Failure | None:
+        """What is known of the money, where the order has failed."""
+        if self.state != FAILED:
+            return None
+        if self.is_paid:
+            return Failure.PAID
+        # By the channel: the deposit itself is forgotten with its sender.
+        return Failure.UNPAID if self.channel == LIGHTNING else Failure.UNKNOWN
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether its person has been told that it takes too long, and it still isn't done."""
+        return self.stuck_told_at is not None and not self.is_ended
+
+    def asks_the_same_as(self, other: "Order") -> bool:
+        """Return whether both ask for the same amount to the same recipient by the same channel.
+
+        The holder's name is no part of it: the number alone decides where the money goes.
+        """
+        return (self.method.pair, self.number, self.given, self.channel) == (
+            other.method.pair,
+            other.number,
+            other.given,
+            other.channel,
+        )
+
+    def is_expired(self, now: datetime) -> bool:
+        """Whether nobody should pay it any more, by our own clock."""
+        return self.expires_at is not None and now >= self.expires_at
+
+    def awaits_payment(self, now: datetime) -> bool:
+        """Whether its invoice may stand in front of the person."""
+        return self.phase is Phase.OPEN and not self.is_paid and not self.is_ended and not self.is_expired(now)
+
+
+def opened(order: Order, now: datetime) -> Order:
+    """Return the order as one that may be paid from now on."""
+    return replace(order, phase=Phase.OPEN, hold=None, payable_since=now)
+
+
+def new_reference() -> str:
+    """A short name for an order that can be read out over the telephone; unguessable enough not to collide."""
+    return "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(REFERENCE_LENGTH))
+
+
+def new_page_token() -> str:
+    """What the address of an order's wallet page holds: 192 bits that nobody guesses."""
+    return secrets.token_urlsafe(24)
+
+
+def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tuple[Notice, ...]]:
+    """The order after the service has reported on it, and what is news in that.
+
+    Skipped, repeated, stale and unknown states are all fine; an ended order stays as it ended. Steps that were
+    passed between two looks are not told one by one: the last of them is the news.
+    """
+    if order.is_ended:
+        return order, ()
+    step = step_after(order.step, report.state)
+    paid_at = order.paid_at or (now if _shows_payment(report, step) else None)
+    ended_at = (report.completed_at or now) if report.state in TERMINAL_STATES else None
+    phase = Phase.DONE if ended_at else order.phase
+    after = replace(
+        order, state=report.state, step=step, paid_at=paid_at, ended_at=ended_at, phase=phase, looked_at=now
+    )
+    return _tell(order, after, now)
+
+
+def expire(order: Order, asked_at: datetime) -> tuple[Order, tuple[Notice, ...]]:
+    """The order once its invoice has expired by our own clock: told once, and never as "not paid".
+
+    `asked_at` is when the service was asked for what `order` says of its payment: only after the expiry that counts.
+    """
+    if order.expiry_told or order.is_paid or order.is_ended or not order.is_expired(asked_at):
+        return order, ()
+    return replace(order, expiry_told=True), (Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.EXPIRED)
+
+
+def stick(order: Order, now: datetime, patience: timedelta) -> tuple[Order, tuple[Notice, ...]]:
+    """The order once it has been paid for as long as `patience` and isn't done: told once, and followed as before."""
+    if order.phase is not Phase.OPEN or order.is_ended or order.stuck_told_at is not None:
+        return order, ()
+    if order.paid_at is None or now < order.paid_at + patience:
+        return order, ()
+    return replace(order, stuck_told_at=now), (Notice.CARD_EDIT, Notice.STUCK)
+
+
+def _shows_payment(report: OrderReport, step: Step) -> bool:
+    # A failed order may have been paid between two looks: only the payment's own time tells then.
+    return step >= Step.PAID or (report.state == FAILED and report.paid_at is not None)
+
+
+def _tell(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[Notice, ...]]:
+    first_payment = after.is_paid and not before.is_paid
+    news: list[Notice] = []
+    if first_payment or (after.is_ended and not before.is_paid):
+        news.append(Notice.TAKE_DOWN)
+    if after.step != before.step or after.is_ended or first_payment:
+        news.append(Notice.CARD_EDIT)
+    if after.state == COMPLETED:
+        news += [Notice.SENT, Notice.RECEIPT]
+    elif after.state == FAILED:
+        return _tell_failure(before, after, now, news)
+    elif first_payment:
+        news.append(Notice.PAID_LATE if before.expiry_told else Notice.PAID)
+    return after, tuple(news)
+
+
+def _tell_failure(before: Order, after: Order, now: datetime, news: list[Notice]) -> tuple[Order, tuple[Notice, ...]]:
+    # The contract fails an order whose invoice ran out unpaid: to a person that is an expiry, told once.
+    # A deposit that failed without evidence isn't one: nobody knows whether it was paid.
+    ran_out = after.failure is Failure.UNPAID and (before.expiry_told or after.is_expired(now + CLOCK_SLACK))
+    if not ran_out:
+        return after, (*news, Notice.FAILED)
+    if before.expiry_told:
+        return after, tuple(news)
+    return replace(after, expiry_told=True), (*news, Notice.EXPIRED)
+
+
+CLOCK_SLACK = timedelta(minutes=2)
+"""How far the service's clock may run ahead of ours when it says that an invoice has run out."""

@@ -1,0 +1,30 @@
+"""Which language a page is in: what its address says, else what the browser prefers, else the bot's own."""
+
+from starlette.requests import Request
+
+from bot.infra.i18n import choose
+
+PARAMETER = "l"
+MOST_READ = 10
+
+
+def language_of(request: Request, default: str) -> str:
+    """The locale for an answer."""
+    wishes = [request.query_params.get(PARAMETER), *_preferred(request.headers.get("accept-language", ""))]
+    return next(filter(None, (choose(wish, None, "") for wish in wishes)), default)
+
+
+def _preferred(header: str) -> list[str]:
+    """The languages of an Accept-Language header, the most wanted first."""
+    weighed = []
+    for part in header.split(",")[:MOST_READ]:
+        tag, _, weight = part.partition(";")
+        weighed.append((_weight(weight), tag.strip()))
+    return [tag for weight, tag in sorted(weighed, key=lambda each: -each[0]) if tag and weight > 0]
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text.strip().removeprefix("q=")) if text.strip() else 1.0
+    except ValueError:
+        return 0.0

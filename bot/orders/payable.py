@@ -1,0 +1,61 @@
+"""What a payer's wallet is given for an order: the text of the QR code, the link that opens a wallet, the parts."""
+
+from dataclasses import dataclass, field
+
+from bot.orders.order import Order
+from bot.payments import erc681, qr
+
+LIGHTNING_SCHEME = "lightning:"
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A transfer of tokens: what, how much (as a payer types it) and where to."""
+
+    token: erc681.KnownToken
+    amount: str
+    to_address: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Payable:
+    """One way to pay one order. `transfer` is None where `link` carries a Lightning invoice."""
+
+    qr: str = field(repr=False)
+    link: str = field(repr=False)
+    text: str = field(repr=False)
+    transfer: Transfer | None = None
+
+
+def payable(order: Order) -> Payable:
+    """How `order` is paid. It has been judged payable (`actions/verdict.py`); whether it still is, isn't asked here.
+
+    Raises:
+        ValueError: it has neither an invoice nor a deposit.
+        DepositCheckError: its deposit isn't one that money may be sent to.
+    """
+    if order.bolt11 is not None:
+        return Payable(qr.invoice_qr_payload(order.bolt11), f"{LIGHTNING_SCHEME}{order.bolt11}", order.bolt11)
+    transfer = transfer_of(order)
+    return Payable(transfer.uri, transfer.uri, transfer.to_address, transfer)
+
+
+def transfer_of(order: Order) -> Transfer:
+    """The transfer that pays an order by deposit; raises as `payable` does."""
+    deposit = order.deposit
+    if deposit is None or order.sats is None:
+        raise ValueError("an order without an invoice and without a deposit can't be paid")
+    token = erc681.check_deposit(
+        channel=order.channel,
+        chain_id=deposit.chain_id,
+        token_address=deposit.token_address,
+        decimals=deposit.decimals,
+        to_address=deposit.to_address,
+    )
+    return Transfer(
+        token=token,
+        amount=erc681.amount_text(token, order.sats),
+        to_address=deposit.to_address,
+        uri=erc681.transfer_uri(token, deposit.to_address, order.sats),
+    )

@@ -1,0 +1,1 @@
+"""Create an order exactly once, and find one whose answer was lost."""

@@ -1,0 +1,191 @@
+"""Finding an order whose creation was never answered.
+
+The service has no idempotency keys (settlement API, 4.5): an order that it may have made is looked for among its
+newest, and adopted only if it surely is ours. What is not found is no proof that it doesn't exist; after the set
+time the person is asked, and never is anything sent again by itself.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot.core.mistakes import where
+from bot.orders.notifications import news_of
+from bot.orders.order import LIGHTNING, LOOKED_FOR, Notice, Order, OrderReport, Phase
+from bot.orders.placement.matching import AFTER, BEFORE, Seen, could_be, read_list, recipients_of
+from bot.orders.placement.service import Orders
+from bot.orders.placement.settling import note
+from bot.settlement.model import KeyRefused, Placed, Settlement, SettlementFailure, SlowDown
+
+if TYPE_CHECKING:
+    from bot.infra.db.ports import Store
+
+log = structlog.get_logger(__name__)
+
+ORPHANED_AFTER = timedelta(seconds=5)
+"""An intent that this process isn't posting, as old as that, lost its process: its person hears that we check."""
+
+GIVE_UP_LOOKING = timedelta(days=1)
+MOST_READ = 1000
+"""Orders of one kind in one read: the newest, and the oldest too where there are more."""
+
+REST = timedelta(seconds=30)
+"""How long to leave a service alone that refuses our key, or asks for fewer requests without saying how few."""
+
+PATIENCE = 20
+LONGEST_GAP = timedelta(minutes=10)
+"""Once the person has been asked, the list is read each twentieth of the time that has passed."""
+
+
+class Reconciler:
+    """Looks for orders with an unknown outcome."""
+
+    def __init__(self, orders: Orders, settlement: Settlement) -> None:
+        self._orders = orders
+        self._store: Store = orders.store
+        self._clock = orders.clock
+        self._settlement = settlement
+        self._not_before: datetime | None = None
+        self._pause_is_ours = True
+
+    async def run_once(self) -> int:
+        """One look for all that is being looked for; how many still are. Raises `SettlementFailure` never."""
+        newest = await self._lost(newest_first=True)
+        oldest = await self._lost(newest_first=False) if len(newest) >= MOST_READ else []
+        now = self._clock.now()
+        posted = self._orders.posting.includes
+        lost = {order.reference: order for order in (*newest, *oldest) if not posted(order.reference)}
+        searched = [each for each in newest if each.reference in lost and now - each.created_at < GIVE_UP_LOOKING]
+        if searched and self._is_time(searched):
+            await self._search(searched)
+        for order in lost.values():
+            await self._move_on(order)
+        return len(lost)
+
+    async def _lost(self, *, newest_first: bool) -> list[Order]:
+        """What is looked for: fresh losses by themselves, so that no number of old ones keeps them from it.
+
+        The newest are what the service's list can still show; the oldest are those whose time may be over.
+        """
+        async with self._store.reading() as tx:
+            fresh = await tx.orders.in_phase(LOOKED_FOR - {Phase.UNRESOLVED}, MOST_READ, newest_first=newest_first)
+            asked = await tx.orders.in_phase({Phase.UNRESOLVED}, MOST_READ, newest_first=newest_first)
+        return [*fresh, *asked]
+
+    def _is_time(self, lost: list[Order]) -> bool:
+        now = self._clock.now()
+        if self._not_before is not None and now < self._not_before:
+            # A fresh loss can't wait for the end of a pause that was made for old ones.
+            return self._pause_is_ours and any(order.phase is not Phase.UNRESOLVED for order in lost)
+        return True
+
+    async def _search(self, lost: list[Order]) -> None:
+        asked_at = self._clock.now()
+        try:
+            seen = await read_list(self._settlement, self._clock)
+        except SettlementFailure as failure:
+            log.info("order_search_failed", error=type(failure).__name__, looked_for=len(lost))
+            self._pause(asked_at, lost, failure)
+            return
+        self._pause(asked_at, lost)
+        free = await self._unclaimed(seen)
+        for order in lost:
+            await self._look_for(order, free, seen)
+
+    def _pause(self, now: datetime, lost: list[Order], failure: SettlementFailure | None = None) -> None:
+        self._pause_is_ours = not isinstance(failure, KeyRefused | SlowDown)
+        if isinstance(failure, SlowDown) and failure.retry_after:
+            self._not_before = now + timedelta(seconds=failure.retry_after)
+        elif not self._pause_is_ours:
+            self._not_before = now + REST
+        else:
+            self._not_before = now + min(min(now - order.created_at for order in lost) / PATIENCE, LONGEST_GAP)
+
+    async def _look_for(self, order: Order, free: list[OrderReport], seen: Seen) -> None:
+        try:
+            report = await self._only_match(order, free, seen)
+            if report is not None:
+                await self._adopt(order, report, seen)
+        except Exception as error:  # noqa: BLE001  one order must not keep the others from being found
+            why = type(error).__name__
+            log.error("order_match_failed", order=order.reference, error=why, where=where(error))  # noqa: TRY400  may quote
+
+    async def _unclaimed(self, seen: Seen) -> list[OrderReport]:
+        async with self._store.reading() as tx:
+            claimed = await tx.orders.by_service_id([report.service_id for report in seen.reports])
+        return [report for report in seen.reports if report.service_id not in claimed]
+
+    async def _only_match(self, order: Order, free: list[OrderReport], seen: Seen) -> OrderReport | None:
+        matches = [report for report in free if could_be(order, report, seen)]
+        if len(matches) != 1:
+            return None
+        async with self._store.reading() as tx:
+            rivals = await tx.orders.unclaimed_like(order, order.created_at - BEFORE - AFTER)
+        others = [rival for rival in rivals if rival.reference != order.reference]
+        if any(could_be(rival, matches[0], seen) for rival in others):
+            log.warning("order_match_ambiguous", order=order.reference)
+            return None
+        return matches[0]
+
+    async def _adopt(self, order: Order, report: OrderReport, seen: Seen) -> None:
+        # The single record says the most and is the newest; the list's own is of the same kind (settlement API, 4.7).
+        try:
+            full = await self._settlement.look_up(report.service_id)
+        except SettlementFailure:
+            full = report
+        if not could_be(order, full, seen):
+            return
+        placed, is_masked = _as_placed(order, full), recipients_of(order, full) == "masked"
+        settle = self._orders.settling.settle
+        if placed is not None and await settle(order.reference, placed, is_masked=is_masked, seen=seen):
+            log.info("order_found", order=order.reference, masked=is_masked)
+
+    async def _move_on(self, order: Order) -> None:
+        """Tell that we check, then ask, then stop looking: each when its time has come."""
+        now = self._clock.now()
+        phase = self._phase_by_now(order, now)
+        if phase is order.phase:
+            return
+        async with self._store.transaction() as tx:
+            current = await tx.orders.get(order.reference)
+            if current is None or current.version != order.version:
+                return
+            looked_at = now if phase is Phase.UNRESOLVED else current.looked_at
+            saved = await tx.orders.save(replace(current, phase=phase, looked_at=looked_at))
+            if saved is not None:
+                await note(tx, saved, now)
+                await tx.outbox.add(news_of(saved, NEWS_OF_PHASE.get(phase, ()), now))
+        self._orders.on_news()
+
+    def _phase_by_now(self, order: Order, now: datetime) -> Phase:
+        rules = self._orders.rules
+        known_since = order.looked_at or order.created_at
+        if order.phase is Phase.UNRESOLVED:
+            return Phase.UNSHOWN if now - known_since >= GIVE_UP_LOOKING else order.phase
+        # Without a word of its end, a request may still be under way in a process that we don't know of.
+        patience = rules.reconcile_for if order.looked_at else max(rules.reconcile_for, rules.longest_post)
+        if now - known_since >= patience:
+            return Phase.UNRESOLVED
+        if now - order.created_at >= ORPHANED_AFTER:
+            return Phase.UNKNOWN
+        return order.phase
+
+
+NEWS_OF_PHASE = {Phase.UNKNOWN: (Notice.CHECKING,), Phase.UNRESOLVED: (Notice.UNRESOLVED,)}
+
+
+def _as_placed(order: Order, report: OrderReport) -> Placed | None:
+    if report.sats is None or report.idr is None:
+        return None
+    return Placed(
+        service_id=report.service_id,
+        sats=report.sats,
+        idr=report.idr,
+        btc_idr=report.btc_idr,
+        bolt11=report.bolt11 if order.channel == LIGHTNING else None,
+        deposit=report.deposit,
+        expires_at=None,
+        state=report.state,
+    )

@@ -1,0 +1,263 @@
+"""Placing an order exactly once: the intent is committed first, the service is asked once, the answer is settled.
+
+Whatever happens between two lines here, the row says what is known: an intent whose answer never came is looked
+for by `actions/reconcile.py`, and only the person can decide that it is tried again.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from bot.checkout.draft import DraftStatus, OrderDraft
+from bot.core.clock import Clock
+from bot.infra.db.ports import Store, Transaction
+from bot.orders import user_limits as limits
+from bot.orders.deposits import list_counts
+from bot.orders.notifications import news_of
+from bot.orders.order import Notice, Order, Phase, new_page_token, new_reference, opened
+from bot.orders.placement.invoice_check import Verdict, notices_of_open, withheld
+from bot.orders.placement.matching import Seen, read_list
+from bot.orders.placement.posting import Posting
+from bot.orders.placement.settling import Settling, is_like_anothers, is_superseded, note
+from bot.orders.rules import Rules
+from bot.orders.tracking.intervals import next_look, offer_is_over
+from bot.rates.quote import Estimate, estimate
+from bot.recipients.methods import PayoutMethod
+from bot.recipients.saved import remember
+from bot.settlement.catalogue import Market
+from bot.settlement.model import ServiceDown, Settlement, SettlementFailure
+from bot.users.model import EventNote
+
+__all__ = ["DraftMoved", "MethodVanished", "Orders", "Rules"]
+
+
+class MethodVanished(Exception):
+    """The draft's destination is no longer in the live list."""
+
+
+class DraftMoved(Exception):
+    """The draft was changed or closed since the screen with this button was shown."""
+
+
+class Orders:
+    """The use cases around one order. `on_news` is called whenever the outbox has got something to tell."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        settlement: Settlement,
+        market: Market,
+        clock: Clock,
+        rules: Rules,
+        on_news: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.store = store
+        self.market = market
+        self.clock = clock
+        self.rules = rules
+        self.on_news = on_news
+        self.settling = Settling(store, clock, rules, on_news)
+        self.posting = Posting(settlement, self.settling, clock)
+        self._settlement = settlement
+
+    async def review(self, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
+        """The draft with the quote its review shows, and what it comes to.
+
+        Raises `Rejection` for what `check_limits` doesn't take, `SettlementFailure` where there is no quote to be had.
+        """
+        if draft.amount is None:
+            raise DraftMoved
+        quote = await self.market.quote()
+        worth = estimate(draft.amount, quote)
+        await self.check_limits(draft, worth)
+        return replace(draft, quote=quote), worth
+
+    async def check_limits(self, draft: OrderDraft, worth: Estimate) -> None:
+        """Raise `Rejection` for what the rules, the draft's destination or the person's own limits don't take."""
+        self.rules.check_limits(draft.method, worth)
+        await limits.foresee(self.store, self.rules, draft.person_id, self.clock.now(), worth.idr)
+
+    async def check_person(self, person_id: int) -> None:
+        """Raise `Rejection` where this person can order nothing just now."""
+        await limits.foresee(self.store, self.rules, person_id, self.clock.now())
+
+    async def place(self, draft: OrderDraft, phrase: str | None = None) -> Order:
+        """Place what `draft` says, once: the order that is being placed, or was placed by an earlier tap.
+
+        `phrase` becomes the person's where they have none, together with the order: its invoice is to bear one.
+
+        Raises `MethodVanished`, `DraftMoved`, `Rejection`, and `SettlementFailure` where the list can't be read;
+        nothing has been intended then.
+        """
+        if draft.status is DraftStatus.PLACED:
+            return await self._placed_before(draft)
+        if not draft.is_complete or draft.quote is None or draft.amount is None:
+            raise DraftMoved
+        current = await self._listed(draft.method)
+        self.rules.check_limits(current, estimate(draft.amount, draft.quote))
+        order = self._intent(replace(draft, method=current))
+        async with self.store.transaction() as tx:
+            placed_draft = await tx.drafts.save(replace(draft, status=DraftStatus.PLACED))
+            if placed_draft is not None:
+                await self._add_intent(tx, order)
+                await _give_phrase(tx, order.person_id, phrase)
+        if placed_draft is None:
+            return await self._placed_before(draft)
+        self.posting.begin(order)
+        return order
+
+    async def try_again(self, reference: str) -> Order | None:
+        """A new attempt at an order that was not found in time: only ever the person's decision.
+
+        The old intent's invoice is never shown from here on. None where the order has been found meanwhile, or
+        the decision has been taken before.
+
+        Raises `MethodVanished`, `Rejection` and `SettlementFailure` as `place` does; nothing is decided then.
+        """
+        async with self.store.reading() as tx:
+            lost = await tx.orders.get(reference)
+        if lost is None or lost.phase is not Phase.UNRESOLVED:
+            return None
+        method = await self._listed(lost.method)
+        self.rules.check_amount(method, idr=lost.expected_idr, sats=lost.expected_sats)
+        async with self.store.transaction() as tx:
+            lost = await tx.orders.get(reference)
+            if lost is None or lost.phase is not Phase.UNRESOLVED:
+                return None
+            given_up = await tx.orders.save(replace(lost, phase=Phase.UNSHOWN))
+            if given_up is None:
+                return None
+            await note(tx, given_up, self.clock.now(), EventNote.TRIED_AGAIN)
+            again = replace(
+                lost,
+                reference=new_reference(),
+                attempt=lost.attempt + 1,
+                method=method,
+                phase=Phase.INTENDED,
+                created_at=self.clock.now(),
+                looked_at=None,
+                page_token=new_page_token(),
+                version=0,
+            )
+            await self._add_intent(tx, again)
+        self.posting.begin(again)
+        return again
+
+    async def drop(self, reference: str) -> bool:
+        """The person no longer wants an order that nothing has been shown of; whether that was so."""
+        async with self.store.transaction() as tx:
+            order = await tx.orders.get(reference)
+            if order is None or order.phase not in {Phase.UNRESOLVED, Phase.HELD}:
+                return False
+            saved = await tx.orders.save(replace(order, phase=Phase.UNSHOWN))
+            if saved:
+                await note(tx, saved, self.clock.now(), EventNote.DROPPED)
+            return saved is not None
+
+    async def accept_price(self, reference: str) -> Order | None:
+        """Show the invoice of an order that its sender was asked about; None where there's nothing to accept any more.
+
+        A cap or a minimum that has changed since counts, and so does the same order created again since, or another
+        program's open deposit of the same sum. Such an order is returned in phase UNSHOWN, and its sender gets a
+        message that says why.
+
+        Raises `SettlementFailure` where the list of orders can't be read; the question stays open then.
+        """
+        async with self.store.reading() as tx:
+            asked = await tx.orders.get(reference)
+        if asked is None or asked.phase is not Phase.HELD or offer_is_over(asked, self.clock.now()):
+            return None
+        seen = await self._list_around(asked)
+        listed = await self._by_pair()
+        now = self.clock.now()
+        async with self.store.transaction() as tx:
+            held = await tx.orders.get(reference)
+            if held is None or held.phase is not Phase.HELD or offer_is_over(held, now):
+                return None
+            if await is_superseded(tx, held):
+                verdict = withheld(held, Notice.SUPERSEDED, note=EventNote.SUPERSEDED)
+            elif await is_like_anothers(tx, held, seen, now):
+                verdict = withheld(held, Notice.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
+            else:
+                verdict = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
+            look = next_look(verdict.order, now, self.rules.poll_interval)
+            saved = await tx.orders.save(replace(verdict.order, next_look_at=look))
+            if saved:
+                await note(tx, saved, now, verdict.note)
+                await tx.outbox.add(news_of(saved, verdict.notices, now))
+        self.on_news()
+        return saved
+
+    async def _list_around(self, held: Order) -> Seen | None:
+        """The list that a deposit is compared with; None for an invoice. Raises `SettlementFailure`."""
+        if held.deposit is None or held.service_id is None:
+            return None
+        seen = await read_list(self._settlement, self.clock)
+        if not list_counts(seen.reports, held.service_id, is_new=False):
+            raise ServiceDown
+        return seen
+
+    def _accepted(self, held: Order, now: datetime) -> Verdict:
+        if not self.rules.amounts_for(held.method).allow(held.idr or 0):
+            return withheld(held, Notice.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
+        payable_now = opened(held, now)
+        return Verdict(payable_now, notices_of_open(payable_now), note=EventNote.PRICE_ACCEPTED)
+
+    async def _listed(self, method: PayoutMethod | None) -> PayoutMethod:
+        """The destination as the live list has it now. Raises `MethodVanished` and `SettlementFailure`."""
+        methods = await self.market.methods(fresh=True)
+        current = next((each for each in methods if method is not None and each.pair == method.pair), None)
+        if current is None:
+            raise MethodVanished
+        return current
+
+    async def _by_pair(self) -> Mapping[tuple[str, str], PayoutMethod]:
+        """The live list; empty where it can't be had, and then what an order itself knows of its cap has to do."""
+        try:
+            return {method.pair: method for method in await self.market.methods()}
+        except SettlementFailure:
+            return {}
+
+    def _intent(self, draft: OrderDraft) -> Order:
+        if draft.method is None or draft.number is None or draft.amount is None or draft.quote is None:
+            raise DraftMoved
+        worth = estimate(draft.amount, draft.quote)
+        return Order(
+            reference=new_reference(),
+            person_id=draft.person_id,
+            chat_id=draft.chat_id,
+            draft_id=draft.id,
+            attempt=1,
+            method=draft.method,
+            number=draft.number,
+            holder=draft.holder,
+            given=draft.amount,
+            channel=draft.channel,
+            expected_sats=worth.sats,
+            expected_idr=worth.idr,
+            phase=Phase.INTENDED,
+            created_at=self.clock.now(),
+            page_token=new_page_token(),
+        )
+
+    async def _add_intent(self, tx: Transaction, order: Order) -> None:
+        await limits.decide(tx, self.rules, order)
+        if not await tx.orders.add(order):
+            raise DraftMoved
+        if order.has_recipient:
+            await remember(tx, order)
+        await note(tx, order, order.created_at, EventNote.INTENDED)
+
+    async def _placed_before(self, draft: OrderDraft) -> Order:
+        async with self.store.reading() as tx:
+            order = await tx.orders.of_draft(draft.id)
+        if order is None:
+            raise DraftMoved
+        return order
+
+
+async def _give_phrase(tx: Transaction, person_id: int, phrase: str | None) -> None:
+    person = await tx.people.get(person_id) if phrase else None
+    if person is not None and person.phrase is None:
+        await tx.people.save(replace(person, phrase=phrase, suggestion=None))

@@ -1,0 +1,202 @@
+"""What is learnt of an intent: made, refused or unknown, each recorded with its news in one transaction.
+
+Two may learn of the same intent, the request's own task and the reconciler, even in two processes. Whoever comes
+first settles it; the version of the row sees to that.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
+
+from bot.core.clock import Clock
+from bot.infra.db.ports import Store, Transaction
+from bot.orders.deposits import MAY_BE_PAID_FOR, deposits_before
+from bot.orders.notifications import news_of, staff_news, subject_of
+from bot.orders.order import LOOKED_FOR, Notice, Order, OrderReport, Phase
+from bot.orders.placement.invoice_check import Verdict, judge, withheld
+from bot.orders.placement.matching import Seen, could_be, recipients_of
+from bot.orders.rules import Rules
+from bot.orders.tracking.intervals import next_look
+from bot.settlement.model import Placed
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarms import of_order
+from bot.users.model import EventNote, OrderEvent
+
+log = structlog.get_logger(__name__)
+
+
+class Settling:
+    """Writes what became of intents. `on_news` is called whenever the outbox has got something to tell."""
+
+    def __init__(self, store: Store, clock: Clock, rules: Rules, on_news: Callable[[], None]) -> None:
+        self._store = store
+        self._clock = clock
+        self._rules = rules
+        self._on_news = on_news
+
+    async def settle(
+        self, reference: str, placed: Placed, *, seen: Seen | None, is_masked: bool = False
+    ) -> Order | None:
+        """Record the service's order for our intent and queue what may be shown of it.
+
+        `seen` is a list that has the order; only one that isn't paid by deposit can do without. `is_masked`: the order
+        was found by a recipient that the service shows in part only. None where the intent has been given up, or
+        another has settled it: then nothing is shown.
+        """
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            intent = await tx.orders.get(reference)
+            if intent is None or await tx.orders.by_service_id([placed.service_id]):
+                return None
+            if intent.phase is Phase.UNSHOWN and intent.service_id is None:
+                # Given up: claimed all the same, so that it can't be taken for another's.
+                await tx.orders.save(replace(intent, service_id=placed.service_id))
+            if intent.phase not in LOOKED_FOR:
+                return None
+            verdict = await self._verdict(tx, intent, placed, seen, now, is_masked=is_masked)
+            saved = await self._record(tx, verdict, now)
+        if saved is not None:
+            self._on_news()
+        return saved
+
+    async def refused(self, reference: str, reason: str | None = None) -> None:
+        """The service has surely made no order; `reason` is its own text, if it gave one."""
+        await self._move(reference, LOOKED_FOR, Phase.REFUSED, Notice.REFUSED, reason)
+
+    async def unknown(self, reference: str) -> None:
+        """The request is over, and nobody knows what came of it: from now on the order is looked for."""
+        await self._move(reference, {Phase.INTENDED, Phase.UNKNOWN}, Phase.UNKNOWN, Notice.CHECKING)
+
+    async def _verdict(
+        self, tx: Transaction, intent: Order, placed: Placed, seen: Seen | None, now: datetime, *, is_masked: bool
+    ) -> Verdict:
+        """What may be shown, also in sight of all other orders: one request of a sender, one payment, one order."""
+        verdict = judge(
+            intent,
+            placed,
+            network=self._rules.network,
+            drift_percent=self._rules.drift_percent,
+            allowed=self._rules.amounts_for(intent.method),
+            now=now,
+            is_masked=is_masked,
+        )
+        other = await _with_same_invoice(tx, verdict.order)
+        if other is not None:
+            verdict = replace(verdict, order=replace(verdict.order, payment_hash=None))
+        made = verdict.order
+        if made.phase is Phase.UNSHOWN:
+            return verdict
+        if await is_superseded(tx, intent):
+            return withheld(made, Notice.SUPERSEDED, note=EventNote.SUPERSEDED)
+        if other is not None:
+            return withheld(made, Notice.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}")
+        if made.deposit_key is not None:
+            await tx.orders.lock_payment(made.deposit_key)
+            if await tx.orders.with_deposit_key(made.deposit_key) or await is_like_anothers(tx, made, seen, now):
+                return withheld(made, Notice.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
+        return verdict
+
+    async def _record(self, tx: Transaction, verdict: Verdict, now: datetime) -> Order | None:
+        look = next_look(verdict.order, now, self._rules.poll_interval)
+        saved = await tx.orders.save(replace(verdict.order, next_look_at=look))
+        if saved is None:
+            return None
+        await note(tx, saved, now, verdict.note)
+        await tx.outbox.add(news_of(saved, verdict.notices, now))
+        if verdict.complaint:
+            await self._warn_staff(tx, saved, verdict.complaint, now)
+        return saved
+
+    async def _move(
+        self,
+        reference: str,
+        known: "frozenset[Phase] | set[Phase]",
+        phase: Phase,
+        notice: Notice,
+        reason: str | None = None,
+    ) -> None:
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            order = await tx.orders.get(reference)
+            if order is None or order.phase not in known:
+                return
+            saved = await tx.orders.save(replace(order, phase=phase, refusal=reason, looked_at=now))
+            if saved:
+                await note(tx, saved, now)
+                await tx.outbox.add(news_of(saved, (notice,), now))
+        self._on_news()
+
+    async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
+        log.error("order_withheld", order=order.reference, reason=complaint)
+        await of_order(tx, AlarmKind.INVOICE_MISMATCH, order.reference, now, complaint=complaint)
+        await tx.outbox.add(
+            staff_news(
+                self._rules.operator_ids,
+                Notice.STAFF_BAD_INVOICE,
+                subject_of(order),
+                now,
+                reference=order.reference,
+                complaint=complaint,
+            )
+        )
+
+
+async def _with_same_invoice(tx: Transaction, order: Order) -> Order | None:
+    """Return the other order that has this one's payment hash, or had it when it was withheld."""
+    if order.payment_hash is None:
+        return None
+    await tx.orders.lock_payment(order.payment_hash)
+    return await tx.orders.with_payment_hash(order.payment_hash)
+
+
+async def is_like_anothers(tx: Transaction, order: Order, seen: Seen | None, now: datetime) -> bool:
+    """Return whether a deposit for `order` could be taken for that of an order which isn't the bot's own.
+
+    What the bot has created, it knows better than the list: an order that was never shown takes nobody's payment. The
+    same goes for a lost order of ours. If it is found, it is compared with `order` before it's shown.
+    """
+    if order.service_id is None or order.deposit is None or order.sats is None:
+        return False
+    if seen is None:
+        raise ValueError("a deposit is shown only after the list of orders was read")
+    like = deposits_before(seen.reports, order.service_id, order.deposit, order.sats, now)
+    own = await tx.orders.by_service_id([report.service_id for report in like])
+    others = [report for report in like if report.service_id not in own]
+    if others:
+        lost = await tx.orders.unclaimed_like(order, now - MAY_BE_PAID_FOR)
+        found = [[report for report in others if _is_surely(each, report, seen)] for each in lost]
+        # Where two orders could be the lost one, one of them is another program's.
+        ours = [matches[0].service_id for matches in found if len(matches) == 1]
+        others = [report for report in others if report.service_id not in ours]
+    return bool(others)
+
+
+def _is_surely(lost: Order, report: OrderReport, seen: Seen) -> bool:
+    return could_be(lost, report, seen) and recipients_of(lost, report) == "same"
+
+
+async def is_superseded(tx: Transaction, intent: Order) -> bool:
+    """Return whether the sender has ordered the same again since: only the newest of equal orders is ever shown.
+
+    What the service surely didn't create doesn't count.
+    """
+    newer = await tx.orders.placed_after(intent.person_id, intent.created_at)
+    return any(order.phase is not Phase.REFUSED and order.asks_the_same_as(intent) for order in newer)
+
+
+async def note(
+    tx: Transaction, order: Order, at: datetime, remark: str = "", service_at: datetime | None = None
+) -> None:
+    """Append where `order` stands to its timeline; `service_at` is the service's own time of it."""
+    await tx.orders.add_event(
+        OrderEvent(
+            reference=order.reference,
+            at=at,
+            phase=order.phase,
+            state=order.state,
+            note=remark,
+            service_at=service_at,
+        )
+    )

@@ -1,0 +1,126 @@
+"""Which news reach a person how: with sound, silently, or only on the order's card.
+
+One table says what is usual, what may be chosen, and so what the settings offer and what the teller does.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from bot.orders.order import Notice, Order
+from bot.orders.timeline import Step
+
+
+class Way(StrEnum):
+    """How a piece of news arrives."""
+
+    SOUND = "sound"
+    SILENT = "silent"
+    CARD = "card"  # no message of its own: the order's card has changed, and that is all
+
+
+ANY_WAY: Final = (Way.SOUND, Way.SILENT, Way.CARD)
+AS_A_MESSAGE: Final = (Way.SOUND, Way.SILENT)
+"""For what needs the person: trouble with their money, and questions. It stays in the chat until it is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """News that are chosen about together. `usual` holds until a person chooses one of `ways`."""
+
+    name: str
+    notices: frozenset[Notice]
+    usual: Way
+    ways: tuple[Way, ...]
+
+    @property
+    def is_choosable(self) -> bool:
+        """Whether there is anything to choose."""
+        return len(self.ways) > 1
+
+    @property
+    def may_stay_on_the_card(self) -> bool:
+        """Whether the card alone may tell of it."""
+        return Way.CARD in self.ways
+
+
+CREATING: Final = frozenset(
+    {
+        Notice.CHECKING,
+        Notice.REFUSED,
+        Notice.NOT_SHOWN,
+        Notice.OUTSIDE_LIMITS,
+        Notice.SUPERSEDED,
+        Notice.DEPOSIT_TAKEN,
+    }
+)
+"""What comes of creating an order, where no invoice does."""
+
+TOPICS: Final = (
+    Topic("paid", frozenset({Notice.PAID, Notice.PAID_LATE}), Way.SOUND, ANY_WAY),
+    Topic("steps", frozenset({Notice.CONVERTING, Notice.SENDING}), Way.CARD, ANY_WAY),
+    Topic("sent", frozenset({Notice.SENT}), Way.SOUND, ANY_WAY),
+    Topic("expired", frozenset({Notice.EXPIRED}), Way.SILENT, ANY_WAY),
+    Topic("failed", frozenset({Notice.FAILED, Notice.STUCK}), Way.SOUND, AS_A_MESSAGE),
+    Topic(
+        "questions",
+        frozenset({Notice.PRICE_MOVED, Notice.RECIPIENT_MASKED, Notice.UNRESOLVED}),
+        Way.SOUND,
+        AS_A_MESSAGE,
+    ),
+    # What comes at once after the person's own press: they are looking, and there is no card yet to tell it.
+    Topic("making", CREATING, Way.SILENT, (Way.SILENT,)),
+)
+CHOOSABLE: Final = tuple(topic for topic in TOPICS if topic.is_choosable)
+
+Choices = Mapping[str, str]
+"""Topic -> way, where a person's choice differs from the usual."""
+
+_STEP_NEWS: Final = {Step.CONVERTING: Notice.CONVERTING, Step.SENDING: Notice.SENDING}
+
+
+def topic_of(notice: Notice) -> Topic | None:
+    """The topic that `notice` belongs to; None for what is no news of its own (a card, an invoice)."""
+    return next((topic for topic in TOPICS if notice in topic.notices), None)
+
+
+def topic_named(name: str) -> Topic | None:
+    """The choosable topic of this name."""
+    return next((topic for topic in CHOOSABLE if topic.name == name), None)
+
+
+def chosen(topic: Topic, choices: Choices | None) -> Way:
+    """How news of `topic` arrive for a person with these choices; what can't be chosen counts as not chosen."""
+    wished = (choices or {}).get(topic.name)
+    return next((way for way in topic.ways if way == wished), topic.usual)
+
+
+def way_of(notice: Notice, choices: Choices | None) -> Way:
+    """How `notice` arrives. News of no topic rings: better heard once too often than not at all."""
+    topic = topic_of(notice)
+    return Way.SOUND if topic is None else chosen(topic, choices)
+
+
+def choose(choices: Choices | None, topic: Topic, way: Way) -> Choices | None:
+    """The choices with `topic` told by `way`; None where nothing differs from the usual any more.
+
+    Raises:
+        ValueError: the topic isn't told that way.
+    """
+    if way not in topic.ways:
+        raise ValueError(f"{topic.name} can't be told by {way}")
+    kept = {name: value for name, value in (choices or {}).items() if name != topic.name}
+    return (kept if way is topic.usual else {**kept, topic.name: str(way)}) or None
+
+
+def next_way(topic: Topic, way: Way) -> Way:
+    """What one more tap makes of `way`."""
+    return topic.ways[(topic.ways.index(way) + 1) % len(topic.ways)]
+
+
+def step_news(before: Order, after: Order) -> Notice | None:
+    """The news that a paid order has come a small step further; None where bigger news says so, or it hasn't."""
+    if not before.is_paid or after.is_ended or after.step <= before.step:
+        return None
+    return _STEP_NEWS.get(after.step)

@@ -1,0 +1,1 @@
+"""Receipts of orders that were sent, and how anyone checks them."""

@@ -1,0 +1,53 @@
+"""Receipts as messages: drawn for whoever sent the rupiah, as news of the order and whenever they ask for one again."""
+
+from dataclasses import dataclass, field
+from datetime import tzinfo
+
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Keyboard
+from bot.infra.telegram.ui.session import Visit
+from bot.orders.order import Order
+from bot.orders.receipts.picture import render_receipt_off_loop
+from bot.orders.receipts.screens import receipt
+from bot.orders.receipts.service import Receipts
+from bot.orders.timeline import COMPLETED
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A receipt that is ready to be sent."""
+
+    png: bytes = field(repr=False)
+    caption: Html = field(repr=False)
+    keyboard: Keyboard
+
+
+async def draw(receipts: Receipts, t: Translator, order: Order, zone: tzinfo, bot: str) -> Picture | None:
+    """The receipt of `order` in its reader's language and time; None where it has none, or none any more.
+
+    `bot` is the bot's name, as for `screens.receipt.facts`.
+    """
+    made = await receipts.of(order)
+    if made is None:
+        return None
+    png = await render_receipt_off_loop(receipt.facts(t, order, made, zone, bot))
+    return Picture(png, receipt.caption(t, order, made, bot), receipt.keyboard(t, order))
+
+
+async def show(visit: Visit, order: Order) -> None:
+    """The receipt once more, at the end of the chat."""
+    if order.state != COMPLETED:
+        await visit.acknowledge(visit.t.plain("receipt.none" if order.is_ended else "receipt.not_yet"), alert=True)
+        return
+    desk, button = visit.desk, data.for_order(order.reference, "receipt")
+    if desk.second_taps.is_second(visit.chat_id, button, desk.clock.now()):
+        await visit.acknowledge()
+        return
+    drawn = await draw(desk.receipts, visit.t, order, visit.zone, desk.messenger.username)
+    if drawn is None:
+        await visit.acknowledge(visit.t.plain("receipt.gone"), alert=True)
+        return
+    await visit.acknowledge()
+    if await visit.post_picture(drawn.png, drawn.caption, drawn.keyboard):
+        desk.second_taps.answered(visit.chat_id, button, desk.clock.now())

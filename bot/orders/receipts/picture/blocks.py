@@ -1,0 +1,135 @@
+"""The parts of a receipt: what was sent, the facts, the person's phrase, and what "sent" means.
+
+A chat shows the picture at a third of its width: nothing is written smaller than 34 pixels.
+"""
+
+from typing import Final
+
+from bot.infra.drawing import shapes
+from bot.infra.drawing.block import PASSAGE, SENTENCE, WORD, Block
+from bot.infra.drawing.canvas import Canvas
+from bot.infra.drawing.lettering import Lines, Style, Weight, fitted, wrapped
+from bot.infra.drawing.letters import drawable
+from bot.infra.drawing.palette import ACCENT, CARD, INK, INK_2, LINE, PAGE, SENT, SOFT
+from bot.orders.receipts.picture.facts import ReceiptFacts
+from bot.orders.receipts.picture.layout import CARD_LEFT, CARD_RIGHT, LEFT, MIDDLE, RIGHT, TEXT_WIDTH
+
+LABEL: Final = Style(Weight.MEDIUM, 36, 50)
+SMALL: Final = Style(Weight.MEDIUM, 34, 48)
+
+_BRANDS = tuple(Style(Weight.EXTRA_BOLD, size, 64) for size in (48, 36))
+_TITLES = (Style(Weight.BOLD, 48, 64), Style(Weight.BOLD, 42, 56))
+_AMOUNTS = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.3)) for size in (136, 120, 104, 88, 72))
+_SUBTITLES = (Style(Weight.MEDIUM, 42, 58), Style(Weight.MEDIUM, 38, 52))
+_VALUES = (Style(Weight.BOLD, 38, 50), Style(Weight.BOLD, 36, 50))
+_PHRASES = (Style(Weight.BOLD, 44, 60), Style(Weight.BOLD, 38, 52))
+
+_MARK, _MARK_RADIUS, _MARK_GAP = 68, 19, 20
+_BADGE, _BADGE_RING, _TICK = 152, 18, 17
+_BADGE_BELOW = _BADGE // 2 + _BADGE_RING
+_NOTCH = 26
+_DASH, _DASH_GAP, _DASH_THICKNESS = 14, 11, 3
+_LABEL_SHARE = 0.42
+_ROW_GAP, _COLUMN_GAP = 26, 36
+_PANEL_RADIUS, _PANEL_X, _PANEL_Y = 28, 40, 30
+
+BADGE_ABOVE: Final = _BADGE_BELOW
+"""How much of the badge is above the upper edge of the card."""
+
+
+def brand(facts: ReceiptFacts) -> Block:
+    """Kirim's mark and name, in the middle."""
+    name = fitted(drawable(facts.brand, WORD), _BRANDS, TEXT_WIDTH - _MARK - _MARK_GAP, 1)
+
+    def draw(canvas: Canvas, top: int) -> None:
+        left = MIDDLE - round(_MARK + _MARK_GAP + name.width) // 2
+        canvas.stamp(shapes.rounded_square(_MARK, _MARK_RADIUS), (left, top), ACCENT, PAGE)
+        canvas.stamp(shapes.bolt(_MARK), (left, top), CARD, ACCENT)
+        below = top + (_MARK - name.height) // 2
+        canvas.write_lines(name, (left + _MARK + _MARK_GAP, below), INK, PAGE)
+
+    return Block(_MARK, draw)
+
+
+def badge() -> Block:
+    """The tick on the card's upper edge: it is sent. Half of it is above its block."""
+    ring = _BADGE + 2 * _BADGE_RING
+
+    def draw(canvas: Canvas, top: int) -> None:
+        above = shapes.disc(ring).crop((0, 0, ring, ring // 2))
+        canvas.stamp(above, (MIDDLE - ring // 2, top - ring // 2), CARD, PAGE)
+        at = (MIDDLE - _BADGE // 2, top - _BADGE // 2)
+        canvas.stamp(shapes.disc(_BADGE), at, SENT, CARD)
+        canvas.stamp(shapes.check(_BADGE, _TICK), at, CARD, SENT)
+
+    return Block(_BADGE_BELOW, draw)
+
+
+def headline(facts: ReceiptFacts) -> Block:
+    """That it is sent, how much, and to whom."""
+    parts = (
+        (fitted(drawable(facts.title, SENTENCE), _TITLES, TEXT_WIDTH, 2), SENT),
+        (fitted(drawable(facts.amount, WORD), _AMOUNTS, TEXT_WIDTH, 4), INK),
+        (fitted(drawable(facts.subtitle, SENTENCE), _SUBTITLES, TEXT_WIDTH, 3), INK_2),
+    )
+
+    def draw(canvas: Canvas, top: int) -> None:
+        for lines, ink in parts:
+            canvas.write_lines(lines, (MIDDLE, top), ink, CARD, align="middle")
+            top += lines.height
+
+    return Block(sum(lines.height for lines, _ in parts), draw)
+
+
+def perforation() -> Block:
+    """A dashed line between two notches."""
+
+    def draw(canvas: Canvas, top: int) -> None:
+        notch = shapes.disc(2 * _NOTCH)
+        canvas.stamp(notch.crop((_NOTCH, 0, 2 * _NOTCH, 2 * _NOTCH)), (CARD_LEFT, top), PAGE, CARD)
+        canvas.stamp(notch.crop((0, 0, _NOTCH, 2 * _NOTCH)), (CARD_RIGHT - _NOTCH, top), PAGE, CARD)
+        line = top + _NOTCH - _DASH_THICKNESS // 2
+        for x in range(LEFT, RIGHT - _DASH + 1, _DASH + _DASH_GAP):
+            canvas.fill((x, line, x + _DASH, line + _DASH_THICKNESS), LINE)
+
+    return Block(2 * _NOTCH, draw)
+
+
+def rows(facts: ReceiptFacts) -> Block:
+    """Labels on the left, values on the right."""
+    pairs = [_row(drawable(label, WORD), drawable(value, SENTENCE)) for label, value in facts.rows]
+
+    def draw(canvas: Canvas, top: int) -> None:
+        for label, value in pairs:
+            canvas.write_lines(label, (LEFT, top), INK_2, CARD)
+            canvas.write_lines(value, (RIGHT, top), INK, CARD, align="right")
+            top += max(label.height, value.height) + _ROW_GAP
+
+    heights = [max(label.height, value.height) for label, value in pairs]
+    return Block(sum(heights) + _ROW_GAP * max(len(heights) - 1, 0), draw)
+
+
+def _row(label: str, value: str) -> tuple[Lines, Lines]:
+    named = wrapped(label, LABEL, round(TEXT_WIDTH * _LABEL_SHARE), 3)
+    return named, fitted(value, _VALUES, TEXT_WIDTH - round(named.width) - _COLUMN_GAP, 4)
+
+
+def phrase(facts: ReceiptFacts) -> Block:
+    """The person's own phrase on a panel: the proof that this bot is the genuine one."""
+    width = TEXT_WIDTH - 2 * _PANEL_X
+    label = wrapped(drawable(facts.phrase_label, SENTENCE), SMALL, width, 2)
+    words = fitted(drawable(facts.phrase, SENTENCE), _PHRASES, width, 3)
+    height = label.height + words.height + 2 * _PANEL_Y
+
+    def draw(canvas: Canvas, top: int) -> None:
+        canvas.rounded((LEFT, top, RIGHT, top + height), _PANEL_RADIUS, SOFT, CARD)
+        canvas.write_lines(label, (LEFT + _PANEL_X, top + _PANEL_Y), INK_2, SOFT)
+        canvas.write_lines(words, (LEFT + _PANEL_X, top + _PANEL_Y + label.height), ACCENT, SOFT)
+
+    return Block(height, draw)
+
+
+def explanation(facts: ReceiptFacts) -> Block:
+    """What "sent" means."""
+    lines = wrapped(drawable(facts.explanation, PASSAGE), SMALL, TEXT_WIDTH, 10)
+    return Block(lines.height, lambda canvas, top: canvas.write_lines(lines, (LEFT, top), INK_2, CARD))

@@ -1,0 +1,45 @@
+"""Receipts: one an order, found by the hash of its code."""
+
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Select, bindparam, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
+from bot.infra.db.vault import Vault
+from bot.orders.tables import receipts
+from bot.users.model import Receipt
+
+OF_ORDER = select(receipts).where(receipts.c.reference == bindparam("reference"))
+BY_HASH = select(receipts).where(receipts.c.code_hash == bindparam("hash"))
+
+
+class SqlReceipts:
+    """`Receipts`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def add(self, receipt: Receipt) -> bool:
+        """Keep it; False where the order has one, or another has this code."""
+        row = sealing.seal_row(self._vault, receipts.name, asdict(receipt))
+        return await writing.add(self._connection, receipts, row)
+
+    async def of_order(self, reference: str) -> Receipt | None:
+        """The receipt of an order."""
+        return await self._first(OF_ORDER, reference=reference)
+
+    async def by_code_hash(self, code_hash: str) -> Receipt | None:
+        """The receipt whose code has this hash."""
+        return await self._first(BY_HASH, hash=code_hash)
+
+    async def _first(self, statement: Select[Any], **values: object) -> Receipt | None:
+        row = (await self._connection.execute(statement, values)).mappings().first()
+        return sealing.read(self._vault, receipts.name, dict(row), _receipt) if row else None
+
+
+def _receipt(known: dict[str, Any]) -> Receipt:
+    return Receipt(**known)

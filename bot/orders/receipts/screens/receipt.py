@@ -1,0 +1,99 @@
+"""The receipt of an order that was sent: the picture's words, and what stands under it.
+
+It is made to be forwarded. So it holds nothing that isn't for everybody's eyes: numbers and names are masked, and the
+sender's own phrase stays in their chat.
+"""
+
+from datetime import datetime, tzinfo
+
+from bot.checkout.screens.parts import new_row
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard
+from bot.orders.order import Order
+from bot.orders.receipts.codes import compact_code
+from bot.orders.receipts.picture import ReceiptFacts
+from bot.orders.screens import phrases as words
+from bot.payments.erc681 import KNOWN_TOKENS, amount_text
+from bot.recipients.holders import mask_name
+from bot.recipients.matching import mask
+from bot.users.model import Receipt
+
+BRAND = "Kirim"
+LINK = "v_"
+"""What the argument of `/start` begins with where a receipt's QR code has been scanned."""
+
+
+def facts(t: Translator, order: Order, receipt: Receipt, zone: tzinfo, bot: str) -> ReceiptFacts:
+    """What the picture says to its reader. `bot` is the bot's name without its @; empty for one not known."""
+    return ReceiptFacts(
+        brand=BRAND,
+        title=t.plain("receipt.title"),
+        amount=amount(t, order),
+        subtitle=t.plain("receipt.to", recipient=_recipient(order)),
+        rows=rows(t, order, zone),
+        explanation=meaning(t, order),
+        code_label=t.plain("receipt.code"),
+        code=receipt.code,
+        code_hint=t.plain("receipt.hint", bot=_at(bot)),
+        verify_url=f"https://t.me/{bot}?start={LINK}{compact_code(receipt.code)}" if bot else None,
+    )
+
+
+def amount(t: Translator, order: Order) -> str:
+    """The rupiah that were sent."""
+    return t.rupiah(order.idr or order.expected_idr)
+
+
+def rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ...]:
+    """(label, value) of what anybody may know of an order that was sent. What has been forgotten is left out."""
+    place = words.place(order.method)
+    facts = [(t.plain(f"receipt.at_{place}"), words.full_name(order.method))]
+    if order.has_recipient:
+        facts.append((t.plain(f"receipt.number_{place}"), mask(order.number)))
+    if name := mask_name(order.holder or ""):
+        facts.append((t.plain("receipt.holder"), name))
+    facts += [(t.plain("receipt.reference"), order.reference), (t.plain("receipt.paid"), _paid(t, order))]
+    facts += [(t.plain(f"receipt.{key}"), t.date_time(at, zone)) for key, at in _times(order)]
+    return tuple(facts)
+
+
+def meaning(t: Translator, order: Order) -> str:
+    """What "sent" means, and what a receipt proves."""
+    means = t.plain(f"receipt.means_{words.place(order.method)}")
+    given = t.plain("receipt.name_given") if mask_name(order.holder or "") else ""
+    return " ".join(filter(None, (means, given, t.plain("receipt.proves"))))
+
+
+def caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:
+    """What stands under the picture, and goes with it where it is forwarded."""
+    return t("receipt.caption", line=words.order_line(t, order), code=receipt.code, bot=_at(bot))
+
+
+def keyboard(t: Translator, order: Order) -> Keyboard:
+    """The same once more, or something else. Buttons stay behind where the picture is forwarded."""
+    again = Button(t.plain("button.resend"), data=data.for_order(order.reference, "resend"))
+    return ((again,), new_row(t, "button.send_other"))
+
+
+def _recipient(order: Order) -> str:
+    where = words.destination(order.method, order.number)
+    name = mask_name(order.holder or "")
+    return f"{name} · {where}" if name else where
+
+
+def _paid(t: Translator, order: Order) -> str:
+    """What the sender's wallet was asked for: sats, or a token."""
+    token, sats = KNOWN_TOKENS.get(order.channel), order.sats or order.expected_sats
+    return f"{amount_text(token, sats)} {token.symbol}" if token else t.sats(sats)
+
+
+def _times(order: Order) -> list[tuple[str, datetime]]:
+    """When it was paid and sent. A payment seen after its end, by a bot that had been away, has no time to name."""
+    ended_at = order.ended_at or order.created_at
+    paid = [("paid_at", order.paid_at)] if order.paid_at is not None and order.paid_at < ended_at else []
+    return [*paid, ("sent_at", ended_at)]
+
+
+def _at(bot: str) -> str:
+    return f"@{bot}" if bot else BRAND

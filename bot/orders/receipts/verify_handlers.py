@@ -1,0 +1,105 @@
+"""Is this receipt genuine? Anybody may ask, in private and in groups.
+
+They do so by `/verify CODE`, by the link in a receipt's QR code, and by a code on its own where no draft is open: what
+is typed while one is open belongs to the draft.
+"""
+
+import re
+from typing import Final
+
+from telegram import Message, Update
+from telegram.ext import ApplicationHandlerStop, CommandHandler, MessageHandler, filters
+
+from bot.checkout.screens.parts import new_row, with_way_back
+from bot.infra.telegram.ui import questions
+from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.orders.receipts.codes import looks_written
+from bot.orders.receipts.guessing import TooManyMisses
+from bot.orders.receipts.screens import receipt, verify
+
+IN_A_GROUP = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
+QUESTION: Final = "verify"
+
+_LINKED = re.compile(rf"/start(?:@\w+)?\s+{receipt.LINK}")
+
+
+class _CodeOnItsOwn(filters.MessageFilter):
+    """A code as receipts write it, and no draft that it could be meant for."""
+
+    def filter(self, message: Message) -> bool:
+        visit = VISIT.get(None)
+        return visit is not None and visit.draft is None and looks_written(message.text or "")
+
+
+def handlers() -> list[Handler]:
+    """The command and the link."""
+    return [
+        CommandHandler("verify", _in_private, filters=PRIVATE),
+        CommandHandler("start", _linked, filters=PRIVATE & filters.Regex(_LINKED)),
+    ]
+
+
+def code_handler() -> Handler:
+    """To stand behind questions that are open, and before the conversation: a code that is all the message there is."""
+    return MessageHandler(PRIVATE & ~filters.COMMAND & _CodeOnItsOwn(), _on_its_own)
+
+
+def group_handler() -> Handler:
+    """To stand before whatever sends groups away: a receipt may be shown there, and so may be checked there."""
+    return CommandHandler("verify", _in_a_group, filters=IN_A_GROUP)
+
+
+async def code_typed(visit: Visit, _: str, text: str) -> None:
+    """The answer to the question which code it is about. A wrong one ends the question, too: it was answered."""
+    async with visit.desk.store.transaction() as tx:
+        await tx.people.save(questions.answered(visit))
+    await _say(visit, await _answer(visit, text))
+
+
+async def _in_private(_: Update, context: Context) -> None:
+    visit, typed = VISIT.get(), " ".join(context.args or ())
+    if typed:
+        await _say(visit, await _answer(visit, typed))
+    else:
+        visit.message_id = None
+        await questions.ask(visit, QUESTION, with_way_back(visit.t, visit.draft, verify.asking(visit.t)))
+    raise ApplicationHandlerStop
+
+
+async def _linked(_: Update, context: Context) -> None:
+    visit = VISIT.get()
+    await _say(visit, await _answer(visit, "".join(context.args or ()).removeprefix(receipt.LINK)))
+    raise ApplicationHandlerStop
+
+
+async def _on_its_own(update: Update, _: Context) -> None:
+    visit = VISIT.get()
+    text = update.effective_message.text if update.effective_message else None
+    await _say(visit, await _answer(visit, text or ""))
+    raise ApplicationHandlerStop
+
+
+async def _in_a_group(update: Update, context: Context) -> None:
+    """Answer whoever asked, without any button: everybody there may press one, and what they'd see is their own."""
+    visit, typed = VISIT.get(), " ".join(context.args or ())
+    message, messenger = update.effective_message, visit.desk.messenger
+    if message is not None:
+        screen = await _answer(visit, typed) if typed else verify.explained(visit.t, messenger.username)
+        await messenger.send_text(message.chat_id, screen.text, (), lane="talk", reply_to=message.message_id)
+    raise ApplicationHandlerStop
+
+
+async def _answer(visit: Visit, typed: str) -> Screen:
+    """True with what the receipt says, false, or not just now."""
+    try:
+        order = await visit.desk.receipts.verify(visit.person.id, typed)
+    except TooManyMisses as refusal:
+        return verify.refused(visit.t, refusal.again, visit.desk.clock.now(), visit.zone)
+    return verify.false(visit.t) if order is None else verify.true(visit.t, order, visit.zone)
+
+
+async def _say(visit: Visit, screen: Screen) -> None:
+    offered = Screen(screen.text, (*screen.keyboard, new_row(visit.t)))
+    await visit.say(with_way_back(visit.t, visit.draft, offered))

@@ -1,0 +1,322 @@
+"""Orders from the intent on: one for each confirmation, saved only over the version that was read."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Boolean,
+    Integer,
+    Row,
+    Select,
+    Text,
+    bindparam,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+    update,
+)
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
+from bot.infra.db.columns import MALFORMED, POSTGRESQL, constant
+from bot.infra.db.vault import Vault
+from bot.orders.order import Order, Phase
+from bot.orders.rows import (
+    COLUMNS,
+    FOLLOWED,
+    to_followed,
+    to_order,
+    to_order_if_readable,
+    to_order_without_next_look,
+    to_row,
+)
+from bot.orders.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_BE_STUCK, MAY_EXPIRE, order_events, orders
+from bot.orders.tracking.intervals import is_followed
+from bot.users.model import OrderEvent
+
+LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
+NOW = bindparam("now", type_=orders.c.next_look_at.type)
+NOT_ENDED = (Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN)
+IN_PHASES = orders.c.phase.in_(bindparam("phases", expanding=True))
+NEWEST_FIRST = (orders.c.created_at.desc(), orders.c.reference.desc())
+OLDEST_FIRST = (orders.c.created_at, orders.c.reference)
+
+ALL = select(*COLUMNS)
+ONE = ALL.where(orders.c.reference == bindparam("reference"))
+OF_DRAFT = ALL.where(orders.c.draft_id == bindparam("draft")).order_by(orders.c.attempt.desc()).limit(1)
+OF_PAGES = ALL.where(orders.c.page_token.in_(bindparam("tokens", expanding=True)))
+CLAIMING = ALL.where(orders.c.service_id.in_(bindparam("ids", expanding=True)))
+OF_PERSON = ALL.where(orders.c.person_id == bindparam("person")).order_by(*NEWEST_FIRST).limit(LIMIT)
+OF_PERSON_FROM = OF_PERSON.offset(bindparam("offset"))
+# Pages begin at an order rather than at a number, so that one which arrives meanwhile moves none of them.
+PLACE = tuple_(orders.c.created_at, orders.c.reference)
+GIVEN_PLACE = tuple_(bindparam("at", type_=orders.c.created_at.type), bindparam("reference", type_=Text()))
+IS_NEWER = (orders.c.person_id == bindparam("person")) & (GIVEN_PLACE < PLACE)
+OF_PERSON_SINCE = OF_PERSON.where(PLACE <= GIVEN_PLACE)
+OF_PERSON_NEWER = ALL.where(IS_NEWER).order_by(*OLDEST_FIRST).limit(LIMIT)
+COUNT_NEWER = select(func.count()).select_from(orders).where(IS_NEWER)
+COUNT_OF_PERSON = select(func.count()).select_from(orders).where(orders.c.person_id == bindparam("person"))
+PLACED_AFTER = ALL.where(
+    orders.c.person_id == bindparam("person"), orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)
+).order_by(*OLDEST_FIRST)
+MAY_COUNT = ALL.where(
+    orders.c.person_id == bindparam("person"),
+    or_(
+        orders.c.created_at > bindparam("after", type_=orders.c.created_at.type),
+        orders.c.paid_at > bindparam("after", type_=orders.c.paid_at.type),
+        orders.c.phase.in_([constant(phase) for phase in NOT_ENDED]),
+    ),
+).order_by(*OLDEST_FIRST)
+# A lock of two numbers never meets the leader's, which is one. Persons who share a hash wait for one another, no more.
+HOLD_PERSON = select(
+    func.pg_advisory_xact_lock(literal_column("1"), func.hashint8(bindparam("person", type_=BigInteger())))
+)
+LOCK_PAYMENT = select(func.pg_advisory_xact_lock(literal_column("2"), func.hashtext(bindparam("key", type_=Text()))))
+WITH_PAYMENT_HASH = ALL.where(orders.c.payment_hash == bindparam("hash")).limit(1)
+WITH_DEPOSIT_KEY = ALL.where(orders.c.deposit_key == bindparam("key")).limit(1)
+OPEN_OF_PERSON = OF_PERSON.where(IN_PHASES)
+IS_DUE = IS_LOOKED_AFTER & (orders.c.next_look_at <= NOW)
+IS_OF_CLASS = orders.c.is_paid == bindparam("paid", type_=Boolean())
+FOLLOW = select(*FOLLOWED)
+DUE = FOLLOW.where(IS_OF_CLASS, IS_DUE).order_by(orders.c.next_look_at).limit(LIMIT)
+DUE_AFTER = FOLLOW.where(IS_OF_CLASS, IS_LOOKED_AFTER, orders.c.next_look_at > NOW)
+DUE_AFTER = DUE_AFTER.order_by(orders.c.next_look_at.desc()).limit(LIMIT)
+COUNT_DUE = select(func.count()).select_from(orders).where(IS_OF_CLASS, IS_DUE)
+# The interval of an order that somebody looks at isn't stretched.
+IS_DUE_IF_VIEWED = IS_LOOKED_AFTER & (
+    (orders.c.next_look_at <= NOW) | (orders.c.looked_at <= bindparam("before", type_=orders.c.looked_at.type))
+)
+VIEWED = FOLLOW.where(orders.c.reference.in_(bindparam("references", expanding=True)), IS_DUE_IF_VIEWED).limit(LIMIT)
+OF_USERS = (
+    FOLLOW.where(orders.c.person_id.in_(bindparam("users", expanding=True)), IS_DUE_IF_VIEWED)
+    .order_by(orders.c.created_at.desc())
+    .limit(LIMIT)
+)
+IN_PHASE = ALL.where(IN_PHASES).order_by(*OLDEST_FIRST).limit(LIMIT)
+NEWEST_IN_PHASE = ALL.where(IN_PHASES).order_by(*NEWEST_FIRST).limit(LIMIT)
+EXPIRING = FOLLOW.where(MAY_EXPIRE, orders.c.expires_at <= NOW, orders.c.next_look_at <= NOW)
+EXPIRING = EXPIRING.order_by(orders.c.expires_at).limit(LIMIT)
+STUCK = ALL.where(MAY_BE_STUCK, orders.c.paid_at <= NOW).order_by(orders.c.paid_at).limit(LIMIT)
+UNCLAIMED_LIKE = ALL.where(
+    IS_UNCLAIMED,
+    orders.c.method_code == bindparam("code"),
+    orders.c.created_at >= bindparam("since"),
+    orders.c.reference != bindparam("but"),
+    orders.c.phase != constant(Phase.REFUSED),
+).order_by(*OLDEST_FIRST)
+SET_ASIDE = update(orders).where(orders.c.reference == bindparam("key")).values(next_look_at=bindparam("look"))
+SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
+
+EVENTS = (
+    select(*(order_events.c[name] for name in ("id", "reference", "at", "phase", "state", "note", "service_at")))
+    .where(order_events.c.reference == bindparam("reference"))
+    .order_by(order_events.c.id)
+)
+ADD_EVENT = insert(order_events).inline()
+
+
+class SqlOrders:
+    """`Orders`, in the tables `orders` and `order_events`."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def add(self, order: Order) -> bool:
+        """Keep a new intent; False where this (draft, attempt) or reference has one already."""
+        return await writing.add(self._connection, orders, to_row(order, self._vault))
+
+    async def get(self, reference: str) -> Order | None:
+        """The order with this reference of ours."""
+        return await self._first(ONE, reference=reference)
+
+    async def get_if_readable(self, reference: str) -> Order | None:
+        """Return the order, or None where it can't be opened, which is noted."""
+        return next(iter(await self._all(ONE, reference=reference)), None)
+
+    async def of_draft(self, draft_id: str) -> Order | None:
+        """The latest attempt of a draft."""
+        return await self._first(OF_DRAFT, draft=draft_id)
+
+    async def by_service_id(self, service_ids: Collection[str]) -> Mapping[str, Order]:
+        """The orders that have claimed any of these ids of the service: a list call's worth, 100 or so."""
+        found = await self._all(CLAIMING, ids=tuple(service_ids))
+        return {order.service_id: order for order in found if order.service_id is not None}
+
+    async def of_person(self, person_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
+        """Newest first."""
+        return await self._all(OF_PERSON_FROM, person=person_id, limit=limit, offset=offset)
+
+    async def of_person_from(self, first: Order, limit: int) -> tuple[Order, ...]:
+        """`first` and its person's older ones, newest first."""
+        return await self._all(OF_PERSON_SINCE, limit=limit, **_place(first))
+
+    async def of_person_before(self, order: Order, limit: int) -> tuple[Order, ...]:
+        """Its person's next newer ones, newest first."""
+        return (await self._all(OF_PERSON_NEWER, limit=limit, **_place(order)))[::-1]
+
+    async def count_of_person(self, person_id: int) -> int:
+        """How many orders the person has."""
+        return int((await self._connection.execute(COUNT_OF_PERSON, {"person": person_id})).scalar_one())
+
+    async def count_newer(self, order: Order) -> int:
+        """How many of its person's are newer than it."""
+        return int((await self._connection.execute(COUNT_NEWER, _place(order))).scalar_one())
+
+    async def placed_after(self, person_id: int, after: datetime) -> tuple[Order, ...]:
+        """A person's orders created after this moment, oldest first."""
+        return await self._all(PLACED_AFTER, person=person_id, after=after)
+
+    async def may_count(self, person_id: int, after: datetime) -> tuple[Order, ...]:
+        """A person's orders that were created or paid after this moment or aren't over yet, oldest first."""
+        return await self._all(MAY_COUNT, person=person_id, after=after)
+
+    async def one_at_a_time(self, person_id: int) -> None:
+        """Until this transaction has ended, no other one comes past here for the same person.
+
+        SQLite has one writer anyway.
+        """
+        if self._connection.dialect.name == POSTGRESQL:
+            await self._connection.execute(HOLD_PERSON, {"person": person_id})
+
+    async def lock_payment(self, key: str) -> None:
+        """Let no other transaction pass here with the same key until this one has ended.
+
+        SQLite has one writer anyway.
+        """
+        if self._connection.dialect.name == POSTGRESQL:
+            await self._connection.execute(LOCK_PAYMENT, {"key": key})
+
+    async def with_payment_hash(self, payment_hash: str) -> Order | None:
+        """Return the order whose invoice has this payment hash."""
+        return await self._first(WITH_PAYMENT_HASH, hash=payment_hash)
+
+    async def with_deposit_key(self, deposit_key: str) -> Order | None:
+        """Return the order whose deposit may still come and looks the same on its chain."""
+        return await self._first(WITH_DEPOSIT_KEY, key=deposit_key)
+
+    async def open_of_person(self, person_id: int, limit: int = 10) -> tuple[Order, ...]:
+        """Those not yet ended (phases intended, unknown, unresolved, held, open), newest first."""
+        return await self._all(OPEN_OF_PERSON, person=person_id, limit=limit, phases=_names(NOT_ENDED))
+
+    async def save(self, order: Order) -> Order | None:
+        """Save over the same version and return it with the next one; None where somebody else has saved.
+
+        Raises:
+            StoreFailure: another order has claimed its service id. Ask `by_service_id` first, in the same
+                transaction.
+        """
+        after = replace(order, version=order.version + 1)
+        seen = {"key": order.reference, "seen": order.version}
+        result = await self._connection.execute(SAVE, {**to_row(after, self._vault), **seen})
+        return after if result.rowcount == 1 else None
+
+    async def due(self, now: datetime, *, is_paid: bool, limit: int = 1000) -> tuple[Order, ...]:
+        """Paid or unpaid orders whose `next_look_at` has come, the longest waiting first.
+
+        Nothing of them is opened: they are without recipient and without what they are paid with.
+        """
+        return await self._followed(DUE, now=now, paid=is_paid, limit=limit)
+
+    async def count_due(self, now: datetime, *, is_paid: bool) -> int:
+        """How many `due` would name if it had no limit."""
+        return int((await self._connection.execute(COUNT_DUE, {"now": now, "paid": is_paid})).scalar_one())
+
+    async def due_after(self, moment: datetime, *, is_paid: bool, limit: int = 100) -> tuple[Order, ...]:
+        """Return paid or unpaid orders whose `next_look_at` is later than `moment`, as `due` does, the latest first."""
+        return await self._followed(DUE_AFTER, now=moment, paid=is_paid, limit=limit)
+
+    async def due_if_viewed(
+        self, references: Collection[str], users: Collection[int], now: datetime, looked_at_before: datetime, limit: int
+    ) -> tuple[Order, ...]:
+        """Followed orders with these references or of these users that are due, or were last looked at before then."""
+        known: dict[str, object] = {"now": now, "before": looked_at_before, "limit": limit}
+        viewed = await self._followed(VIEWED, references=tuple(references), **known) if references else ()
+        theirs = await self._followed(OF_USERS, users=tuple(users), **known) if users else ()
+        return tuple({order.reference: order for order in (*viewed, *theirs)}.values())
+
+    async def in_phase(
+        self, phases: Collection[Phase], limit: int = 1000, *, newest_first: bool = False
+    ) -> tuple[Order, ...]:
+        """Oldest first, unless asked otherwise."""
+        return await self._all(NEWEST_IN_PHASE if newest_first else IN_PHASE, phases=_names(phases), limit=limit)
+
+    async def expiring(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
+        """Due orders past `expires_at` of which the expiry has not been told and that are not paid."""
+        return await self._followed(EXPIRING, now=now, limit=limit)
+
+    async def stuck(self, paid_before: datetime, limit: int = 1000) -> tuple[Order, ...]:
+        """Open orders paid at that time or before it, of which it has not been told that they are stuck."""
+        return await self._all(STUCK, now=paid_before, limit=limit)
+
+    async def unclaimed_like(self, order: Order, since: datetime) -> tuple[Order, ...]:
+        """Other intents without a service id, same method code, created since: those it could be mistaken for.
+
+        Of every phase but refused: an abandoned one may still have made an order.
+        """
+        return await self._all(UNCLAIMED_LIKE, code=order.method.code, since=since, but=order.reference)
+
+    async def by_page_token(self, tokens: Collection[str]) -> Mapping[str, Order]:
+        """The orders whose wallet pages have any of these tokens."""
+        found = await self._all(OF_PAGES, tokens=tuple(tokens))
+        return {order.page_token: order for order in found if order.page_token is not None}
+
+    async def set_aside(self, reference: str, now: datetime) -> bool:
+        """Ask the service no longer about an order that can't be read. Return False if it is asked now instead.
+
+        That is where `next_look_at` alone is malformed: the next look replaces it, and nothing else is damaged.
+        """
+        row = (await self._connection.execute(ONE, {"reference": reference})).first()
+        is_asked = row is not None and row.next_look_at is MALFORMED and self._is_followed(row)
+        await self._connection.execute(SET_ASIDE, {"key": reference, "look": now if is_asked else None})
+        return not is_asked
+
+    async def add_event(self, event: OrderEvent) -> None:
+        """Append to the order's timeline."""
+        await self._connection.execute(ADD_EVENT, {**asdict(event), "phase": event.phase.value})
+
+    async def events(self, reference: str) -> tuple[OrderEvent, ...]:
+        """The order's timeline, as it was written."""
+        found = (await self._connection.execute(EVENTS, {"reference": reference})).mappings()
+        return sealing.readable(self._vault, order_events.name, found, _event)
+
+    async def _first(self, statement: Select[Any], **values: object) -> Order | None:
+        row = (await self._connection.execute(statement, values)).first()
+        return to_order(row, self._vault) if row else None
+
+    def _is_followed(self, row: Row[Any]) -> bool:
+        order = to_order_without_next_look(row, self._vault)
+        return order is not None and is_followed(order)
+
+    async def _followed(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
+        found = await self._connection.execute(statement, values)
+        return _readable(to_followed(row, self._vault) for row in found)
+
+    async def _all(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
+        found = await self._connection.execute(statement, values)
+        return _readable(to_order_if_readable(row, self._vault) for row in found)
+
+
+def _event(known: dict[str, Any]) -> OrderEvent:
+    named = {name: value for name, value in known.items() if name != "id"}
+    return OrderEvent(**{**named, "phase": Phase(known["phase"])})
+
+
+def _readable(found: Iterable[Order | None]) -> tuple[Order, ...]:
+    return tuple(order for order in found if order is not None)
+
+
+def _place(order: Order) -> dict[str, object]:
+    return {"person": order.person_id, "at": order.created_at, "reference": order.reference}
+
+
+def _names(phases: Collection[Phase]) -> tuple[str, ...]:
+    return tuple(phase.value for phase in phases)

@@ -1,0 +1,70 @@
+"""An order as a row and back. Columns that follow from others are there to look for or to sort by."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import nested_json as nested
+from bot.infra.db.vault import Vault
+from bot.orders.order import Hold, Order, Phase
+from bot.orders.tables import orders
+from bot.orders.timeline import Step
+
+NAMES = tuple(field.name for field in fields(Order))
+FOLLOWED = tuple(orders.c[name] for name in NAMES)
+"""What an order is followed by."""
+
+COLUMNS = (*FOLLOWED, orders.c.payment_seal)
+"""What an order is read from, in this order."""
+
+READ = tuple(column.name for column in COLUMNS)
+
+UNFOLLOWED = {"number": "", "holder": None, "refusal": None, "bolt11": None, "deposit": None}
+
+
+def to_row(order: Order, vault: Vault) -> dict[str, object]:
+    """The columns' values."""
+    row: dict[str, object] = {name: getattr(order, name) for name in NAMES}
+    row["phase"], row["step"] = order.phase.value, int(order.step)
+    row["method"] = nested.from_method(order.method)
+    row["given"] = nested.from_amount(order.given)
+    row["deposit"] = order.deposit and nested.from_deposit(order.deposit)
+    row["method_code"], row["is_paid"] = order.method.code, order.is_paid
+    row["deposit_key"], row["hold"] = order.deposit_key, order.hold and order.hold.value
+    return sealing.seal_row(vault, orders.name, row)
+
+
+def to_order(row: Sequence[Any], vault: Vault) -> Order:
+    """The order of a row of `COLUMNS`. By place: a thousand due orders are looked up by name 32,000 times."""
+    return sealing.read(vault, orders.name, dict(zip(READ, row, strict=True)), _order)
+
+
+def to_order_if_readable(row: Sequence[Any], vault: Vault) -> Order | None:
+    """Return the order of a row of `COLUMNS`; None where it can't be read, which is noted."""
+    return sealing.read_or_none(vault, orders.name, dict(zip(READ, row, strict=True)), _order)
+
+
+def to_order_without_next_look(row: Sequence[Any], vault: Vault) -> Order | None:
+    """Return the order of a row of `COLUMNS` as if it had no `next_look_at`; None where it can't be read even so."""
+    known: dict[str, Any] = dict(zip(READ, row, strict=True))
+    return sealing.read_or_none(vault, orders.name, {**known, "next_look_at": None}, _order)
+
+
+def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
+    """Return the order of a row of `FOLLOWED` without what is sealed: following an order needs none of it.
+
+    Nothing is opened and no digest is checked, so what it is paid with is left out too. None where a value is
+    malformed, which is noted.
+    """
+    known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
+    return sealing.read_unopened(vault, orders.name, {**known, **UNFOLLOWED}, _order)
+
+
+def _order(known: dict[str, Any]) -> Order:
+    known["phase"], known["step"] = Phase(known["phase"]), Step(known["step"])
+    known["hold"] = known["hold"] and Hold(known["hold"])
+    known["method"] = nested.to_method(known["method"])
+    known["given"] = nested.to_amount(known["given"])
+    known["deposit"] = known["deposit"] and nested.to_deposit(known["deposit"])
+    return Order(**known)

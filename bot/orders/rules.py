@@ -1,0 +1,59 @@
+"""The rules that orders are placed and followed by, and the limits that a sum must keep."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+
+from bot.core.errors import Rejection
+from bot.core.money import MAX_SATS
+from bot.orders.limits import AmountLimits, Limits
+from bot.rates.quote import Estimate
+from bot.recipients.methods import PayoutMethod, display_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """Settings, and what follows from how the service is called.
+
+    `longest_post` is how long the request that creates an order can take at the very most, the client's total
+    time-out and some slack: only after that is it sure that no process still waits for its answer.
+    """
+
+    network: str = "bc"
+    min_order_idr: int = 20_000
+    drift_percent: Decimal = Decimal(1)
+    reconcile_for: timedelta = timedelta(seconds=60)
+    poll_interval: timedelta = timedelta(seconds=5)
+    longest_post: timedelta = timedelta(seconds=35)
+    operator_ids: frozenset[int] = frozenset()
+    support_ids: frozenset[int] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+    stuck_after: timedelta = timedelta(minutes=30)
+
+    @property
+    def staff_ids(self) -> frozenset[int]:
+        """Operators and support: whoever has a part in what goes wrong."""
+        return self.operator_ids | self.support_ids
+
+    @property
+    def supporter_ids(self) -> frozenset[int]:
+        """Those who help people: the operators where nobody is named for it."""
+        return self.support_ids or self.operator_ids
+
+    def amounts_for(self, method: PayoutMethod | None) -> AmountLimits:
+        """Return how many rupiah one order to `method` may bring; None is a destination that isn't chosen yet."""
+        return AmountLimits(self.min_order_idr, method.cap if method else None)
+
+    def check_limits(self, method: PayoutMethod | None, worth: Estimate) -> None:
+        """Raise `Rejection` for a sum below the minimum or above the destination's cap, naming what would be fine."""
+        self.check_amount(method, idr=worth.idr, sats=worth.sats)
+
+    def check_amount(self, method: PayoutMethod | None, *, idr: int, sats: int) -> None:
+        """Raise `Rejection` as `check_limits` does, for amounts that no quote of today stands behind."""
+        allowed = self.amounts_for(method)
+        if allowed.is_below(idr):
+            raise Rejection("amount.below_minimum", minimum=allowed.minimum)
+        if method is not None and allowed.is_above(idr):
+            raise Rejection("amount.above_cap", cap=allowed.maximum, name=display_name(method))
+        if sats > MAX_SATS:
+            raise Rejection("amount.too_large_sats", maximum=MAX_SATS)

@@ -1,0 +1,116 @@
+"""The one card of an order that lives: made, paid, converting, sending rupiah, sent."""
+
+from datetime import datetime, tzinfo
+
+from bot.checkout.reorder import is_given_up, is_lapsed
+from bot.checkout.screens.parts import new_row
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
+from bot.orders.order import Failure, Order, Phase
+from bot.orders.screens import phrases as words
+from bot.orders.timeline import COMPLETED, FAILED, Step
+
+DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
+
+
+def screen(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
+    """Where the order stands, with the buttons that make sense there."""
+    text = "\n\n".join((_heading(t, order, now), _timeline(t, order, now), remark(t, order, now, zone)))
+    # Not under the news that it was sent: there the receipt follows by itself.
+    receipt = (
+        ((_button(t, order, "button.receipt", "receipt"),),) if order.state == COMPLETED and order.has_recipient else ()
+    )
+    return Screen(text, (*keyboard(t, order, now, help_offered=help_offered), *receipt))
+
+
+def keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
+    """Buttons of the card, and of the news that point to it."""
+    rows: list[tuple[Button, ...]] = []
+    if is_lapsed(order, now):
+        rows.append((_button(t, order, "button.requote", "requote", "primary"),))
+    if order.phase is Phase.OPEN:
+        rows.append((_button(t, order, "button.refresh", "look"),))
+    if help_offered and leads_to_a_person(order):
+        rows.append((_button(t, order, "button.help", "help"),))
+    if order.state == COMPLETED:
+        rows.append((_button(t, order, "button.resend", "resend"),) if order.has_recipient else new_row(t))
+    return tuple(rows)
+
+
+def has_failed(order: Order) -> bool:
+    """Whether it failed otherwise than by not being paid in time: that is an expiry to a person."""
+    return order.failure is not None and (order.failure is not Failure.UNPAID or not order.expiry_told)
+
+
+def leads_to_a_person(order: Order) -> bool:
+    """Whether its sender may want to talk to somebody about it."""
+    return order.state == FAILED or (order.is_paid and not order.is_ended)
+
+
+def _button(t: Translator, order: Order, label: str, action: str, style: Style | None = None) -> Button:
+    return Button(t.plain(label), data=data.for_order(order.reference, action), style=style)
+
+
+def _heading(t: Translator, order: Order, now: datetime) -> str:
+    amount, destination = t.rupiah(order.idr or order.expected_idr), words.destination(order.method, order.number)
+    heading = t(
+        "card.heading_named" if order.holder else "card.heading",
+        amount=amount,
+        destination=destination,
+        holder=words.clipped(order.holder or ""),
+    )
+    return "\n".join((heading, *_price(t, order, now), t("card.reference", reference=order.reference)))
+
+
+def _price(t: Translator, order: Order, now: datetime) -> tuple[Html, ...]:
+    """The line with the price: "To pay" only as long as it can be paid, and nothing after an expiry."""
+    sats = t.sats(order.sats or order.expected_sats)
+    if order.is_paid:
+        return (t("card.price_paid", sats=sats),)
+    if has_failed(order):
+        return (t("card.price_failed", sats=sats),)
+    return () if is_lapsed(order, now) or is_given_up(order) else (t("card.price_to_pay", sats=sats),)
+
+
+def _timeline(t: Translator, order: Order, now: datetime) -> str:
+    """One line a step. What won't be reached any more is left out."""
+    reached = max(order.step, Step.PAID) if order.is_paid else order.step
+    lines = [f"{DONE} {_name(t, step)}" for step in Step if step < reached]
+    if has_failed(order) and _goes_on(reached):
+        return "\n".join([*lines, f"{BROKEN} <b>{_name(t, reached)}</b>"])
+    lines.append(f"{NOW if _goes_on(reached) else DONE} <b>{_name(t, reached)}</b>")
+    if has_failed(order):
+        return "\n".join([*lines, f"{BROKEN} <b>{t('step.failed')}</b>"])
+    if is_lapsed(order, now):
+        return "\n".join([*lines, f"{OVER} <b>{t('step.expired')}</b>"])
+    if is_given_up(order):
+        return "\n".join(lines)
+    if reached is Step.CREATED:
+        lines.append(f"{NOW} {t('step.payment')}")
+    first = Step.CONVERTING if reached is Step.CREATED else reached + 1
+    return "\n".join([*lines, *(f"{NEXT} {_name(t, step)}" for step in Step if step >= first)])
+
+
+def _goes_on(step: Step) -> bool:
+    """Whether a step takes time, rather than being reached in a moment."""
+    return step in {Step.CONVERTING, Step.SENDING}
+
+
+def _name(t: Translator, step: Step) -> Html:
+    return t(f"step.{step.name.lower()}")
+
+
+def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
+    """What the state of an order that was shown means to its sender."""
+    if order.state == COMPLETED:
+        return t(f"card.sent_{words.place(order.method)}")
+    if has_failed(order):
+        return t(f"card.failed_{order.failure}")
+    if order.is_paid:
+        return t("card.stuck" if order.is_stuck else "card.paid")
+    if is_lapsed(order, now) or is_given_up(order):
+        return t("order_page.given_up" if is_given_up(order) else "card.expired")
+    until = order.expires_at
+    waits = t("card.waiting") if until is None else t("card.pay_before", at=words.moment(t, until, zone))
+    return f"{waits}\n{t('card.may_not_pay')}"

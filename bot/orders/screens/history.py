@@ -1,0 +1,56 @@
+"""A person's orders, a page at a time: where each stands at a glance, and a button to its own page."""
+
+from datetime import datetime, tzinfo
+
+from bot.checkout.reorder import last_price
+from bot.checkout.screens.parts import new_row
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.history import HistoryPage
+from bot.orders.order import Order
+from bot.orders.screens import phrases as words
+from bot.orders.screens.status import mark, state_key
+
+COLUMNS = 3
+
+
+def screen(t: Translator, page: HistoryPage, now: datetime, zone: tzinfo) -> Screen:
+    """One page of the list, newest first; or that there has been no order yet."""
+    if not page.orders:
+        return Screen(t("history.none"), (new_row(t),))
+    orders = "\n\n".join(_entry(t, order, now, zone) for order in page.orders)
+    return Screen(f"{t('history.title')}\n\n{orders}", (*_choices(page), *_turns(t, page), new_row(t)))
+
+
+def _entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
+    _, rupiah = last_price(order)
+    return t(
+        "history.entry",
+        mark=mark(order, now),
+        amount=t.rupiah(rupiah),
+        destination=words.destination(order.method, order.number),
+        reference=order.reference,
+        day=words.day(t, order.created_at, now, zone),
+        state=t(state_key(order, now)),
+    )
+
+
+def _choices(page: HistoryPage) -> Keyboard:
+    buttons = [Button(order.reference, data=data.for_order(order.reference, "page")) for order in page.orders]
+    return tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
+
+
+def _turns(t: Translator, page: HistoryPage) -> Keyboard:
+    """The neighbouring pages, and between them which these are: pressed, that brings this page up to date."""
+    if page.newer is None and page.older is None:
+        return ()
+    last = page.before + len(page.orders)
+    here = t.plain("history.here", first=page.before + 1, last=last, total=page.total)
+    newer = () if page.newer is None else (_turn(t.plain("history.newer"), page.newer),)
+    older = () if page.older is None else (_turn(t.plain("history.older"), page.older),)
+    return ((*newer, _turn(here, page.first), *older),)
+
+
+def _turn(label: str, first: str) -> Button:
+    return Button(label, data=data.for_history(first))

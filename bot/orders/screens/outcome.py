@@ -1,0 +1,135 @@
+"""News of an order that is a message of its own: what happened, whether money left the wallet, and the way on."""
+
+from datetime import datetime, tzinfo
+
+from bot.checkout.screens.parts import new_row
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
+from bot.orders.order import Hold, Notice, Order, Phase
+from bot.orders.screens import card
+from bot.orders.screens import payment_problem as trouble
+from bot.orders.screens import phrases as words
+from bot.orders.tracking.intervals import offer_is_over
+from bot.rates.quote import price_drift_percent
+
+REASON_SHOWN = 200
+
+NOTICE_OF_PHASE = {
+    Phase.INTENDED: Notice.CHECKING,
+    Phase.UNKNOWN: Notice.CHECKING,
+    Phase.UNRESOLVED: Notice.UNRESOLVED,
+    Phase.REFUSED: Notice.REFUSED,
+}
+ANSWERS = {
+    Notice.PRICE_MOVED: (("button.accept_price", "accept"), ("button.no_thanks", "drop")),
+    Notice.RECIPIENT_MASKED: (("button.found_is_mine", "accept"), ("button.found_not_mine", "drop")),
+    Notice.UNRESOLVED: (("button.try_again", "again"), ("button.drop", "drop")),
+}
+"""The two answers to a question: label and action."""
+
+NOTICE_OF_HOLD = {Hold.PRICE: Notice.PRICE_MOVED, Hold.RECIPIENT: Notice.RECIPIENT_MASKED}
+"""What stands for an order that has no card."""
+
+
+def screen(
+    notice: Notice,
+    t: Translator,
+    order: Order,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    help_offered: bool,
+    staff_told: bool = False,
+) -> Screen:
+    """The message for `notice`. It always says which order it is about.
+
+    `staff_told` says whether the staff hear of money that came in and went no further, as they do where there are any.
+    """
+    if trouble.is_told_by(notice, order):
+        return trouble.screen(notice, t, order, now, zone, help_offered=help_offered, staff_told=staff_told)
+    keyboard = _keyboard(notice, t, order, now, help_offered=help_offered)
+    return Screen(_text(notice, t, order, now, zone), keyboard)
+
+
+def state(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
+    """Where an order stands now, whatever became of it: its card, or what there is to know or decide instead."""
+    notice = NOTICE_OF_HOLD[order.hold or Hold.PRICE] if order.phase is Phase.HELD else NOTICE_OF_PHASE.get(order.phase)
+    if order.phase is Phase.UNSHOWN:
+        return Screen(t("order.dropped", line=words.order_line(t, order)), (new_row(t),))
+    if notice is None:
+        return card.screen(t, order, now, zone, help_offered=help_offered)
+    return screen(notice, t, order, now, zone, help_offered=help_offered)
+
+
+def _text(notice: Notice, t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
+    line = words.order_line(t, order)
+    match notice:
+        case Notice.PRICE_MOVED | Notice.RECIPIENT_MASKED:
+            return t("news.offer_over", line=line) if offer_is_over(order, now) else _question(notice, t, order, line)
+        case Notice.REFUSED | Notice.OUTSIDE_LIMITS | Notice.DEPOSIT_TAKEN:
+            return _no_invoice(notice, t, order, line)
+        case Notice.FAILED:
+            return t("news.failed_unpaid", line=line)
+        case Notice.SENT:
+            return t(f"news.sent_{words.place(order.method)}", line=line)
+        case Notice.PAID | Notice.PAID_LATE:
+            return t(f"news.{notice}", line=line, at=words.moment(t, order.paid_at or now, zone))
+        case _:
+            return t(f"news.{notice}", line=line)
+
+
+def _question(notice: Notice, t: Translator, order: Order, line: Html) -> Html:
+    sats, idr = order.sats or 0, order.idr or 0
+    if notice is Notice.RECIPIENT_MASKED:
+        # Its price may have moved as well: whoever says that it is theirs agrees to what they see here.
+        return t(
+            "news.recipient_masked",
+            line=line,
+            sats=t.sats(sats),
+            idr=t.rupiah(idr),
+            reviewed=t.sats(order.expected_sats),
+            reviewed_idr=t.rupiah(order.expected_idr),
+        )
+    drift = price_drift_percent(expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=sats, idr=idr)
+    return t(
+        "news.price_too_good" if drift < 0 else "news.price_moved",
+        line=line,
+        reviewed=t.sats(order.expected_sats),
+        reviewed_idr=t.rupiah(order.expected_idr),
+        locked=t.sats(sats),
+        locked_idr=t.rupiah(idr),
+    )
+
+
+def _no_invoice(notice: Notice, t: Translator, order: Order, line: Html) -> Html:
+    cap, locked = order.method.cap, order.idr or 0
+    if notice is Notice.DEPOSIT_TAKEN:
+        return t("news.deposit_taken", line=line, sats=t.sats(order.sats or 0))
+    if notice is Notice.OUTSIDE_LIMITS and cap is not None and locked > cap:
+        return t("news.locked_above_cap", line=line, idr=t.rupiah(locked), cap=cap, name=words.name(order.method))
+    if notice is Notice.OUTSIDE_LIMITS:
+        return t("news.locked_below_minimum", line=line, idr=t.rupiah(locked))
+    if not order.refusal:
+        return t("news.refused", line=line)
+    return t("news.refused_because", line=line, reason=words.clipped(order.refusal.strip(), REASON_SHOWN))
+
+
+def _keyboard(notice: Notice, t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
+    def button(label: str, action: str, style: Style | None = None) -> Button:
+        return Button(t.plain(label), data=data.for_order(order.reference, action), style=style)
+
+    match notice:
+        case Notice.PRICE_MOVED | Notice.RECIPIENT_MASKED if offer_is_over(order, now):
+            return ((button("button.requote", "requote", "primary"),),)
+        case Notice.PRICE_MOVED | Notice.RECIPIENT_MASKED | Notice.UNRESOLVED:
+            (yes, action), (no, drop) = ANSWERS[notice]
+            return ((button(yes, action, "primary"),), (button(no, drop),))
+        case Notice.SUPERSEDED:
+            return (new_row(t),)
+        case Notice.REFUSED | Notice.NOT_SHOWN | Notice.OUTSIDE_LIMITS | Notice.DEPOSIT_TAKEN:
+            return ((button("button.back_to_review", "requote", "primary"),),)
+        case Notice.CHECKING | Notice.PAID | Notice.CONVERTING | Notice.SENDING:
+            return ()
+        case _:
+            return card.keyboard(t, order, now, help_offered=help_offered)

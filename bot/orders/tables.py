@@ -1,0 +1,168 @@
+"""Orders from the intent on, what was seen of them, and their receipts."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+    and_,
+    false,
+    true,
+)
+
+from bot.infra.db.columns import BigId, ExactDecimal, Instant, Json, constant
+from bot.infra.db.metadata import metadata
+from bot.orders.order import Phase
+
+orders = Table(
+    "orders",
+    metadata,
+    Column("reference", Text, primary_key=True),
+    Column("person_id", BigInteger, nullable=False),
+    Column("chat_id", BigInteger, nullable=False),
+    Column("draft_id", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("method", Json, nullable=False),
+    Column("method_code", Text, nullable=False),  # the method's own, to look for
+    Column("number", Text, nullable=False),
+    Column("holder", Text),
+    Column("given", Json, nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("expected_sats", BigInteger, nullable=False),
+    Column("expected_idr", BigInteger, nullable=False),
+    Column("phase", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("service_id", Text),
+    Column("state", Text, nullable=False),
+    Column("step", Integer, nullable=False),
+    Column("sats", BigInteger),
+    Column("idr", BigInteger),
+    Column("btc_idr", ExactDecimal),
+    Column("bolt11", Text),
+    Column("deposit", Json),
+    Column("deposit_key", Text),  # while a deposit may still come: what it is recognised by on its chain
+    Column("payment_hash", Text),
+    Column("expires_at", Instant),
+    Column("paid_at", Instant),
+    Column("is_paid", Boolean, nullable=False),  # follows from step and paid_at, to sort by
+    Column("ended_at", Instant),
+    Column("expiry_told", Boolean, nullable=False),
+    Column("refusal", Text),
+    Column("looked_at", Instant),
+    Column("next_look_at", Instant),
+    Column("page_token", Text),
+    Column("stuck_told_at", Instant),
+    Column("hold", Text),
+    Column("payable_since", Instant),
+    Column("payment_seal", Text),  # the sealed digest of what it is paid with (`sealing.DIGESTS`)
+    # A confirmation places one order, whoever sees it how often: a second intent for it can't be written.
+    UniqueConstraint("draft_id", "attempt"),
+)
+HAS_DEPOSIT_KEY = orders.c.deposit_key.is_not(None)
+Index(
+    "ix_orders_deposit_key",
+    orders.c.deposit_key,
+    sqlite_where=HAS_DEPOSIT_KEY,
+    postgresql_where=HAS_DEPOSIT_KEY,
+)
+HAS_PAYMENT_HASH = orders.c.payment_hash.is_not(None)
+# One invoice belongs to one order: a second one with the same hash would be paid by the first one's payment.
+Index(
+    "uq_orders_payment_hash",
+    orders.c.payment_hash,
+    unique=True,
+    sqlite_where=HAS_PAYMENT_HASH,
+    postgresql_where=HAS_PAYMENT_HASH,
+)
+IS_CLAIMED = orders.c.service_id.is_not(None)
+IS_UNCLAIMED = orders.c.service_id.is_(None)
+IS_LOOKED_AFTER = orders.c.next_look_at.is_not(None)
+MAY_EXPIRE = and_(
+    orders.c.phase == constant(Phase.OPEN),
+    orders.c.expiry_told.is_(false()),
+    orders.c.is_paid.is_(false()),
+)
+# An order of the service belongs to one intent: the reconciler can't adopt it for two.
+Index(
+    "uq_orders_service_id",
+    orders.c.service_id,
+    unique=True,
+    sqlite_where=IS_CLAIMED,
+    postgresql_where=IS_CLAIMED,
+)
+# Paid and unpaid orders are read apart.
+Index(
+    "ix_orders_due",
+    orders.c.is_paid,
+    orders.c.next_look_at,
+    sqlite_where=IS_LOOKED_AFTER,
+    postgresql_where=IS_LOOKED_AFTER,
+)
+# As wide as the index of all orders by destination: SQLite would rather take that one otherwise.
+Index(
+    "ix_orders_unclaimed",
+    orders.c.method_code,
+    orders.c.created_at,
+    orders.c.reference,
+    sqlite_where=IS_UNCLAIMED,
+    postgresql_where=IS_UNCLAIMED,
+)
+# The phase comes first although it is the same in every row of it: SQLite would rather take the index by phase.
+Index(
+    "ix_orders_expiring",
+    orders.c.phase,
+    orders.c.expires_at,
+    sqlite_where=MAY_EXPIRE,
+    postgresql_where=MAY_EXPIRE,
+)
+HAS_PAGE = orders.c.page_token.is_not(None)
+Index("uq_orders_page_token", orders.c.page_token, unique=True, sqlite_where=HAS_PAGE, postgresql_where=HAS_PAGE)
+MAY_BE_STUCK = and_(
+    orders.c.phase == constant(Phase.OPEN),
+    orders.c.is_paid.is_(true()),
+    orders.c.stuck_told_at.is_(None),
+)
+# The phase first, as above.
+Index("ix_orders_stuck", orders.c.phase, orders.c.paid_at, sqlite_where=MAY_BE_STUCK, postgresql_where=MAY_BE_STUCK)
+HAS_RECIPIENT = orders.c.number != constant("")
+Index(
+    "ix_orders_with_recipient",
+    orders.c.phase,
+    orders.c.created_at,
+    sqlite_where=HAS_RECIPIENT,
+    postgresql_where=HAS_RECIPIENT,
+)
+Index("ix_orders_person_id_created_at", orders.c.person_id, orders.c.created_at)
+Index("ix_orders_created_at_reference", orders.c.created_at, orders.c.reference)
+Index("ix_orders_method_code_created_at", orders.c.method_code, orders.c.created_at, orders.c.reference)
+Index("ix_orders_phase_created_at", orders.c.phase, orders.c.created_at)
+
+order_events = Table(
+    "order_events",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("reference", Text, ForeignKey("orders.reference", ondelete="CASCADE"), nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("phase", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("service_at", Instant),  # by the service's clock, where it says
+    Index(None, "reference", "id"),
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("reference", Text, ForeignKey("orders.reference", ondelete="CASCADE"), primary_key=True),
+    # The code itself is sealed, to draw the picture again; to look one up, its hash is enough.
+    Column("code", Text, nullable=False),
+    Column("code_hash", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    UniqueConstraint("code_hash"),
+)

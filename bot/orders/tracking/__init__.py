@@ -1,0 +1,1 @@
+"""Follow orders at the service within the request budget."""

@@ -1,0 +1,62 @@
+"""Orders that a user is looking at now: they are polled first.
+
+In memory alone, because it only changes an order of polling: after a restart each open page says so again.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from datetime import datetime, timedelta
+from typing import Generic, TypeVar
+
+from bot.core.clock import Clock
+
+K = TypeVar("K", bound=Hashable)
+
+VIEWED_FOR = timedelta(seconds=30)
+"""A page that is open asks again within 15 seconds at the latest."""
+
+MOST_VIEWED = 200
+"""More than this can't be polled first anyway; the most recent count."""
+
+
+class ViewedOrders:
+    """Wallet pages that are open, and users who have just written or pressed something."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._pages: _Recent[str] = _Recent()
+        self._users: _Recent[int] = _Recent()
+
+    def page_viewed(self, reference: str) -> None:
+        """Take note that the wallet page of this order is open."""
+        self._pages.add(reference, self._clock.now())
+
+    def user_active(self, person_id: int) -> None:
+        """Take note that this user has just sent a message or pressed a button."""
+        self._users.add(person_id, self._clock.now())
+
+    def references(self) -> tuple[str, ...]:
+        """Return the orders whose pages are open."""
+        return self._pages.since(self._clock.now() - VIEWED_FOR)
+
+    def users(self) -> tuple[int, ...]:
+        """Return the users who are active."""
+        return self._users.since(self._clock.now() - VIEWED_FOR)
+
+
+class _Recent(Generic[K]):
+    """Keys with the time of their last use, the most recent last."""
+
+    def __init__(self) -> None:
+        self._seen_at: OrderedDict[K, datetime] = OrderedDict()
+
+    def add(self, key: K, at: datetime) -> None:
+        self._seen_at[key] = at
+        self._seen_at.move_to_end(key)
+        if len(self._seen_at) > MOST_VIEWED:
+            self._seen_at.popitem(last=False)
+
+    def since(self, earliest: datetime) -> tuple[K, ...]:
+        while self._seen_at and next(iter(self._seen_at.values())) <= earliest:
+            self._seen_at.popitem(last=False)
+        return tuple(self._seen_at)

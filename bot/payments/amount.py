@@ -1,0 +1,68 @@
+"""The readable front of an invoice, such as `lnbc2500u`: its network and its amount, in exact integers."""
+
+from __future__ import annotations
+
+import re
+
+from bot.payments.errors import MalformedInvoice, UnsupportedInvoice, UnwritableInvoice
+
+# The BIP-173 currency prefixes that BOLT11 names: mainnet, testnet, signet, regtest.
+CURRENCIES = frozenset({"bc", "tb", "tbs", "bcrt"})
+
+MSAT_PER_SAT = 1_000
+MAX_MSAT = 21_000_000 * 100_000_000 * MSAT_PER_SAT
+
+# Largest unit first, so that the first that divides an amount writes it in the fewest digits.
+_MSAT_PER_UNIT = {"": 10**11, "m": 10**8, "u": 10**5, "n": 10**2}
+_PICO_PER_MSAT = 10
+
+# At most 20 digits: all bitcoin there will ever be, in the smallest unit. Longer ones are never made a number.
+_FRONT = re.compile(r"ln([a-z]+)(?:([1-9][0-9]{0,19})([a-z]?))?")
+
+
+def parse_front(front: str) -> tuple[str, int | None]:
+    """Read the human-readable part into (currency, millisatoshi or None where the payer chooses).
+
+    Raises:
+        MalformedInvoice: no Lightning prefix, an unknown multiplier, less than a millisatoshi, or over 21M BTC.
+        UnsupportedInvoice: a currency that is no Bitcoin network.
+    """
+    match = _FRONT.fullmatch(front)
+    if match is None:
+        raise MalformedInvoice("the part before the separator is no Lightning prefix and amount")
+    currency, digits, multiplier = match.groups()
+    if currency not in CURRENCIES:
+        raise UnsupportedInvoice("not an invoice in bitcoin")
+    return currency, None if digits is None else _to_msat(int(digits), multiplier)
+
+
+def write_front(currency: str, amount_msat: int | None) -> str:
+    """Write the human-readable part with the shortest amount.
+
+    Raises:
+        UnwritableInvoice: an unknown currency, or an amount outside 1 msat to 21M BTC.
+    """
+    if currency not in CURRENCIES:
+        raise UnwritableInvoice("the currency is no Bitcoin network")
+    if amount_msat is None:
+        return f"ln{currency}"
+    if not 0 < amount_msat <= MAX_MSAT:
+        raise UnwritableInvoice("the amount is outside 1 msat to 21 million bitcoin")
+    for multiplier, unit in _MSAT_PER_UNIT.items():
+        if amount_msat % unit == 0:
+            return f"ln{currency}{amount_msat // unit}{multiplier}"
+    return f"ln{currency}{amount_msat * _PICO_PER_MSAT}p"
+
+
+def _to_msat(number: int, multiplier: str) -> int:
+    if multiplier == "p":
+        msat, rest = divmod(number, _PICO_PER_MSAT)
+        if rest:
+            raise MalformedInvoice("the amount is finer than a millisatoshi")
+    elif multiplier in _MSAT_PER_UNIT:
+        msat = number * _MSAT_PER_UNIT[multiplier]
+    else:
+        raise MalformedInvoice("unknown multiplier of the amount")
+    if msat > MAX_MSAT:
+        raise MalformedInvoice("more than all bitcoin")
+    return msat

@@ -1,0 +1,80 @@
+"""Reading and verifying a BOLT11 invoice, so that nothing is shown to a payer that was not understood."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Final
+
+from bot.payments import bech32, bolt11_fields, secp256k1
+from bot.payments.amount import parse_front
+from bot.payments.errors import MalformedInvoice
+from bot.payments.invoice import Invoice
+
+# What the largest QR code could hold; real invoices have a few hundred characters.
+MAX_LENGTH: Final = 7_089
+
+TIMESTAMP_GROUPS: Final = 7
+SIGNATURE_GROUPS: Final = 104
+
+_SCHEME = "lightning:"
+
+
+def decode(text: str) -> Invoice:
+    """Read an invoice (either case, spaces around it and a `lightning:` before it are fine) and verify its signature.
+
+    Raises:
+        MalformedInvoice: not BOLT11, damaged, ambiguous, or its signature does not hold.
+        UnsupportedInvoice: an unknown currency or required feature, or an expiry beyond a century.
+    """
+    if len(text) > MAX_LENGTH:
+        raise MalformedInvoice("too long")
+    text = _without_scheme(text)
+    front, groups = bech32.decode(text)
+    currency, amount_msat = parse_front(front)
+    if len(groups) < TIMESTAMP_GROUPS + SIGNATURE_GROUPS:
+        raise MalformedInvoice("too short")
+    fields = bolt11_fields.split(groups[TIMESTAMP_GROUPS:-SIGNATURE_GROUPS])
+    return Invoice(
+        currency=currency,
+        amount_msat=amount_msat,
+        timestamp=datetime.fromtimestamp(bech32.groups_to_int(groups[:TIMESTAMP_GROUPS]), tz=UTC),
+        expiry=bolt11_fields.expiry(fields),
+        payment_hash=bolt11_fields.required_hex(fields, "p"),
+        payment_secret=bolt11_fields.required_hex(fields, "s"),
+        description=bolt11_fields.description(fields),
+        description_hash=bolt11_fields.hex_of(fields, "h"),
+        payee=_verified_payee(front, groups, bolt11_fields.hex_of(fields, "n")),
+        features=bolt11_fields.features(fields),
+        min_final_cltv=bolt11_fields.min_final_cltv(fields),
+        route_hints=bolt11_fields.route_hints(fields),
+        fallbacks=bolt11_fields.fallbacks(fields),
+        metadata=bolt11_fields.hex_of(fields, "m"),
+        text=text.lower(),
+    )
+
+
+def bare(text: str) -> str:
+    """Return an invoice in the spelling that is kept: lower case, without blanks and `lightning:` around it."""
+    return _without_scheme(text).lower()
+
+
+def _without_scheme(text: str) -> str:
+    text = text.strip()
+    return text[len(_SCHEME) :] if text[: len(_SCHEME)].lower() == _SCHEME else text
+
+
+def _verified_payee(front: str, groups: list[int], stated: str | None) -> str:
+    """Return the payee's key: the stated one if the signature is its own, else the one recovered from it."""
+    message = front.encode() + bech32.groups_to_padded_bytes(groups[:-SIGNATURE_GROUPS])
+    digest = sha256(message).digest()
+    signature = bech32.groups_to_bytes(groups[-SIGNATURE_GROUPS:])
+    try:
+        if stated is None:
+            return secp256k1.recover(signature, digest).hex()
+        # Where the payee is stated the recovery id means nothing, and a high S is refused as BOLT11 wants.
+        if secp256k1.is_signed_by(bytes.fromhex(stated), signature, digest):
+            return stated
+    except ValueError:
+        raise MalformedInvoice("the signature is no signature, or the payee no key") from None
+    raise MalformedInvoice("the signature is not the payee's")

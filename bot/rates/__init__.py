@@ -1,0 +1,1 @@
+"""The rate: quotes, charts, daily quotes and price alerts."""

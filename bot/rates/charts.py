@@ -1,0 +1,62 @@
+"""The rate's charts, drawn once for all who look at the same: under `/rate` and in broadcasts."""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from typing import Final, TypeVar
+
+from bot.core.zones import PRESUMED
+from bot.infra.drawing.chart import render_chart_off_loop
+from bot.infra.i18n import Translator
+from bot.rates.history import Period, RateHistory
+from bot.rates.quote import Quote
+from bot.rates.recording import Quotes
+from bot.rates.screens import chart as rate_chart
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+REMEMBERED: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture, and what it shows."""
+
+    png: bytes = field(repr=False)
+    history: RateHistory
+
+
+class Charts:
+    """Draws charts and keeps the last ones; the same quote, period, language and zone give the same picture."""
+
+    def __init__(self, quotes: Quotes, remembered: int = REMEMBERED) -> None:
+        self._quotes = quotes
+        self._remembered = remembered
+        self._kept: OrderedDict[tuple[Quote, Period, str, str], Chart] = OrderedDict()
+        self._histories: OrderedDict[tuple[Quote, Period], RateHistory] = OrderedDict()
+        self._drawing = asyncio.Lock()
+
+    async def of(self, t: Translator, period: Period, quote: Quote, zone: tzinfo = PRESUMED) -> Chart:
+        """The chart of `period` up to `quote`, in the reader's language and time."""
+        key = (quote, period, t.locale, str(zone))
+        # Whoever asks for the same meanwhile waits for this one.
+        async with self._drawing:
+            if key not in self._kept:
+                _keep(self._kept, key, await self._draw(t, period, quote, zone), self._remembered)
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    async def _draw(self, t: Translator, period: Period, quote: Quote, zone: tzinfo) -> Chart:
+        history = self._histories.get((quote, period))
+        if history is None:
+            history = await self._quotes.history(period, quote)
+            _keep(self._histories, (quote, period), history, len(Period))
+        return Chart(await render_chart_off_loop(rate_chart.facts(t, history, quote, zone)), history)
+
+
+def _keep(kept: OrderedDict[K, V], key: K, value: V, most: int) -> None:
+    kept[key] = value
+    while len(kept) > most:
+        kept.popitem(last=False)

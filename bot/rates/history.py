@@ -1,0 +1,136 @@
+"""How the rate went: over which time, what was lowest and highest, and no more points than a picture can show."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from itertools import pairwise
+from typing import Final
+
+from bot.rates.quote import Quote
+
+MOST_POINTS: Final = 300
+_GAP: Final = 24
+"""A share of what is shown (an hour of a day) in which nothing was recorded is a gap: no line is drawn across it."""
+
+_USUAL: Final = 5
+
+
+class Period(StrEnum):
+    """The times that one can look back over."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+    @property
+    def length(self) -> timedelta:
+        """A day, a week, or 30 days."""
+        return _LENGTHS[self]
+
+
+_LENGTHS: Final = {
+    Period.DAY: timedelta(days=1),
+    Period.WEEK: timedelta(days=7),
+    Period.MONTH: timedelta(days=30),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RatePoint:
+    """Rupiah for one bitcoin at a time."""
+
+    at: datetime
+    rate: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class RateHistory:
+    """What was seen of the rate over a period, oldest first. The last point is the quote it was asked for with."""
+
+    period: Period
+    points: tuple[RatePoint, ...]
+
+    @property
+    def since(self) -> datetime:
+        """When what was seen begins."""
+        return self.points[0].at
+
+    @property
+    def until(self) -> datetime:
+        """The quote's own time."""
+        return self.points[-1].at
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether something was seen of the whole period; a bot that is new knows only its end."""
+        return self.until - self.since >= self.period.length * (1 - 1 / _GAP)
+
+    @property
+    def lowest(self) -> Decimal:
+        """The lowest rate that was seen."""
+        return min(point.rate for point in self.points)
+
+    @property
+    def highest(self) -> Decimal:
+        """The highest rate that was seen."""
+        return max(point.rate for point in self.points)
+
+    @property
+    def change_percent(self) -> Decimal | None:
+        """From the first to the last, in percent; None where there is only one, or the first was nothing."""
+        first = self.points[0].rate
+        if len(self.points) == 1 or not first:
+            return None
+        return (self.points[-1].rate / first - 1) * 100
+
+    @property
+    def runs(self) -> tuple[tuple[RatePoint, ...], ...]:
+        """The points without the gaps between them."""
+        longest = self._longest_silence()
+        runs: list[list[RatePoint]] = []
+        for point in self.points:
+            if runs and point.at - runs[-1][-1].at <= longest:
+                runs[-1].append(point)
+            else:
+                runs.append([point])
+        return tuple(tuple(run) for run in runs)
+
+    def _longest_silence(self) -> timedelta:
+        """What is no gap yet: a share of what is shown, or some times what is usual between two points."""
+        between = sorted(after.at - before.at for before, after in pairwise(self.points))
+        usual = between[len(between) // 2] if between else timedelta(0)
+        return max((self.until - self.since) / _GAP, usual * _USUAL)
+
+
+def points_of(quotes: Iterable[Quote]) -> tuple[RatePoint, ...]:
+    """What a chart needs of quotes."""
+    return tuple(RatePoint(quote.fetched_at, quote.btc_idr) for quote in quotes)
+
+
+def history_of(period: Period, seen: Iterable[RatePoint], quote: Quote) -> RateHistory:
+    """What was seen in the period that ends with `quote`, thinned; the quote itself is always the last point."""
+    since = quote.fetched_at - period.length
+    before = [point for point in seen if since <= point.at < quote.fetched_at]
+    return RateHistory(period, (*thinned(before, MOST_POINTS - 1), *points_of([quote])))
+
+
+def thinned(points: Sequence[RatePoint], most: int) -> tuple[RatePoint, ...]:
+    """At most `most` (4 or more) of `points`, evenly over time: first and last, and all lows and highs between them."""
+    if len(points) <= most:
+        return tuple(points)
+    first, last = points[0], points[-1]
+    # Two of each part are kept.
+    count = max((most - 2) // 2, 1)
+    parts: dict[int, list[RatePoint]] = {}
+    for point in points[1:-1]:
+        parts.setdefault(int((point.at - first.at) * count / (last.at - first.at)), []).append(point)
+    extremes = (point for part in parts.values() for point in _extremes(part))
+    return (first, *extremes, last)
+
+
+def _extremes(part: Sequence[RatePoint]) -> list[RatePoint]:
+    """The lowest and the highest, in the order in which they came."""
+    by_rate = {min(part, key=lambda point: point.rate), max(part, key=lambda point: point.rate)}
+    return sorted(by_rate, key=lambda point: point.at)

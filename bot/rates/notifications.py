@@ -1,0 +1,173 @@
+"""Telling of the rate: daily quotes as they fall due, and alerts whose price has come.
+
+All of it goes through the outbox, a few at a time: however many wish to hear at eight o'clock, what others are told
+of their money finds no queue before it. Claiming and the news of it are one transaction, so that nothing comes twice.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from bot.core.clock import Clock
+from bot.core.time_of_day import next_at
+from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.unreadable import unreadable_keys
+from bot.orders.notifications import RATE_SUBJECT
+from bot.rates.model import RateAlert, Subscription
+from bot.rates.quote import Quote, payload_of
+from bot.settlement.catalogue import Market
+from bot.settlement.model import SettlementFailure
+from bot.users.model import News
+
+DAILY: Final = "daily_quote"
+ALERT: Final = "rate_alert"
+
+LATEST: Final = timedelta(hours=2)
+"""A daily quote that is later than this is left out: nobody who wished it for the morning wants it at night."""
+
+AT_ONCE: Final = 24
+"""So many pieces of this news may be on their way; more would only wait in another queue."""
+
+_A_DAY, _ABOUT = timedelta(days=1), timedelta(minutes=30)
+
+
+class RateNews:
+    """What the clock and each new quote bring about. `on_news` is called when there is something to tell."""
+
+    def __init__(self, store: Store, market: Market, clock: Clock, on_news: Callable[[], None] = lambda: None) -> None:
+        self._store = store
+        self._market = market
+        self._clock = clock
+        self._on_news = on_news
+        self._checked: Quote | None = None
+        self._aside = set[str]()
+        self._met: dict[str, tuple[RateAlert, Quote]] = {}
+
+    async def tell_due(self) -> bool:
+        """Queue daily quotes that are due, and leave out those that are late; whether to look again at once."""
+        now = self._clock.now()
+        async with self._store.reading() as tx:
+            due = await tx.subscriptions.due(now, AT_ONCE)
+            room = AT_ONCE - await tx.outbox.count_due(RATE_SUBJECT, now)
+        await self._set_unreadable_aside()
+        late = [each for each in due if _is_late(each, now)]
+        timely = due[len(late) : len(late) + max(room, 0)]
+        quote = await self._quote(now) if timely else None
+        taken = (*late, *(timely if quote is not None else ()))
+        if taken:
+            async with self._store.transaction() as tx:
+                change = await _change_in_a_day(tx, quote) if quote is not None else None
+                for each in taken:
+                    await _take_up(tx, each, now, None if _is_late(each, now) else _daily_payload(quote, change))
+            self._on_news()
+        return bool(taken) or (bool(due) and room <= 0)
+
+    async def _set_unreadable_aside(self) -> None:
+        """End daily quotes whose row can't be read: they would be read again and again before those of others."""
+        found = unreadable_keys(self._store, "subscriptions") - self._aside
+        if found:
+            async with self._store.transaction() as tx:
+                for key in found:
+                    await tx.subscriptions.set_aside(int(key))
+            self._aside |= found
+
+    async def look(self) -> None:
+        """Check the alerts if a quote has been recorded since the last time."""
+        async with self._store.reading() as tx:
+            latest = await tx.quotes.latest()
+        if latest is not None and latest != self._checked:
+            await self.check(latest)
+
+    async def check(self, quote: Quote) -> int:
+        """Note the alerts whose price has come with `quote`, for `ring_met`; how many. A stale quote rings none."""
+        now = self._clock.now()
+        self._checked = quote
+        if quote.is_stale(now):
+            return 0
+        async with self._store.transaction() as tx:
+            await tx.subscriptions.forget_alerts(now)
+            met = [alert for alert in await tx.subscriptions.awake_alerts(now) if alert.is_met_by(quote.btc_idr)]
+        for alert in met:
+            self._met.setdefault(alert.id, (alert, quote))
+        return len(met)
+
+    async def ring_met(self) -> bool:
+        """Queue the news of alerts that were met; whether there are more."""
+        if not self._met:
+            return False
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            room = AT_ONCE - await tx.outbox.count_due(RATE_SUBJECT, now)
+            these = tuple(self._met.values())[: max(room, 0)]
+            for alert, quote in these:
+                await _ring(tx, alert, quote, now)
+        for alert, _ in these:
+            del self._met[alert.id]
+        self._on_news()
+        return bool(self._met)
+
+    async def _quote(self, now: datetime) -> Quote | None:
+        """A quote that may be shown; None while there is none."""
+        try:
+            quote = await self._market.quote()
+        except SettlementFailure:
+            return None
+        return None if quote.is_stale(now) else quote
+
+
+def _is_late(subscription: Subscription, now: datetime) -> bool:
+    return subscription.next_daily_at is not None and now - subscription.next_daily_at > LATEST
+
+
+def _daily_payload(quote: Quote | None, change: Decimal | None) -> dict[str, object] | None:
+    if quote is None:
+        return None
+    return payload_of(quote) | {"change": None if change is None else str(change)}
+
+
+async def _take_up(tx: Transaction, due: Subscription, now: datetime, payload: Mapping[str, object] | None) -> None:
+    """Set the next day's time, and queue today's quote unless it is left out."""
+    person = await tx.people.get_if_readable(due.person_id)
+    if person is None or due.next_daily_at is None:
+        # It would be due again at once, for ever.
+        await tx.subscriptions.set_aside(due.person_id)
+        return
+    upcoming = None if due.daily_minute is None else next_at(due.daily_minute, person.zone, now)
+    if await tx.subscriptions.advance(due.person_id, due.next_daily_at, upcoming) and payload is not None:
+        subject = f"{RATE_SUBJECT}daily:{due.next_daily_at.isoformat()}"
+        await tx.outbox.add([_news(due.person_id, subject, DAILY, payload, now)])
+
+
+async def _ring(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) -> None:
+    """An alert that rings once is deleted by it, another one rests; it may be gone by now."""
+    if alert.cool_down is None:
+        rings = await tx.subscriptions.delete_alert(alert.id)
+        rests_until = None
+    else:
+        rests_until = now + timedelta(seconds=alert.cool_down)
+        rings = await tx.subscriptions.rest(alert.id, now, rests_until)
+    if not rings:
+        return
+    payload = payload_of(quote) | {
+        "is_above": alert.is_above,
+        "threshold": str(alert.threshold),
+        "rests_until": None if rests_until is None else rests_until.isoformat(),
+        "expires_at": alert.expires_at.isoformat(),
+    }
+    subject = f"{RATE_SUBJECT}alert:{alert.id}:{quote.fetched_at.isoformat()}"
+    await tx.outbox.add([_news(alert.person_id, subject, ALERT, payload, now)])
+
+
+async def _change_in_a_day(tx: Transaction, quote: Quote) -> Decimal | None:
+    """By how many percent the rate differs from that of the day before; None where none was recorded then."""
+    then = quote.fetched_at - _A_DAY
+    around = await tx.quotes.between(then - _ABOUT, then + _ABOUT)
+    if not around:
+        return None
+    before = min(around, key=lambda each: abs(each.fetched_at - then))
+    return round((quote.btc_idr / before.btc_idr - 1) * 100, 2)
+
+
+def _news(chat_id: int, subject: str, kind: str, payload: Mapping[str, object], now: datetime) -> News:
+    return News(chat_id=chat_id, subject=subject, kind=kind, payload=payload, due_at=now, created_at=now)

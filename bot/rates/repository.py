@@ -1,0 +1,59 @@
+"""The quotes that the bot has seen."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, delete, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
+from bot.infra.db.vault import Vault
+from bot.rates.quote import Quote
+from bot.rates.tables import quotes
+
+AT = quotes.c.fetched_at
+BETWEEN = (
+    select(quotes).where(bindparam("since", type_=AT.type) <= AT, bindparam("until", type_=AT.type) >= AT).order_by(AT)
+)
+LATEST = select(quotes).order_by(AT.desc()).limit(1)
+FORGET = delete(quotes).where(bindparam("before", type_=AT.type) > AT)
+
+
+class SqlQuotes:
+    """`Quotes`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def add(self, quote: Quote) -> bool:
+        """Keep it; False where the service's quote of this time is kept already."""
+        return await writing.add(
+            self._connection,
+            quotes,
+            {
+                "fetched_at": quote.fetched_at,
+                "btc_idr": quote.btc_idr,
+                "usdc_idr": quote.usdc_idr,
+                "source": quote.source,
+            },
+        )
+
+    async def between(self, since: datetime, until: datetime) -> tuple[Quote, ...]:
+        """Oldest first."""
+        found = await self._connection.execute(BETWEEN, {"since": since, "until": until})
+        return sealing.readable(self._vault, quotes.name, found.mappings(), _quote)
+
+    async def latest(self) -> Quote | None:
+        """The newest by the service's time."""
+        row = (await self._connection.execute(LATEST)).mappings().first()
+        return sealing.read_or_none(self._vault, quotes.name, dict(row), _quote) if row else None
+
+    async def forget(self, before: datetime) -> int:
+        """Delete those of before; how many they were."""
+        return (await self._connection.execute(FORGET, {"before": before})).rowcount
+
+
+def _quote(known: dict[str, Any]) -> Quote:
+    return Quote(**known)

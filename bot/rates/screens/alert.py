@@ -1,0 +1,65 @@
+"""Setting an alert: at which price, and whether it rings once or again."""
+
+from datetime import tzinfo
+from decimal import Decimal
+
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.orders.screens import phrases as words
+from bot.rates.alerts import COOL_DOWNS, DAYS, STEPS, moved
+from bot.rates.quote import Quote
+from bot.rates.screens.subscription import SHOW, how_often
+
+ABOVE, BELOW = "a", "b"
+ONCE = "0"
+"""Stands for "no cool-down" in a button's data."""
+
+
+def ask(t: Translator, quote: Quote, zone: tzinfo) -> Screen:
+    """The question for the price: a few percent away in one tap, any other typed."""
+    steps = tuple(tuple(_step(t, quote, sign * percent) for percent in STEPS) for sign in (1, -1))
+    text = t("subscription.ask_alert", rate=t.rate(quote.btc_idr), at=words.moment(t, quote.fetched_at, zone))
+    return Screen(text, (*steps, (_back(t),)))
+
+
+def options(t: Translator, threshold: Decimal, quote: Quote) -> Screen:
+    """What is understood, and how often and how long: it is set by that tap, never before."""
+    is_above = threshold > quote.btc_idr
+    text = t(
+        "subscription.ask_how_often",
+        wish=wish(t, threshold, is_above=is_above),
+        rate=t.rate(quote.btc_idr),
+        away=t.percent(abs(threshold / quote.btc_idr - 1) * 100),
+    )
+    ways = tuple(
+        tuple(_way(t, threshold, hours, days, is_above=is_above) for days in DAYS) for hours in (None, *COOL_DOWNS)
+    )
+    return Screen(text, (*ways, (Button(t.plain("button.back"), data=data.for_subscription("alert")),)))
+
+
+def none(t: Translator) -> Screen:
+    """Without a rate there is nothing to measure a price against."""
+    return Screen(t("subscription.no_rate"), ((_back(t),),))
+
+
+def wish(t: Translator, threshold: Decimal, *, is_above: bool) -> Html:
+    """What is waited for: "above Rp1,750,000,000"."""
+    return t("subscription.above" if is_above else "subscription.below", threshold=t.rate(threshold))
+
+
+def _step(t: Translator, quote: Quote, percent: int) -> Button:
+    label = f"{'▲ +' if percent > 0 else '▼ −'}{t.percent(abs(percent))}"  # noqa: RUF001  a minus, as it is written
+    # The button bears the price itself, so that it means what its screen said, however old it gets.
+    return Button(label, data=data.for_subscription("at", int(moved(quote.btc_idr, percent))))
+
+
+def _way(t: Translator, threshold: Decimal, hours: int | None, days: int, *, is_above: bool) -> Button:
+    often = how_often(t, None if hours is None else hours * 3600)
+    label = t.plain("subscription.for_days", how=often, days=days)
+    side = ABOVE if is_above else BELOW
+    return Button(label, data=data.for_subscription("set", side, int(threshold), hours or ONCE, days))
+
+
+def _back(t: Translator) -> Button:
+    return Button(t.plain("button.back"), data=SHOW)

@@ -1,0 +1,112 @@
+"""The words, the numbers and the places of the rate's chart."""
+
+from datetime import datetime, tzinfo
+from decimal import Decimal
+from typing import Final
+
+from bot.core.text import plain
+from bot.infra.drawing.chart import ChartFacts, Mark, Trend
+from bot.infra.i18n import Translator
+from bot.orders.screens import phrases as words
+from bot.rates.axes import Scale, scale, times
+from bot.rates.history import RateHistory
+from bot.rates.quote import Quote
+
+BRAND: Final = "Kirim"
+PAIR: Final = "BTC/IDR"
+
+_MILLION: Final = Decimal(1_000_000)
+_SHORT_FROM: Final = 10 * _MILLION
+_FINE: Final = _MILLION / 10
+_SIGNS: Final = {Trend.UP: "↑ ", Trend.DOWN: "↓ ", Trend.FLAT: ""}
+
+
+def facts(t: Translator, history: RateHistory, quote: Quote, zone: tzinfo) -> ChartFacts:
+    """What the picture says to its reader."""
+    ground = scale(history.lowest, history.highest)
+    return ChartFacts(
+        brand=BRAND,
+        title=PAIR,
+        period=t.plain(f"rate.period_{history.period}"),
+        figure=t.rupiah(int(quote.btc_idr.to_integral_value())),
+        change=change(t, history),
+        trend=trend(history),
+        note=_note(t, history, zone),
+        runs=_runs(history, ground),
+        levels=tuple(Mark(ground.share(level), _short(t, level, ground.step)) for level in ground.levels),
+        times=_times(t, history, zone),
+        columns=_columns(t, history, quote),
+        footer=_footer(t, quote, zone),
+    )
+
+
+def change(t: Translator, history: RateHistory) -> str:
+    """By how much it changed: "↑ 1.25%"; empty where nothing is known of before."""
+    percent = history.change_percent
+    return "" if percent is None else _SIGNS[trend(history)] + t.percent(abs(percent))
+
+
+def trend(history: RateHistory) -> Trend:
+    """Which way it went, as far as the figure shows it."""
+    shown = round(history.change_percent or Decimal(0), 2)
+    if not shown:
+        return Trend.FLAT
+    return Trend.UP if shown > 0 else Trend.DOWN
+
+
+def _note(t: Translator, history: RateHistory, zone: tzinfo) -> str:
+    if len(history.points) == 1:
+        return t.plain("rate.chart_begins")
+    return t.plain("rate.chart_since", at=t.date_time(history.since, zone))
+
+
+def _runs(history: RateHistory, ground: Scale) -> tuple[tuple[tuple[float, float], ...], ...]:
+    span = history.until - history.since
+
+    def across(at: datetime) -> float:
+        return (at - history.since) / span if span else 1.0
+
+    return tuple(tuple((across(point.at), ground.share(point.rate)) for point in run) for run in history.runs)
+
+
+def _times(t: Translator, history: RateHistory, zone: tzinfo) -> tuple[Mark, ...]:
+    """Hours; midnights, and weeks, by their date."""
+    span = history.until - history.since
+    if not span:
+        return ()
+    clock = times(history.since, history.until, zone)
+    return tuple(Mark((at - history.since) / span, _time(t, at, zone, clock.are_days)) for at in clock.moments)
+
+
+def _time(t: Translator, at: datetime, zone: tzinfo, is_day: bool) -> str:  # noqa: FBT001  one of two words
+    local = at.astimezone(zone)
+    is_midnight = (local.hour, local.minute) == (0, 0)
+    return t.date(at, zone, with_year=False) if is_day or is_midnight else t.hour(at, zone)
+
+
+def _columns(t: Translator, history: RateHistory, quote: Quote) -> tuple[tuple[str, str], ...]:
+    ends = (("rate.lowest", history.lowest), ("rate.highest", history.highest))
+    shown = [(t.plain(key), _in_rupiah(t, rate)) for key, rate in ends if len(history.points) > 1]
+    if quote.usdc_idr is not None:
+        shown.append(("USDC/IDR", t.rupiah(int(quote.usdc_idr.to_integral_value()))))
+    return tuple(shown)
+
+
+def _footer(t: Translator, quote: Quote, zone: tzinfo) -> str:
+    at, source = t.date_time(quote.fetched_at, zone), words.clipped(plain(quote.source))
+    return t.plain("rate.chart_source", at=at, source=source) if source else at
+
+
+def _in_rupiah(t: Translator, rate: Decimal) -> str:
+    """A rate as short as three columns need it."""
+    if rate < _SHORT_FROM:
+        return t.rupiah(int(rate.to_integral_value()))
+    return f"Rp{_short(t, rate, _FINE)}"
+
+
+def _short(t: Translator, rate: Decimal, precision: Decimal) -> str:
+    """A rate in millions, with as many decimals as `precision` (rupiah) has."""
+    if rate < _SHORT_FROM:
+        return t.number(int(rate.to_integral_value()))
+    places = max(0, -(precision / _MILLION).adjusted())
+    return t.plain("rate.millions", amount=(rate / _MILLION).quantize(Decimal(1).scaleb(-places)))

@@ -1,0 +1,60 @@
+"""News of the rate as people read them: the daily quote, and an alert whose price has come."""
+
+from datetime import datetime, tzinfo
+from decimal import Decimal
+
+from bot.checkout.screens.parts import new_row
+from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.screens import phrases as words
+from bot.rates.quote import Quote
+from bot.rates.screens.alert import wish
+from bot.rates.screens.subscription import news_rows
+
+EXAMPLES = (100_000, 1_000_000)
+
+
+def daily(t: Translator, quote: Quote, change: Decimal | None, zone: tzinfo) -> Screen:
+    """The rate of the day, its change since the day before (in percent), and what common sums come to."""
+    lines = [_rate(t, quote, change)]
+    if quote.usdc_idr is not None:
+        lines.append(t("subscription.daily_usdc", rate=t.whole_rate(quote.usdc_idr)))
+    examples = [
+        t("subscription.example", amount=t.rupiah(idr), sats=t.sats(sats_for_rupiah(idr, quote.btc_idr)))
+        for idr in EXAMPLES
+    ]
+    text = t(
+        "subscription.daily_text",
+        rates=Html("\n".join(lines)),
+        examples=Html("\n".join(examples)),
+        at=words.moment(t, quote.fetched_at, zone),
+        fee=t.rupiah(SETTLEMENT_FEE_IDR),
+    )
+    return Screen(text, (new_row(t), *news_rows(t)))
+
+
+def alert(
+    t: Translator, quote: Quote, threshold: Decimal, zone: tzinfo, *, is_above: bool, rests_until: datetime | None
+) -> Screen:
+    """What has come, and whether it will be told again."""
+    text = t(
+        "subscription.rings",
+        wish=wish(t, threshold, is_above=is_above),
+        rate=t.rate(quote.btc_idr),
+        at=words.moment(t, quote.fetched_at, zone),
+    )
+    after = (
+        t("subscription.rang_once")
+        if rests_until is None
+        else t("subscription.rings_again", time=words.when(t, rests_until, quote.fetched_at, zone))
+    )
+    return Screen(f"{text}\n\n{after}", (new_row(t), *news_rows(t)))
+
+
+def _rate(t: Translator, quote: Quote, change: Decimal | None) -> Html:
+    rate = t.rate(quote.btc_idr)
+    if change is None:
+        return t("subscription.daily_rate", rate=rate)
+    sign = "▲ " if change > 0 else "▼ " if change < 0 else ""
+    return t("subscription.daily_rate_moved", rate=rate, change=f"{sign}{t.percent(abs(change))}")

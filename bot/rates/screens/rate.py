@@ -1,0 +1,73 @@
+"""The rate now, for somebody who only wants to know, and how it went, under its chart."""
+
+from datetime import tzinfo
+
+from bot.checkout.screens.parts import new_row
+from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
+from bot.core.text import plain
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.orders.screens import phrases as words
+from bot.rates.charts import Chart
+from bot.rates.history import Period, RateHistory
+from bot.rates.quote import Quote
+from bot.rates.screens import chart as rate_chart
+from bot.rates.screens import subscription
+
+EXAMPLES = (100_000, 1_000_000)
+
+
+def screen(t: Translator, quote: Quote, zone: tzinfo, chart: Chart | None = None, *, subscribed: bool) -> Screen:
+    """The rate, its time and source, what common sums come to; with the chart, how it went."""
+    paragraphs = ["\n".join(_rate(t, quote, zone)), "\n".join(_examples(t, quote))]
+    if chart is None:
+        return Screen("\n\n".join(paragraphs), (*subscription.rows(t, subscribed=subscribed), new_row(t)))
+    paragraphs += _change(t, chart.history)
+    keyboard = (_periods(t, chart.history.period), *subscription.rows(t, subscribed=subscribed), new_row(t))
+    return Screen("\n\n".join(paragraphs), keyboard, photo=chart.png)
+
+
+def none(t: Translator, *, subscribed: bool) -> Screen:
+    """Nobody can say what it is."""
+    return Screen(t("rate.none"), (*subscription.rows(t, subscribed=subscribed), new_row(t)))
+
+
+def stale(t: Translator, quote: Quote, zone: tzinfo, *, subscribed: bool) -> Screen:
+    """It is too old to be shown."""
+    text = t("rate.stale", at=words.moment(t, quote.fetched_at, zone))
+    return Screen(text, (*subscription.rows(t, subscribed=subscribed), new_row(t)))
+
+
+def _rate(t: Translator, quote: Quote, zone: tzinfo) -> list[Html]:
+    lines = [t("rate.btc", rate=t.rate(quote.btc_idr))]
+    if quote.usdc_idr is not None:
+        lines.append(t("rate.usdc", rate=t.whole_rate(quote.usdc_idr)))
+    at, source = words.moment(t, quote.fetched_at, zone), words.clipped(plain(quote.source))
+    return [*lines, t("rate.as_of_source", at=at, source=source) if source else t("rate.as_of", at=at)]
+
+
+def _examples(t: Translator, quote: Quote) -> list[Html]:
+    sums = [
+        t("rate.example", amount=t.rupiah(idr), sats=t.sats(sats_for_rupiah(idr, quote.btc_idr))) for idr in EXAMPLES
+    ]
+    return [*sums, t("rate.fee", fee=t.rupiah(SETTLEMENT_FEE_IDR))]
+
+
+def _change(t: Translator, history: RateHistory) -> list[Html]:
+    """How it went, for those who can't see the picture."""
+    if len(history.points) == 1:
+        return []
+    lowest, highest = (t.rupiah(int(rate.to_integral_value())) for rate in (history.lowest, history.highest))
+    # What a new bot has seen is less than the period that is asked for: the picture says since when.
+    key = "rate.went" if history.is_whole else "rate.went_so_far"
+    period = t.plain(f"rate.period_{history.period}")
+    return [t(key, period=period, change=rate_chart.change(t, history), lowest=lowest, highest=highest)]
+
+
+def _periods(t: Translator, shown: Period) -> tuple[Button, ...]:
+    labels = {period: t.plain(f"rate.button_{period}") for period in Period}
+    return tuple(
+        Button(f"· {label} ·" if period is shown else label, data=data.for_rate(period))
+        for period, label in labels.items()
+    )

@@ -1,0 +1,145 @@
+"""Who wishes to hear of the rate, and at what price."""
+
+from collections.abc import Collection
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Integer, bindparam, delete, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.core.time_of_day import is_quiet
+from bot.core.zones import zone_of
+from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
+from bot.infra.db.vault import Vault
+from bot.rates.model import RateAlert, Subscription
+from bot.rates.tables import HAS_DAILY, rate_alerts, subscriptions
+from bot.users.tables import people
+
+PERSON = bindparam("person", type_=subscriptions.c.person_id.type)
+NOW = bindparam("now", type_=rate_alerts.c.expires_at.type)
+ONE = select(subscriptions).where(subscriptions.c.person_id == PERSON)
+COUNT = select(func.count()).select_from(subscriptions)
+QUIET = (
+    select(subscriptions.c.person_id, people.c.time_zone, subscriptions.c.quiet_from, subscriptions.c.quiet_until)
+    .join_from(subscriptions, people, people.c.id == subscriptions.c.person_id)
+    .where(
+        subscriptions.c.quiet_from.is_not(None),
+        subscriptions.c.person_id.in_(bindparam("these", expanding=True)),
+    )
+)
+DUE = (
+    select(subscriptions)
+    .where(HAS_DAILY, subscriptions.c.next_daily_at <= NOW)
+    .order_by(subscriptions.c.next_daily_at)
+    .limit(bindparam("limit", type_=Integer()))
+)
+ADVANCE = update(subscriptions).where(
+    subscriptions.c.person_id == PERSON,
+    subscriptions.c.next_daily_at == bindparam("due_at", type_=subscriptions.c.next_daily_at.type),
+)
+SET_ASIDE = update(subscriptions).where(subscriptions.c.person_id == PERSON).values(next_daily_at=None)
+DELETE = delete(subscriptions).where(subscriptions.c.person_id == PERSON)
+
+ALERT = select(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
+ALERTS_OF = select(rate_alerts).where(rate_alerts.c.person_id == PERSON)
+ALERTS_OF = ALERTS_OF.order_by(rate_alerts.c.created_at, rate_alerts.c.id)
+IS_AWAKE = (
+    rate_alerts.c.expires_at > NOW,
+    or_(rate_alerts.c.rests_until.is_(None), rate_alerts.c.rests_until <= NOW),
+)
+AWAKE = select(rate_alerts).where(*IS_AWAKE)
+REST = update(rate_alerts).where(rate_alerts.c.id == bindparam("alert", type_=rate_alerts.c.id.type), *IS_AWAKE)
+DELETE_ALERT = delete(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
+DELETE_ALERTS = delete(rate_alerts).where(rate_alerts.c.person_id == PERSON)
+FORGET_ALERTS = delete(rate_alerts).where(rate_alerts.c.expires_at < NOW)
+
+
+class SqlSubscriptions:
+    """`Subscriptions`, in the tables of subscriptions and of alerts."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def get(self, person_id: int) -> Subscription | None:
+        """A person's subscription."""
+        row = (await self._connection.execute(ONE, {"person": person_id})).mappings().first()
+        return sealing.read(self._vault, subscriptions.name, dict(row), _subscription) if row else None
+
+    async def save(self, subscription: Subscription) -> None:
+        """Insert or replace."""
+        await writing.put(self._connection, subscriptions, asdict(subscription))
+
+    async def delete(self, person_id: int) -> bool:
+        """End the subscription and all alerts of a person; whether there was any of it."""
+        ended = [await self._connection.execute(end, {"person": person_id}) for end in (DELETE, DELETE_ALERTS)]
+        return any(result.rowcount for result in ended)
+
+    async def count(self) -> int:
+        """How many persons are subscribed."""
+        return int((await self._connection.execute(COUNT)).scalar_one())
+
+    async def quiet(self, person_ids: Collection[int], now: datetime) -> frozenset[int]:
+        """Those of these persons who have it quiet at this moment, by their own clocks."""
+        quiet = set[int]()
+        for these in writing.batches(person_ids):
+            for person_id, zone, start, end in await self._connection.execute(QUIET, {"these": these}):
+                if is_quiet(now, zone_of(zone), start, end):
+                    quiet.add(person_id)
+        return frozenset(quiet)
+
+    async def due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
+        """Those whose daily quote is due, the longest waiting first."""
+        found = await self._connection.execute(DUE, {"now": now, "limit": limit})
+        return sealing.readable(self._vault, subscriptions.name, found.mappings(), _subscription)
+
+    async def advance(self, person_id: int, due_at: datetime, next_at: datetime | None) -> bool:
+        """The daily quote that was due at `due_at` is taken up; False where somebody has changed it since."""
+        these = {"person": person_id, "due_at": due_at}
+        return (await self._connection.execute(ADVANCE.values(next_daily_at=next_at), these)).rowcount == 1
+
+    async def set_aside(self, person_id: int) -> None:
+        """End a daily quote that can't be told, because a row can't be read."""
+        await self._connection.execute(SET_ASIDE, {"person": person_id})
+
+    async def alerts_of(self, person_id: int) -> tuple[RateAlert, ...]:
+        """Oldest first."""
+        found = await self._connection.execute(ALERTS_OF, {"person": person_id})
+        return sealing.readable(self._vault, rate_alerts.name, found.mappings(), _alert)
+
+    async def alert(self, alert_id: str) -> RateAlert | None:
+        """The alert with this id, whoever's it is."""
+        row = (await self._connection.execute(ALERT, {"id": alert_id})).mappings().first()
+        return sealing.read(self._vault, rate_alerts.name, dict(row), _alert) if row else None
+
+    async def save_alert(self, alert: RateAlert) -> None:
+        """Insert or replace."""
+        await writing.put(self._connection, rate_alerts, asdict(alert))
+
+    async def delete_alert(self, alert_id: str) -> bool:
+        """Delete one; whether there was such a one."""
+        return (await self._connection.execute(DELETE_ALERT, {"id": alert_id})).rowcount == 1
+
+    async def rest(self, alert_id: str, now: datetime, until: datetime) -> bool:
+        """Let an alert rest that is awake; False where it isn't any more."""
+        these = {"alert": alert_id, "now": now}
+        return (await self._connection.execute(REST.values(rests_until=until), these)).rowcount == 1
+
+    async def awake_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
+        """All that neither rest nor have expired."""
+        found = await self._connection.execute(AWAKE, {"now": now})
+        return sealing.readable(self._vault, rate_alerts.name, found.mappings(), _alert)
+
+    async def forget_alerts(self, expired_before: datetime) -> int:
+        """Delete those that expired before; how many they were."""
+        return (await self._connection.execute(FORGET_ALERTS, {"now": expired_before})).rowcount
+
+
+def _subscription(known: dict[str, Any]) -> Subscription:
+    return Subscription(**known)
+
+
+def _alert(known: dict[str, Any]) -> RateAlert:
+    return RateAlert(**known)

@@ -1,0 +1,21 @@
+"""Daily quotes as their times come, and alerts as quotes are recorded."""
+
+from bot.rates.notifications import RateNews
+
+LOOK_EVERY_SECONDS = 5.0
+SOON_SECONDS = 0.5
+"""While there is more to tell: as soon as Telegram may have taken a part of it."""
+
+
+class SubscriptionsWorker:
+    """One `tick` queues what is due, and what the newest quote has met."""
+
+    def __init__(self, news: RateNews) -> None:
+        self._news = news
+
+    async def tick(self) -> float:
+        """Queue what there is room for; how long until the next look."""
+        dailies_left = await self._news.tell_due()
+        await self._news.look()
+        alerts_left = await self._news.ring_met()
+        return SOON_SECONDS if dailies_left or alerts_left else LOOK_EVERY_SECONDS

@@ -1,0 +1,46 @@
+"""The quotes that were seen, who wishes to hear of them, and at what price."""
+
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, Text
+
+from bot.infra.db.columns import BigId, ExactDecimal, Instant
+from bot.infra.db.metadata import metadata
+
+quotes = Table(
+    "quotes",
+    metadata,
+    # The service's own time of a quote: what it has cached is recorded once, however often it is asked.
+    Column("fetched_at", Instant, primary_key=True),
+    Column("btc_idr", ExactDecimal, nullable=False),
+    Column("usdc_idr", ExactDecimal),
+    Column("source", Text, nullable=False),
+)
+
+subscriptions = Table(
+    "subscriptions",
+    metadata,
+    Column("person_id", BigId, ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("since", Instant, nullable=False),
+    Column("daily_minute", Integer),
+    Column("next_daily_at", Instant),
+    Column("quiet_from", Integer),
+    Column("quiet_until", Integer),
+)
+HAS_DAILY = subscriptions.c.next_daily_at.is_not(None)
+Index(
+    "ix_subscriptions_next_daily_at", subscriptions.c.next_daily_at, sqlite_where=HAS_DAILY, postgresql_where=HAS_DAILY
+)
+
+rate_alerts = Table(
+    "rate_alerts",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("person_id", BigId, ForeignKey("people.id", ondelete="CASCADE"), nullable=False),
+    Column("is_above", Boolean, nullable=False),
+    Column("threshold", ExactDecimal, nullable=False),
+    Column("cool_down", Integer),
+    Column("rests_until", Instant),
+    Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    Index(None, "person_id"),
+    Index(None, "expires_at"),
+)

@@ -1,0 +1,1 @@
+"""Banks, e-wallets, account numbers and saved recipients."""

@@ -1,0 +1,71 @@
+"""What is generally known of Indonesian banks and e-wallets: what people call them, how long their numbers are.
+
+Help for searching and hints for questions only. The live list is the authority: a destination that isn't known here
+works as well, and what is known here is applied only where the live name agrees, for codes mean nothing by themselves.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from bot.core.text import plain
+
+_GENERIC = frozenset({"bank", "pt", "tbk", "persero"})
+_COMMON = _GENERIC | {"indonesia", "syariah", "internasional", "international", "of", "by"}
+"""Words that two different banks share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One destination as generally known; `digits` is the usual length of its account numbers."""
+
+    code: str
+    name: str
+    label: str
+    aliases: tuple[str, ...]
+    digits: int | None = None
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """All that it is called."""
+        return (self.label, *self.aliases, self.name)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a name, lower case, without punctuation."""
+    return tuple(re.findall(r"[^\W_]+", plain(text).casefold()))
+
+
+@lru_cache(maxsize=4096)
+def forms(text: str) -> frozenset[str]:
+    """The ways in which a name is compared: run together, with and without words such as "bank" and "tbk"."""
+    found = words(text)
+    return frozenset({"".join(found), "".join(word for word in found if word not in _GENERIC)} - {""})
+
+
+@lru_cache(maxsize=1024)
+def known_as(code: str, name: str) -> Known | None:
+    """What is known of the live pair of `code` and `name`; None where the name says nothing, or something else."""
+    by_name = [known for known in _all_known() if forms(name) & _forms_of(known)]
+    by_code = [known for known in _all_known() if known.code == code]
+    for known in by_code:
+        if known in by_name or (not by_name and _telling_words(name) & _telling_words(*known.phrases)):
+            return known
+    return by_name[0] if by_name else None
+
+
+@cache
+def _all_known() -> tuple[Known, ...]:
+    rows = json.loads(files(__package__).joinpath("known.json").read_text(encoding="utf-8"))
+    return tuple(Known(**{**row, "aliases": tuple(row["aliases"])}) for row in rows)
+
+
+@lru_cache(maxsize=1024)
+def _forms_of(known: Known) -> frozenset[str]:
+    return frozenset[str]().union(*(forms(phrase) for phrase in known.phrases))
+
+
+def _telling_words(*phrases: str) -> set[str]:
+    return {word for phrase in phrases for word in words(phrase)} - _COMMON

@@ -1,0 +1,225 @@
+"""The people one has sent to: `/recipients`, and the buttons under them, at any point of any conversation.
+
+A button bears the recipient's id, which nobody can guess, and works for whose recipient it is alone. A draft that is
+open goes on behind all this.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from telegram import Update
+from telegram.ext import (
+    ApplicationHandlerStop,
+    CallbackQueryHandler,
+    CommandHandler,
+)
+
+from bot.checkout.screens import limit_warning as too_many
+from bot.checkout.screens.holder import read_holder
+from bot.checkout.screens.parts import has_answers, with_way_back
+from bot.checkout.steps import show_draft
+from bot.core.errors import Rejection
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui import questions
+from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.orders.screens import phrases as words
+from bot.recipients import screens as recipients
+from bot.recipients.methods import PayoutMethod
+from bot.recipients.saved import MOST_NAMED, TooManyNamed, current_method, with_recipient
+from bot.settlement.model import SettlementFailure
+from bot.users.model import Recipient
+
+NAME: Final = "recipient_name"
+HOLDER: Final = "recipient_holder"
+
+
+def handlers() -> list[Handler]:
+    """The command, the pages of the list, and the buttons of one recipient."""
+    return [
+        CommandHandler("recipients", _command, filters=PRIVATE),
+        CallbackQueryHandler(_turned, pattern=data.RECIPIENTS_PATTERN),
+        CallbackQueryHandler(_pressed, pattern=data.RECIPIENT_PATTERN),
+    ]
+
+
+async def _command(_: Update, __: Context) -> None:
+    visit = VISIT.get()
+    visit.message_id = None
+    await _list(visit)
+    raise ApplicationHandlerStop
+
+
+async def _turned(update: Update, _: Context) -> None:
+    visit = VISIT.get()
+    query = update.callback_query
+    await visit.acknowledge()
+    await _list(visit, data.read_page_of_recipients((query.data or "") if query else ""))
+    raise ApplicationHandlerStop
+
+
+async def _pressed(update: Update, _: Context) -> None:
+    """Find the recipient, see that it is this person's, and do what the button says."""
+    visit = VISIT.get()
+    query = update.callback_query
+    press = data.read_recipient_press((query.data or "") if query else "")
+    if press is not None:
+        recipient = await visit.desk.recipients.get(visit.person.id, press[0])
+        action = ACTIONS.get(press[1])
+        if recipient is None:
+            await _gone(visit)
+        elif action is None:
+            await visit.acknowledge(visit.t.plain("stale.button"))
+            await _page(visit, recipient)
+        else:
+            await visit.acknowledge()
+            await action(visit, recipient)
+    raise ApplicationHandlerStop
+
+
+async def _list(visit: Visit, page: int = 0) -> None:
+    known = await visit.desk.recipients.of(visit.person.id)
+    await visit.show(with_way_back(visit.t, visit.draft, recipients.screen(visit.t, known, page)))
+
+
+async def _page(visit: Visit, recipient: Recipient) -> None:
+    screen = recipients.page(visit.t, recipient, visit.desk.clock.now())
+    await visit.show(with_way_back(visit.t, visit.draft, screen))
+
+
+async def _gone(visit: Visit) -> None:
+    """Deleted, or never this person's: which of both is nobody's business."""
+    await visit.acknowledge(visit.t.plain("recipient.gone"))
+    visit.notice = visit.t("recipient.gone")
+    await _list(visit)
+
+
+async def _send(visit: Visit, recipient: Recipient) -> None:
+    """A draft for this recipient; a second tap finds it made."""
+    if not visit.is_replayed and not _is_begun(visit, recipient):
+        method = await _method(visit, recipient)
+        put_aside = visit.draft is not None and has_answers(visit.draft)
+        drafts = visit.desk.drafts
+        if method is None:
+            visit.notice = visit.t("recipient.vanished", name=words.name(recipient.method))
+            visit.draft = await drafts.begin(visit.person.id, visit.chat_id, visit.update_id)
+        else:
+            said = (await too_many.foretold(visit), visit.t("draft.replaced") if put_aside else None)
+            visit.notice = Html("\n".join(filter(None, said))) or None
+            visit.draft = await drafts.begin(
+                visit.person.id, visit.chat_id, visit.update_id, lambda draft: with_recipient(draft, recipient, method)
+            )
+    await show_draft(visit)
+
+
+def _is_begun(visit: Visit, recipient: Recipient) -> bool:
+    draft = visit.draft
+    if draft is None or draft.method is None or draft.amount is not None:
+        return False
+    wanted = (recipient.method.code, recipient.method.name, recipient.number)
+    return (draft.method.code, draft.method.name, draft.number) == wanted
+
+
+async def _method(visit: Visit, recipient: Recipient) -> PayoutMethod | None:
+    """The destination as the list has it; as it was, where the list can't be read: placing looks again."""
+    try:
+        methods = await visit.desk.market.methods()
+    except SettlementFailure:
+        methods = ()
+    return current_method(recipient, methods) if methods else recipient.method
+
+
+async def _save(visit: Visit, recipient: Recipient) -> None:
+    """The same from under an order's news, which must not be written over."""
+    visit.message_id = None
+    await _ask_name(visit, recipient)
+
+
+async def _ask_name(visit: Visit, recipient: Recipient) -> None:
+    await questions.ask(visit, NAME, recipients.naming(visit.t, recipient), recipient.id)
+
+
+async def _ask_holder(visit: Visit, recipient: Recipient) -> None:
+    await questions.ask(visit, HOLDER, recipients.holding(visit.t, recipient), recipient.id)
+
+
+async def _ask_delete(visit: Visit, recipient: Recipient) -> None:
+    await visit.show(recipients.deleting(visit.t, recipient))
+
+
+async def _unname(visit: Visit, recipient: Recipient) -> None:
+    changed = await visit.desk.recipients.name(visit.person, recipient.id, None)
+    await _changed(visit, changed, visit.t("recipient.unnamed"))
+
+
+async def _unhold(visit: Visit, recipient: Recipient) -> None:
+    changed = await visit.desk.recipients.hold(visit.person, recipient.id, None)
+    await _changed(visit, changed, visit.t("recipient.held"))
+
+
+async def _forget(visit: Visit, recipient: Recipient) -> None:
+    await visit.desk.recipients.delete(visit.person.id, recipient.id)
+    visit.notice = visit.t("recipient.deleted")
+    await _list(visit)
+
+
+async def name_typed(visit: Visit, recipient_id: str, text: str) -> None:
+    """The answer to what a recipient is to be called."""
+    try:
+        label = recipients.clean_label(text)
+        changed = await visit.desk.recipients.name(questions.answered(visit), recipient_id, label)
+    except Rejection as rejection:
+        await _ask_again(visit, recipient_id, rejection, recipients.naming)
+    except TooManyNamed:
+        await _ask_again(visit, recipient_id, Rejection("recipient.too_many", most=MOST_NAMED), recipients.naming)
+    else:
+        said = visit.t("recipient.unnamed") if label is None else visit.t("recipient.named", label=label)
+        await _changed(visit, changed, said)
+
+
+async def holder_typed(visit: Visit, recipient_id: str, text: str) -> None:
+    """The answer to whose account it is."""
+    try:
+        holder = read_holder(text)
+    except Rejection as rejection:
+        await _ask_again(visit, recipient_id, rejection, recipients.holding)
+    else:
+        changed = await visit.desk.recipients.hold(questions.answered(visit), recipient_id, holder)
+        await _changed(visit, changed, visit.t("recipient.held"))
+
+
+async def _ask_again(
+    visit: Visit, recipient_id: str, rejection: Rejection, screen: Callable[[Translator, Recipient], Screen]
+) -> None:
+    """Say why, and ask again; the question is still open, so there's nothing to save."""
+    recipient = await visit.desk.recipients.get(visit.person.id, recipient_id)
+    if recipient is None:
+        async with visit.desk.store.transaction() as tx:
+            await tx.people.save(questions.answered(visit))
+        await _gone(visit)
+        return
+    visit.notice = visit.t.tell(rejection)
+    await visit.show(screen(visit.t, recipient))
+
+
+async def _changed(visit: Visit, recipient: Recipient | None, said: Html) -> None:
+    if recipient is None:
+        await _gone(visit)
+        return
+    visit.notice = said
+    await _page(visit, recipient)
+
+
+ACTIONS: Mapping[str, Callable[[Visit, Recipient], Awaitable[None]]] = {
+    "page": _page,
+    "send": _send,
+    "save": _save,
+    "name": _ask_name,
+    "unname": _unname,
+    "holder": _ask_holder,
+    "unhold": _unhold,
+    "delete": _ask_delete,
+    "forget": _forget,
+}

@@ -1,0 +1,70 @@
+"""The holder's name: one line of letters, as a bank would print it."""
+
+import unicodedata
+from typing import Final
+
+from bot.core.errors import Rejection
+from bot.core.text import plain
+
+LONGEST_HOLDER: Final = 60
+_LEAST_LETTERS: Final = 2
+_PUNCTUATION: Final = frozenset(" .,'\u2019-&/()")
+
+HIDDEN: Final = "•"
+_WORDS_SHOWN: Final = 4
+_WORD_SHOWN: Final = 8
+
+
+def clean_holder(text: str) -> str | None:
+    """The name in `text`, spaces collapsed; None if there is none.
+
+    Raises:
+        Rejection: `holder.one_line`, `holder.too_long` (`longest`, `actual`), `holder.not_a_name` (digits or
+            punctuation only), `holder.symbols` (emoji and the like, which no bank prints).
+    """
+    if any(unicodedata.category(character) == "Cc" for character in text.strip()):
+        raise Rejection("holder.one_line")
+    name = plain(text)
+    if not name:
+        return None
+    if len(name) > LONGEST_HOLDER:
+        raise Rejection("holder.too_long", longest=LONGEST_HOLDER, actual=len(name))
+    if sum(character.isalpha() for character in name) < _LEAST_LETTERS:
+        raise Rejection("holder.not_a_name")
+    if not all(_is_printed(character) for character in name):
+        raise Rejection("holder.symbols")
+    return name
+
+
+def _is_printed(character: str) -> bool:
+    return character in _PUNCTUATION or unicodedata.category(character)[0] in {"L", "M", "N"}
+
+
+def is_same_holder(one: str | None, other: str | None) -> bool:
+    """Return whether two names may be one holder's: regardless of case, spaces and punctuation.
+
+    A name that only one side has says nothing.
+    """
+    ours, theirs = (_letters(name or "") for name in (one, other))
+    return not ours or not theirs or ours == theirs
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, plain(name).casefold()))
+
+
+def mask_name(name: str) -> str:
+    """`name` for whoever is shown a receipt: "B••• S••••••". Empty where there are no letters in it.
+
+    A word shows its first letter and, up to eight, how long it is; of one letter not even that. Letters of scripts
+    that run from right to left are hidden, too: they would turn around whatever stands beside them.
+    """
+    words = ["".join(filter(str.isalnum, word)) for word in plain(name).split()]
+    masked = [_masked(word) for word in words if word]
+    return " ".join((*masked[:_WORDS_SHOWN], *(["…"] if len(masked) > _WORDS_SHOWN else [])))
+
+
+def _masked(word: str) -> str:
+    length = min(len(word), _WORD_SHOWN)
+    is_shown = length > 1 and word[0].isalpha() and unicodedata.bidirectional(word[0]) == "L"
+    return word[0] + HIDDEN * (length - 1) if is_shown else HIDDEN * length

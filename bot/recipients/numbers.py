@@ -1,0 +1,144 @@
+"""Account and mobile numbers as people paste them, made into the one form that goes to the service."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import phonenumbers
+from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberType
+
+from bot.core.errors import Rejection, Remark
+from bot.core.text import plain
+from bot.recipients.banks import known_as
+from bot.recipients.methods import EWALLET, PayoutMethod, display_name
+
+SHORTEST_ACCOUNT: Final = 5
+LONGEST_ACCOUNT: Final = 20
+"""Digits. The service says "typically 10 to 16" (settlement API, 4.5), so that is a question; outside of these
+bounds no Indonesian bank numbers its accounts, and something else was pasted."""
+
+TYPICAL_ACCOUNT: Final = range(10, 17)
+MOBILE_DIGITS: Final = range(10, 16)
+"""What the service takes for an e-wallet (settlement API, 4.5): 10 to 15 digits in all, in the form that is sent."""
+
+_SPACING: Final = str.maketrans("", "", " .-'")
+_MOBILE_SPACING: Final = str.maketrans("", "", " .-'()")
+_COUNTRY: Final = 62
+
+LIKE_MOBILE: Final = "number.like_mobile"
+"""The remark on an account number that a mobile phone may have as well: whoever types one may mean an e-wallet."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanNumber:
+    """A number in the form to be sent; `remark` is a question to ask before it is taken."""
+
+    number: str
+    remark: Remark | None = None
+
+
+def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
+    """The number in `text` in the form that the service takes for `method` (settlement API, 4.5).
+
+    Banks: digits only. E-wallets: a mobile number in the local form `08…`, which the documents accept as they do
+    E.164; it is how Indonesians write and recognise it, and it has no plus sign for a validator to trip over.
+
+    Raises:
+        Rejection: `number.missing`, `number.not_digits`, `number.too_short` (`shortest`, `actual`), `number.too_long`
+            (`longest`, `actual`); for banks `number.phone_at_bank`; and for e-wallets `number.landline`,
+            `number.foreign` (`code`), `number.not_mobile`.
+    """
+    typed = plain(text)
+    if not any(character.isdecimal() for character in typed):
+        raise Rejection("number.missing")
+    return _clean_mobile(typed) if method.kind == EWALLET else _clean_account(method, typed)
+
+
+def international(text: str) -> str | None:
+    """Return the Indonesian mobile number in `text` as `+628…`, which no bank accepts; None where `text` is none."""
+    try:
+        return f"+{_COUNTRY}{_clean_mobile(plain(text)).number.removeprefix('0')}"
+    except Rejection:
+        return None
+
+
+def _clean_account(method: PayoutMethod, typed: str) -> CleanNumber:
+    if re.fullmatch(r"\+[0-9]+", typed.translate(_MOBILE_SPACING)):
+        raise Rejection("number.phone_at_bank")
+    number = _digits(typed.translate(_SPACING))
+    _check_length(number, SHORTEST_ACCOUNT, LONGEST_ACCOUNT)
+    return CleanNumber(number, _unusual_account(method, len(number)) or _like_mobile(method, number))
+
+
+def _digits(text: str) -> str:
+    if not re.fullmatch(r"[0-9]+", text):
+        raise Rejection("number.not_digits")
+    return text
+
+
+def _check_length(number: str, minimum: int, maximum: int) -> None:
+    if len(number) < minimum:
+        raise Rejection("number.too_short", shortest=minimum, actual=len(number))
+    if len(number) > maximum:
+        raise Rejection("number.too_long", longest=maximum, actual=len(number))
+
+
+def _unusual_account(method: PayoutMethod, actual: int) -> Remark | None:
+    known = known_as(method.code, method.name)
+    if known is not None and known.digits is not None:
+        arguments = {"method": display_name(method), "expected": known.digits, "actual": actual}
+        return None if actual == known.digits else Remark("number.unusual_length", arguments)
+    if actual in TYPICAL_ACCOUNT:
+        return None
+    bounds = {"shortest": TYPICAL_ACCOUNT.start, "longest": TYPICAL_ACCOUNT.stop - 1}
+    return Remark("number.rare_length", {**bounds, "actual": actual})
+
+
+def _like_mobile(method: PayoutMethod, number: str) -> Remark | None:
+    # Many accounts begin with 8, so only what has the zero or the country's code before it counts.
+    if not number.startswith(("08", "628")):
+        return None
+    try:
+        is_mobile = _clean_mobile(number).remark is None
+    except Rejection:
+        is_mobile = False
+    return Remark(LIKE_MOBILE, {"method": display_name(method)}) if is_mobile else None
+
+
+def _clean_mobile(typed: str) -> CleanNumber:
+    parsed = _parse_mobile(_dialled(typed))
+    if parsed.country_code != _COUNTRY:
+        raise Rejection("number.foreign", code=f"+{parsed.country_code}")
+    number = f"0{parsed.national_number}"
+    kind = phonenumbers.number_type(parsed)
+    if kind == PhoneNumberType.MOBILE:
+        _check_length(number, MOBILE_DIGITS.start, MOBILE_DIGITS.stop - 1)
+        return CleanNumber(number)
+    if kind == PhoneNumberType.FIXED_LINE:
+        raise Rejection("number.landline")
+    if kind != PhoneNumberType.UNKNOWN or not number.startswith("08"):
+        raise Rejection("number.not_mobile")
+    return _unlisted_mobile(number)
+
+
+def _dialled(typed: str) -> str:
+    """Digits with a leading plus where the country was given (`+62…`, `0062…`, `62…`)."""
+    squeezed = typed.translate(_MOBILE_SPACING)
+    digits = _digits(squeezed.removeprefix("+"))
+    if squeezed.startswith("+") or not digits.startswith(("00", "62")):
+        return squeezed
+    return "+" + digits.removeprefix("00")
+
+
+def _parse_mobile(dialled: str) -> PhoneNumber:
+    try:
+        return phonenumbers.parse(dialled, "ID")
+    except NumberParseException:
+        _check_length(dialled.removeprefix("+"), MOBILE_DIGITS.start, MOBILE_DIGITS.stop - 1)
+        raise Rejection("number.not_mobile") from None
+
+
+def _unlisted_mobile(number: str) -> CleanNumber:
+    """A number that begins like a mobile number, but isn't in the numbering plan that we know: the service decides."""
+    _check_length(number, MOBILE_DIGITS.start, MOBILE_DIGITS.stop - 1)
+    return CleanNumber(number, Remark("number.unusual_mobile", {"actual": len(number)}))

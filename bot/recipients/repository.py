@@ -1,0 +1,61 @@
+"""Whom people have sent to before. Whoever holds the keys alone can read them."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, delete, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import nested_json as nested
+from bot.infra.db import upsert as writing
+from bot.infra.db.vault import Vault
+from bot.users.model import Recipient
+from bot.users.tables import recipients
+
+ONE = select(recipients).where(recipients.c.id == bindparam("id"))
+OF_PERSON = (
+    select(recipients)
+    .where(recipients.c.person_id == bindparam("person"))
+    .order_by(recipients.c.used_at.desc(), recipients.c.id)
+    .limit(bindparam("limit"))
+)
+DELETE = delete(recipients).where(recipients.c.id == bindparam("id"))
+FORGET = delete(recipients).where(recipients.c.used_at < bindparam("before"))
+
+
+class SqlRecipients:
+    """`Recipients`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def get(self, recipient_id: str) -> Recipient | None:
+        """The recipient with this id, whoever's it is."""
+        row = (await self._connection.execute(ONE, {"id": recipient_id})).mappings().first()
+        return sealing.read(self._vault, recipients.name, dict(row), _recipient) if row else None
+
+    async def of_person(self, person_id: int, *, limit: int = 100) -> tuple[Recipient, ...]:
+        """Those that can be read, the last used first."""
+        found = (await self._connection.execute(OF_PERSON, {"person": person_id, "limit": limit})).mappings()
+        return sealing.readable(self._vault, recipients.name, found, _recipient)
+
+    async def save(self, recipient: Recipient) -> None:
+        """Insert or replace."""
+        row = {**asdict(recipient), "method": nested.from_method(recipient.method)}
+        await writing.put(self._connection, recipients, sealing.seal_row(self._vault, recipients.name, row))
+
+    async def delete(self, recipient_id: str) -> None:
+        """Delete one; nothing happens where there is none."""
+        await self._connection.execute(DELETE, {"id": recipient_id})
+
+    async def forget_unused(self, before: datetime) -> int:
+        """Delete those last used before; how many they were."""
+        return (await self._connection.execute(FORGET, {"before": before})).rowcount
+
+
+def _recipient(known: Mapping[str, Any]) -> Recipient:
+    return Recipient(**{**known, "method": nested.to_method(known["method"])})

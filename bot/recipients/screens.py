@@ -1,0 +1,111 @@
+"""The people one has sent to: the list of them, a page for each, and the questions for its changes."""
+
+import unicodedata
+from collections.abc import Sequence
+from datetime import datetime
+
+from bot.checkout.screens.parts import new_row
+from bot.core.errors import Rejection
+from bot.core.text import plain
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
+from bot.orders.screens import phrases as words
+from bot.recipients.saved import title
+from bot.users.model import Recipient
+
+PAGE = 8
+LONGEST_LABEL = 40
+"""Characters."""
+
+
+def screen(t: Translator, recipients: Sequence[Recipient], page: int = 0) -> Screen:
+    """One page of the list, the last used first; or that there's nobody yet."""
+    if not recipients:
+        return Screen(t("recipients.none"), (new_row(t),))
+    pages = -(-len(recipients) // PAGE)
+    page = min(page, pages - 1)
+    shown = recipients[page * PAGE : (page + 1) * PAGE]
+    rows = tuple((Button(words.saved(each), data=data.for_recipient(each.id, "page")),) for each in shown)
+    return Screen(t("recipients.ask"), (*rows, *_turns(t, page, pages)))
+
+
+def page(t: Translator, recipient: Recipient, now: datetime) -> Screen:
+    """Everything about one, the number in full: the chat is its owner's own."""
+    label, holder = recipient.label, recipient.holder
+    rows: Keyboard = (
+        (_button(t, recipient, "recipient.send", "send", "primary"),),
+        (
+            _button(t, recipient, "recipient.rename" if label else "recipient.name", "name"),
+            _button(t, recipient, "recipient.edit_holder", "holder"),
+        ),
+        (_button(t, recipient, "recipient.delete", "delete"),),
+        (_to_list(t),),
+    )
+    text = t(
+        "recipient.page",
+        title=words.clipped(plain(title(recipient))) or words.name(recipient.method),
+        bank=words.full_name(recipient.method),
+        number=recipient.number,
+        holder=holder or t.plain("review.no_holder"),
+        ago=t.ago(recipient.used_at, now),
+    )
+    return Screen(text, rows)
+
+
+def naming(t: Translator, recipient: Recipient) -> Screen:
+    """The question for a name of the person's own."""
+    remove = ((_button(t, recipient, "recipient.unname", "unname"),),) if recipient.label else ()
+    return Screen(t("recipient.ask_name", who=words.saved(recipient)), (*remove, (_to_page(t, recipient),)))
+
+
+def holding(t: Translator, recipient: Recipient) -> Screen:
+    """The question for the holder's name."""
+    remove = ((_button(t, recipient, "recipient.no_holder", "unhold"),),) if recipient.holder else ()
+    return Screen(t("recipient.ask_holder", who=words.saved(recipient)), (*remove, (_to_page(t, recipient),)))
+
+
+def deleting(t: Translator, recipient: Recipient) -> Screen:
+    """The second look before one is forgotten."""
+    forget = _button(t, recipient, "recipient.delete_sure", "forget", "danger")
+    return Screen(t("recipient.ask_delete", who=words.saved(recipient)), ((forget,), (_to_page(t, recipient),)))
+
+
+def offer_row(t: Translator, recipient: Recipient) -> tuple[Button, ...]:
+    """The way to a name, under an order's news."""
+    return (_button(t, recipient, "recipient.offer", "save"),)
+
+
+def clean_label(text: str) -> str | None:
+    """The name in `text`; None where nothing of it can be seen, which takes the name away.
+
+    Raises:
+        Rejection: `holder.one_line`, `recipient.name_too_long` (`longest`, `actual`).
+    """
+    if any(unicodedata.category(character) == "Cc" for character in text.strip()):
+        raise Rejection("holder.one_line")
+    label = plain(text)
+    if len(label) > LONGEST_LABEL:
+        raise Rejection("recipient.name_too_long", longest=LONGEST_LABEL, actual=len(label))
+    return label or None
+
+
+def _turns(t: Translator, page: int, pages: int) -> Keyboard:
+    if pages == 1:
+        return ()
+    here = Button(f"{page + 1} / {pages}", data=data.for_recipients(page))
+    before = (Button(t.plain("destination.previous"), data=data.for_recipients(page - 1)),) if page else ()
+    after = (Button(t.plain("destination.next"), data=data.for_recipients(page + 1)),) if page < pages - 1 else ()
+    return ((*before, here, *after),)
+
+
+def _to_list(t: Translator) -> Button:
+    return Button(t.plain("recipient.all"), data=data.for_recipients())
+
+
+def _to_page(t: Translator, recipient: Recipient) -> Button:
+    return Button(t.plain("button.back"), data=data.for_recipient(recipient.id, "page"))
+
+
+def _button(t: Translator, recipient: Recipient, label: str, action: str, style: Style | None = None) -> Button:
+    return Button(t.plain(label), data=data.for_recipient(recipient.id, action), style=style)

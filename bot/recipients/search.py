@@ -1,0 +1,101 @@
+"""Finding the destination that a few typed letters mean, in the live list and by what people call its entries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from rapidfuzz import fuzz
+
+from bot.recipients.banks import forms, known_as, words
+from bot.recipients.methods import PayoutMethod
+
+MOST_OFFERED: Final = 8
+LONGEST_QUERY: Final = 64
+
+_SURE_PREFIX: Final = 3
+"""Letters: fewer fit too much by chance to be taken without asking."""
+
+_SURE_TYPO: Final = 5
+"""Letters: in shorter names one wrong letter makes another bank's name (BCA, BNI, BRI, BSI)."""
+
+_LIKE, _VERY_LIKE, _LEAD = 72.0, 79.0, 8.0
+"""Similarities in percent: worth offering; worth taking, if the next one is behind by the lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One clear `hit`; or several `candidates`, the likeliest first; or neither."""
+
+    hit: PayoutMethod | None = None
+    candidates: tuple[PayoutMethod, ...] = ()
+
+
+def search(query: str, methods: Sequence[PayoutMethod]) -> SearchResult:
+    """What `query` ("bca", "gopey", "sea bank") means among the live `methods`.
+
+    Whole names go before beginnings ("bca" is BCA, not BCA Syariah), those before clear typos, those before names
+    within a sentence. A hit is clear if no other method fits as well; what is uncertain is offered, at most eight.
+    """
+    asked = forms(query[: LONGEST_QUERY + 1])
+    if not asked or len(query) > LONGEST_QUERY:
+        return SearchResult()
+    if exact := [method for method in methods if asked & _forms(method) or method.code == query.strip()]:
+        return _found(exact, sure=True)
+    if begun := _beginning(asked, words(query), methods):
+        return _found(begun, sure=len(min(asked, key=len)) >= _SURE_PREFIX)
+    resembling = _resembling(asked, methods)
+    mentioned = [method for method in methods if _mentions(words(query), method)]
+    return _found(mentioned, sure=False) if mentioned and resembling.hit is None else resembling
+
+
+def _found(methods: Sequence[PayoutMethod], *, sure: bool) -> SearchResult:
+    if sure and len(methods) == 1:
+        return SearchResult(hit=methods[0])
+    return SearchResult(candidates=tuple(methods[:MOST_OFFERED]))
+
+
+@lru_cache(maxsize=1024)
+def _phrases(method: PayoutMethod) -> tuple[str, ...]:
+    known = known_as(method.code, method.name)
+    return (method.name, *(known.phrases if known else ()))
+
+
+@lru_cache(maxsize=1024)
+def _forms(method: PayoutMethod) -> frozenset[str]:
+    return frozenset[str]().union(*(forms(phrase) for phrase in _phrases(method)))
+
+
+def _beginning(asked: frozenset[str], typed: tuple[str, ...], methods: Sequence[PayoutMethod]) -> list[PayoutMethod]:
+    """The methods of which a name begins so, those first that need the fewest letters more."""
+    start = min(asked, key=len)
+    ranked = []
+    for place, method in enumerate(methods):
+        lengths = [len(form) for form in _forms(method) if form.startswith(start)]
+        if lengths or any(_begins(typed, words(phrase)) for phrase in _phrases(method)):
+            ranked.append((not lengths, min(lengths, default=0), place))
+    return [methods[place] for *_, place in sorted(ranked)]
+
+
+def _begins(typed: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
+    return all(any(word.startswith(part) for word in phrase) for part in typed)
+
+
+def _mentions(typed: tuple[str, ...], method: PayoutMethod) -> bool:
+    """Whether a whole name of the method is among the words typed: "ke bca mobile"."""
+    return any(len(word) >= _SURE_PREFIX and word in _forms(method) for word in typed)
+
+
+def _resembling(asked: frozenset[str], methods: Sequence[PayoutMethod]) -> SearchResult:
+    ranked = sorted(((_likeness(asked, method), -place) for place, method in enumerate(methods)), reverse=True)
+    likely = [(score, methods[-place]) for score, place in ranked if score >= _LIKE]
+    if not likely:
+        return SearchResult()
+    score, best = likely[0]
+    behind = likely[1][0] if len(likely) > 1 else 0.0
+    sure = len(max(asked, key=len)) >= _SURE_TYPO and score >= _VERY_LIKE and score - behind >= _LEAD
+    return SearchResult(hit=best) if sure else _found([method for _, method in likely], sure=False)
+
+
+def _likeness(asked: frozenset[str], method: PayoutMethod) -> float:
+    return max(fuzz.ratio(one, other) for one in asked for other in _forms(method))

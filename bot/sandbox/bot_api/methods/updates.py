@@ -1,0 +1,108 @@
+"""getUpdates, setWebhook, deleteWebhook, getWebhookInfo."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from bot.sandbox.bot_api.server.errors import BadRequest
+from bot.sandbox.bot_api.updates import WEBHOOK_ACTIVE
+
+if TYPE_CHECKING:
+    from bot.sandbox.bot_api.box import Sandbox
+    from bot.sandbox.bot_api.model import JsonObject
+    from bot.sandbox.bot_api.server.params import Params
+
+MAX_WAIT_SECONDS = 50
+MAX_SECRET = 256
+_SECRET = re.compile(r"[A-Za-z0-9_-]*")
+_URL = re.compile(r"(?:https?://)?[^\s/:?#]+(?::\d{1,5})?(?:[/?#]\S*)?", re.IGNORECASE)
+
+
+class RawJson(str):
+    """An answer that is JSON text already."""
+
+    __slots__ = ()
+
+
+async def get_updates(box: Sandbox, params: Params) -> RawJson:
+    """Updates from `offset` on; waits up to `timeout` seconds for the first."""
+    if box.world.state.webhook is not None:
+        await box.updates.conflict(WEBHOOK_ACTIVE)
+    _choose_updates(box, params)
+    found = await box.updates.poll(
+        params.integer("offset"),
+        params.integer("limit", 100, 1, 100),
+        params.integer("timeout", 0, 0, MAX_WAIT_SECONDS),
+    )
+    return RawJson(f"[{','.join(found)}]")
+
+
+async def set_webhook(box: Sandbox, params: Params) -> bool:
+    """Have updates posted to an address; unlike Telegram, the sandbox takes any port and plain HTTP too."""
+    url = params.text("url")
+    if not url:
+        return await delete_webhook(box, params)
+    if not _URL.fullmatch(url):
+        raise BadRequest("bad webhook: invalid webhook URL specified")
+    secret = params.text("secret_token")
+    if len(secret) > MAX_SECRET:
+        raise BadRequest("secret token is too long")
+    if not _SECRET.fullmatch(secret):
+        raise BadRequest("secret token contains unallowed characters")
+    _choose_updates(box, params)
+    box.world.state.webhook = {
+        "url": url if "://" in url else f"https://{url}",
+        "secret_token": secret,
+        "max_connections": params.integer("max_connections", 40, 1, 100),
+        "ip_address": params.text("ip_address"),
+        "has_custom_certificate": "certificate" in params.files,
+    }
+    box.updates.end_poll_for_webhook()
+    return _webhook_changed(box, params)
+
+
+async def delete_webhook(box: Sandbox, params: Params) -> bool:
+    """Stop posting updates."""
+    box.world.state.webhook = None
+    return _webhook_changed(box, params)
+
+
+async def get_webhook_info(box: Sandbox, _: Params) -> JsonObject:
+    """Where updates are posted, and how that goes."""
+    webhook = box.world.state.webhook
+    info: JsonObject = {
+        "url": "",
+        "has_custom_certificate": False,
+        "pending_update_count": len(box.updates),
+    }
+    if webhook is not None:
+        info |= {name: value for name, value in webhook.items() if name != "secret_token" and value}
+    if box.world.state.allowed_updates is not None:
+        info["allowed_updates"] = box.world.state.allowed_updates
+    return info
+
+
+def _choose_updates(box: Sandbox, params: Params) -> None:
+    """`allowed_updates`: missing keeps the last choice, [] is all kinds but three."""
+    given: Any = params.structure("allowed_updates", "can't parse allowed_updates JSON object")
+    if isinstance(given, list):
+        chosen = [str(kind) for kind in given]
+        box.world.state.allowed_updates = chosen or None
+        box.world.keep_state()
+
+
+def _webhook_changed(box: Sandbox, params: Params) -> bool:
+    if params.flag("drop_pending_updates"):
+        box.updates.clear()
+    box.world.keep_state()
+    box.webhook_changed.set()
+    return True
+
+
+METHODS = {
+    "getUpdates": get_updates,
+    "setWebhook": set_webhook,
+    "deleteWebhook": delete_webhook,
+    "getWebhookInfo": get_webhook_info,
+}

@@ -1,0 +1,1 @@
+"""What the people on the chat page do."""

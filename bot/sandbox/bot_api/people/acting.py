@@ -1,0 +1,191 @@
+"""What people do: write, edit, delete, press, block, come and go."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from bot.sandbox.bot_api.model import MEMBERS, Chat, Person, Press
+from bot.sandbox.bot_api.people.members import tell_bot_of_status
+from bot.sandbox.bot_api.people.posting import Manner, change, post, quotable, remove
+from bot.sandbox.bot_api.people.writing import content_of, corrected
+from bot.sandbox.bot_api.server.errors import PersonError
+
+if TYPE_CHECKING:
+    from bot.sandbox.bot_api.box import Sandbox
+    from bot.sandbox.bot_api.model import JsonObject, StoredMessage, Topic
+
+ADMINISTRATORS = frozenset({"creator", "administrator"})
+CHAT_INSTANCE_BASE = 7_000_000_000_000_000
+
+
+def writer(box: Sandbox, chat_id: int, person_id: int) -> tuple[Chat, Person]:
+    """A person in a chat, if they may write there.
+
+    Raises:
+        PersonError: 404 unknown, 403 not in the chat, 409 they have blocked the bot or the group has moved.
+    """
+    chat, person = box.world.chats.get(chat_id), box.world.people.get(person_id)
+    if chat is None or person is None:
+        raise PersonError(404, "no such chat" if chat is None else "no such person")
+    if chat.type == "private":
+        if chat.id != person.id:
+            raise PersonError(403, "this private chat is somebody else's")
+        if person.blocked:
+            raise PersonError(409, "this person has blocked the bot")
+    elif chat.statuses.get(person.id) not in MEMBERS:
+        raise PersonError(403, "this person is not in the group")
+    if chat.migrated_to:
+        raise PersonError(409, f"the group has become {chat.migrated_to}")
+    return chat, person
+
+
+def send(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
+    """A person writes: `from`, and maybe `reply_to`, `thread_id`, and `album` (the parts of one have the same).
+
+    What: `text`, or `html` (text as an app's formatting would have it), also as the words under `photo` or `document`
+    (the file ids of files that the sandbox has); or `sticker`: true. `forward`: {`chat_id`, `message_id`} sends a
+    message that they can see on; with `forward_from` their words are those of somebody who told them elsewhere.
+
+    Raises:
+        PersonError: 400 no text or too much of it, 404 nothing to reply to or no such file, 409 the topic is closed,
+            and as `writer`.
+    """
+    chat, person = writer(box, chat_id, int(order.get("from", 0)))
+    content = content_of(box, person, order)
+    manner = Manner(topic=_topic(chat, person, order), reply=_reply(box, chat, order))
+    if chat.type == "private" and not person.started:
+        person.started = True
+        box.world.keep_person(person)
+    return post(box, chat, person.as_user(), content, manner)
+
+
+def edit(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
+    """A person corrects what they wrote, or wrote under a picture or a file: `from`, `message_id`, `text` or `html`.
+
+    Raises:
+        PersonError: 404 no such message of theirs, and as `send`.
+    """
+    chat, person = writer(box, chat_id, int(order.get("from", 0)))
+    message = _own(box, chat, person, order)
+    change(box, message, {**corrected(message, order), "edit_date": int(box.world.now())})
+    box.updates.add("edited_message", message.body)
+    return message
+
+
+def delete(box: Sandbox, chat_id: int, order: JsonObject) -> None:
+    """A person deletes what they wrote, for everyone: `from`, `message_id`. Telegram tells no bot of that.
+
+    Raises:
+        PersonError: 404 no such message of theirs, and as `writer`.
+    """
+    chat, person = writer(box, chat_id, int(order.get("from", 0)))
+    remove(box, _own(box, chat, person, order))
+
+
+async def press(box: Sandbox, chat_id: int, order: JsonObject) -> JsonObject:
+    """A person presses a button: `from`, `message_id`, `data`, maybe `timeout` in seconds and `force`.
+
+    Waits for the bot's answer for `timeout` (10 by default, 0: not at all). `force` presses what is gone.
+
+    Raises:
+        PersonError: 404 no such message, 409 no such button on it, and as `writer`.
+    """
+    chat, person = writer(box, chat_id, int(order.get("from", 0)))
+    pressed = _pressed(box, chat, order)
+    answer = asyncio.get_running_loop().create_future()
+    box.waiting[pressed.id] = answer
+    _queue_press(box, chat, person, pressed, str(order.get("data", "")))
+    try:
+        given = await asyncio.wait_for(asyncio.shield(answer), float(order.get("timeout", 10)))
+    except TimeoutError:
+        given = None
+    finally:
+        box.waiting.pop(pressed.id, None)
+    nothing = {"text": "", "show_alert": False, "url": ""}
+    return {"query_id": pressed.id, "answered": given is not None, **(given or nothing)}
+
+
+def update_person(box: Sandbox, person_id: int, order: JsonObject) -> Person:
+    """A person changes their `language_code`, or `username`, or how they are forwarded (`hides_forwards`).
+
+    `blocked`: they block the bot, or no longer.
+
+    Raises:
+        PersonError: 404 unknown.
+    """
+    person = box.world.people.get(person_id)
+    if person is None:
+        raise PersonError(404, "no such person")
+    person.language_code = str(order.get("language_code", person.language_code))
+    person.username = str(order.get("username", person.username))
+    person.hides_forwards = bool(order.get("hides_forwards", person.hides_forwards))
+    blocked = bool(order.get("blocked", person.blocked))
+    if blocked != person.blocked:
+        person.blocked = blocked
+        steps = ("member", "kicked") if blocked else ("kicked", "member")
+        chat = box.world.chats[person.id]
+        bot_id = box.world.settings.bot_id
+        tell_bot_of_status(box, chat, person.as_user(), bot_id, steps, kind="my_chat_member")
+    box.world.keep_person(person)
+    box.tell("person", chat_id=person.id, person=vars(person).copy())
+    return person
+
+
+def _own(box: Sandbox, chat: Chat, person: Person, order: JsonObject) -> StoredMessage:
+    message = box.world.message(chat.id, int(order.get("message_id", 0)))
+    if message is None or message.body["from"]["id"] != person.id:
+        raise PersonError(404, "no such message of this person")
+    return message
+
+
+def _topic(chat: Chat, person: Person, order: JsonObject) -> Topic | None:
+    thread_id = order.get("thread_id")
+    if not thread_id:
+        return None
+    topic = chat.topics.get(int(thread_id))
+    if topic is None:
+        raise PersonError(404, "no such topic")
+    if topic.closed and chat.statuses.get(person.id) not in ADMINISTRATORS:
+        raise PersonError(409, "the topic is closed")
+    return topic
+
+
+def _reply(box: Sandbox, chat: Chat, order: JsonObject) -> JsonObject | None:
+    if not order.get("reply_to"):
+        return None
+    answered = box.world.message(chat.id, int(order["reply_to"]))
+    if answered is None:
+        raise PersonError(404, "no such message to reply to")
+    return {"reply_to_message": quotable(answered)}
+
+
+def _pressed(box: Sandbox, chat: Chat, order: JsonObject) -> Press:
+    message_id = int(order.get("message_id", 0))
+    message = box.world.message(chat.id, message_id)
+    if not order.get("force"):
+        if message is None:
+            raise PersonError(404, "no such message")
+        rows = message.body.get("reply_markup", {}).get("inline_keyboard", [])
+        if not any(button.get("callback_data") == order.get("data") for row in rows for button in row):
+            raise PersonError(409, "no such button on this message")
+    box.world.state.last_press += 1
+    number = 1_000_000_000_000_000 + box.world.state.last_press
+    return Press(str(number), chat.id, message_id, int(order["from"]), box.world.now())
+
+
+def _queue_press(box: Sandbox, chat: Chat, person: Person, pressed: Press, data: str) -> None:
+    box.world.keep_press(pressed)
+    box.world.keep_state()
+    message = box.world.message(chat.id, pressed.message_id)
+    gone = {"chat": box.world.chat_json(chat), "message_id": pressed.message_id, "date": 0}
+    box.updates.add(
+        "callback_query",
+        {
+            "id": pressed.id,
+            "from": person.as_user(),
+            "message": gone if message is None else message.body,
+            "chat_instance": str(CHAT_INSTANCE_BASE + abs(chat.id)),
+            "data": data,
+        },
+    )

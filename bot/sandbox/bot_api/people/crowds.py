@@ -1,0 +1,35 @@
+"""People by the thousand, who have all begun to talk to the bot: what a broadcast is tried with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.sandbox.bot_api.model import Person
+from bot.sandbox.bot_api.server.errors import PersonError
+
+if TYPE_CHECKING:
+    from bot.sandbox.bot_api.box import Sandbox
+    from bot.sandbox.bot_api.model import JsonObject
+
+MOST_AT_ONCE = 100_000
+
+
+def add_crowd(box: Sandbox, order: JsonObject) -> list[int]:
+    """`count` people, of whom the first `blocked` have blocked the bot since; `languages` in turn. Their ids.
+
+    Nobody hears of it: neither the bot, nor the chat page, which would have to show them all.
+
+    Raises:
+        PersonError: 400, not so many.
+    """
+    count, blocked = int(order.get("count", 0)), int(order.get("blocked", 0))
+    languages = [str(each) for each in order.get("languages") or ["en"]]
+    if not 0 < count <= MOST_AT_ONCE:
+        raise PersonError(400, f"count must be 1 to {MOST_AT_ONCE}")
+    first = box.world.next_person_id()
+    for number in range(count):
+        language = languages[number % len(languages)]
+        person = Person(first + number, f"Person {number + 1}", language, "sender", started=True)
+        person.blocked = number < blocked
+        box.world.add_person(person)
+    return list(range(first, first + count))

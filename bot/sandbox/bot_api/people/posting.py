@@ -1,0 +1,126 @@
+"""Puts messages into chats: numbers and dates them, tells the people, and tells the bot where it should hear."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bot.sandbox.bot_api.model import StoredMessage
+from bot.sandbox.bot_api.text.markup import NOTHING, Markup
+
+if TYPE_CHECKING:
+    from bot.sandbox.bot_api.box import Sandbox
+    from bot.sandbox.bot_api.model import Chat, JsonObject, Topic
+    from bot.sandbox.bot_api.world import World
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a message is sent, whatever it says. `reply`: the fields that say what it answers."""
+
+    topic: Topic | None = None
+    reply: JsonObject | None = None
+    markup: Markup = NOTHING
+    silent: bool = False
+    protected: bool = False
+
+
+PLAINLY = Manner()
+
+
+def quotable(message: StoredMessage) -> JsonObject:
+    """A message as it appears within another: without what it answers itself."""
+    return {name: value for name, value in message.body.items() if name != "reply_to_message"}
+
+
+def post(box: Sandbox, chat: Chat, sender: JsonObject, content: JsonObject, manner: Manner = PLAINLY) -> StoredMessage:
+    """Put a message into a chat; the bot gets an update of it unless it is the sender."""
+    world = box.world
+    outgoing = sender["id"] == world.settings.bot_id
+    message_id = world.next_message_id(chat)
+    date = int(world.now())
+    body: JsonObject = {
+        "message_id": message_id,
+        "from": sender,
+        "chat": world.chat_json(chat),
+        "date": date,
+        **_placed(world, chat, manner),
+        **content,
+    }
+    if manner.protected:
+        body["has_protected_content"] = True
+    if manner.markup.inline is not None:
+        body["reply_markup"] = manner.markup.inline
+    message = StoredMessage(
+        chat.id, message_id, date, body, outgoing, keyboard=manner.markup.keyboard, silent=manner.silent
+    )
+    world.keep_message(message)
+    _announce(box, message)
+    if not outgoing and _bot_hears(box, chat, message):
+        box.updates.add("message", body)
+    return message
+
+
+def post_service(
+    box: Sandbox,
+    chat: Chat,
+    sender: JsonObject,
+    content: JsonObject,
+    topic: Topic | None = None,
+    *,
+    silent: bool = False,
+) -> StoredMessage:
+    """Put a service message into a chat; the bot hears of its own as well, as on Telegram."""
+    message = post(box, chat, sender, content, Manner(topic=topic, silent=silent))
+    if message.outgoing:
+        box.updates.add("message", message.body)
+    return message
+
+
+def change(box: Sandbox, message: StoredMessage, body: JsonObject) -> None:
+    """Replace what a message says, in place."""
+    message.body = body
+    box.world.keep_message(message)
+    box.tell("edit", chat_id=message.chat_id, message_id=message.message_id, message=message.as_person_sees_it())
+
+
+def remove(box: Sandbox, message: StoredMessage) -> None:
+    """Delete a message for everyone."""
+    box.world.forget_message(message)
+    chat = box.world.chats[message.chat_id]
+    if message.message_id in chat.pinned:
+        chat.pinned.remove(message.message_id)
+        box.world.keep_chat(chat)
+    box.tell("delete", chat_id=message.chat_id, message_id=message.message_id)
+
+
+def _announce(box: Sandbox, message: StoredMessage) -> None:
+    box.tell(
+        "message",
+        chat_id=message.chat_id,
+        message_id=message.message_id,
+        message=message.as_person_sees_it(),
+    )
+
+
+def _placed(world: World, chat: Chat, manner: Manner) -> JsonObject:
+    if manner.topic is None:
+        return dict(manner.reply or {})
+    placed: JsonObject = {"message_thread_id": manner.topic.id, "is_topic_message": True}
+    root = world.message(chat.id, manner.topic.id)
+    if manner.reply is None and root is not None:
+        placed["reply_to_message"] = quotable(root)
+    return placed | (manner.reply or {})
+
+
+def _bot_hears(box: Sandbox, chat: Chat, message: StoredMessage) -> bool:
+    """In a group a bot that is no administrator hears only what is meant for it (privacy mode)."""
+    settings = box.world.settings
+    status = chat.statuses.get(settings.bot_id)
+    if chat.type == "private" or status == "administrator":
+        return True
+    if status != "member":
+        return False
+    text = str(message.body.get("text", ""))
+    answered = message.body.get("reply_to_message", {}).get("from", {}).get("id") == settings.bot_id
+    return text.startswith("/") or f"@{settings.bot_username}" in text or answered or not text

@@ -1,0 +1,129 @@
+"""What a person's message says: text, a picture, a file, a sticker, or something forwarded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.sandbox.bot_api.methods.sending import MAX_CAPTION, MAX_TEXT
+from bot.sandbox.bot_api.model import MEMBERS
+from bot.sandbox.bot_api.server.errors import BadRequest, PersonError
+from bot.sandbox.bot_api.text.entities import formatted, plain
+
+if TYPE_CHECKING:
+    from bot.sandbox.bot_api.box import Sandbox
+    from bot.sandbox.bot_api.model import Chat, JsonObject, Person, StoredMessage
+    from bot.sandbox.bot_api.text.entities import Formatted
+    from bot.sandbox.bot_api.world import World
+
+STICKER = {
+    "file_id": "sticker",
+    "file_unique_id": "sticker",
+    "type": "regular",
+    "width": 512,
+    "height": 512,
+    "is_animated": False,
+    "is_video": False,
+    "emoji": "🙂",
+}
+MEDIA = ("photo", "document")
+_SAID = ("text", "entities", "caption", "caption_entities", "sticker", *MEDIA)
+
+
+def content_of(box: Sandbox, person: Person, order: JsonObject) -> JsonObject:
+    """The fields of a message that say what it says, as `acting.send` describes them.
+
+    Raises:
+        PersonError: 400 nothing or too much written, 404 no such file or message, 403 it is in somebody else's chat.
+    """
+    if "forward" in order:
+        return _forwarded(box, person, order["forward"])
+    content = _said(box, order)
+    if order.get("album"):
+        content["media_group_id"] = str(order["album"])
+    if order.get("forward_from"):
+        content = {"forward_origin": _origin(box.world, _author(box.world, order), int(box.world.now())), **content}
+    return content
+
+
+def corrected(message: StoredMessage, order: JsonObject) -> JsonObject:
+    """The body of a message whose text, or whose words under a picture or a file, are now those of the order.
+
+    Raises:
+        PersonError: 400 nothing or too much written, 404 it has no words to correct.
+    """
+    if "forward_origin" in message.body:
+        raise PersonError(404, "what is forwarded can't be corrected")
+    name, longest = ("text", MAX_TEXT) if "text" in message.body else ("caption", MAX_CAPTION)
+    if name == "caption" and not any(kind in message.body for kind in MEDIA):
+        raise PersonError(404, "there are no words in this message")
+    gone = {"text", "entities", "caption", "caption_entities"}
+    kept = {field: value for field, value in message.body.items() if field not in gone}
+    return kept | _fields(_words(order), name, longest)
+
+
+def _said(box: Sandbox, order: JsonObject) -> JsonObject:
+    if order.get("sticker"):
+        return {"sticker": STICKER}
+    given = _words(order)
+    for kind in MEDIA:
+        if order.get(kind):
+            words = _fields(given, "caption", MAX_CAPTION) if given.text else {}
+            return {kind: _media(box.world, kind, str(order[kind])), **words}
+    return _fields(given, "text", MAX_TEXT)
+
+
+def _media(world: World, kind: str, file_id: str) -> object:
+    file = world.files.get(file_id)
+    if file is None or file.kind != kind:
+        raise PersonError(404, f"no such {kind}")
+    return file.media
+
+
+def _words(order: JsonObject) -> Formatted:
+    if "html" not in order:
+        return plain(str(order.get("text", "")))
+    try:
+        return formatted(str(order["html"]), "html", None, lambda _: None)
+    except BadRequest as error:
+        raise PersonError(400, str(error)) from error
+
+
+def _fields(given: Formatted, name: str, longest: int) -> JsonObject:
+    if not given.text:
+        raise PersonError(400, "nothing written")
+    if len(given.text) > longest:
+        raise PersonError(400, f"more than {longest} characters")
+    entities = {"entities" if name == "text" else "caption_entities": given.entities} if given.entities else {}
+    return {name: given.text, **entities}
+
+
+def _forwarded(box: Sandbox, person: Person, source: JsonObject) -> JsonObject:
+    """What a message that the person can see says, and who wrote it first."""
+    chat = box.world.chats.get(int(source.get("chat_id", 0)))
+    if chat is None or not _sees(chat, person):
+        raise PersonError(403, "this chat isn't theirs to forward from")
+    message = box.world.message(chat.id, int(source.get("message_id", 0)))
+    content = {} if message is None else {name: message.body[name] for name in _SAID if name in message.body}
+    if message is None or not content or message.body.get("has_protected_content"):
+        raise PersonError(404, "no such message, or none to be forwarded")
+    origin = message.body.get("forward_origin") or _origin(box.world, message.body["from"], message.date)
+    return {"forward_origin": origin, **content}
+
+
+def _sees(chat: Chat, person: Person) -> bool:
+    return chat.id == person.id if chat.type == "private" else chat.statuses.get(person.id) in MEMBERS
+
+
+def _author(world: World, order: JsonObject) -> JsonObject:
+    author = world.people.get(int(order["forward_from"]))
+    if author is None:
+        raise PersonError(404, "no such person to forward from")
+    return author.as_user()
+
+
+def _origin(world: World, sender: JsonObject, date: int) -> JsonObject:
+    person = world.people.get(sender["id"])
+    if person is not None and person.hides_forwards:
+        name = f"{person.first_name} {person.last_name}".strip()
+        return {"type": "hidden_user", "sender_user_name": name, "date": date}
+    return {"type": "user", "sender_user": sender, "date": date}

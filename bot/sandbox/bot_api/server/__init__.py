@@ -1,0 +1,1 @@
+"""How calls of the Bot API arrive, fail and are answered."""

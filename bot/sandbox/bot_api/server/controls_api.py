@@ -1,0 +1,72 @@
+"""The switches of the sandbox: faults, limits, the log of the bot's calls, and starting anew."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bot.sandbox.bot_api.people.crowds import add_crowd
+from bot.sandbox.bot_api.people.people_api import guarded, read_order
+from bot.sandbox.bot_api.server.errors import PersonError
+from bot.sandbox.bot_api.settings import Limits
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from bot.sandbox.bot_api.box import Sandbox
+
+
+class ControlsApi:
+    """What people in reality can't do."""
+
+    def __init__(self, box: Sandbox) -> None:
+        self._box = box
+
+    def routes(self) -> list[Route]:
+        """Where the switches are reached."""
+        return [
+            Route("/sandbox/faults", guarded(self._faults), methods=["GET", "POST", "DELETE"]),
+            Route("/sandbox/limits", guarded(self._limits), methods=["GET", "POST"]),
+            Route("/sandbox/calls", guarded(self._calls)),
+            Route("/sandbox/clear", guarded(self._clear), methods=["POST"]),
+            Route("/sandbox/crowd", guarded(self._crowd), methods=["POST"]),
+        ]
+
+    async def _faults(self, request: Request) -> Response:
+        if request.method == "DELETE":
+            self._box.faults.clear()
+        if request.method == "POST":
+            return JSONResponse(asdict(self._box.faults.add(await read_order(request))), 201)
+        return JSONResponse({"faults": self._box.faults.listed()})
+
+    async def _limits(self, request: Request) -> Response:
+        if request.method == "POST":
+            order = await read_order(request)
+            known = {field.name for field in fields(Limits)}
+            if unknown := order.keys() - known:
+                raise PersonError(400, f"unknown: {', '.join(sorted(unknown))}")
+            self._box.limiter.change(**order)
+        return JSONResponse(asdict(self._box.limiter.limits))
+
+    async def _crowd(self, request: Request) -> Response:
+        return JSONResponse({"ids": add_crowd(self._box, await read_order(request))}, 201)
+
+    async def _calls(self, request: Request) -> Response:
+        """The bot's calls, later than the one numbered `after`, of `method` alone where one is named."""
+        after, method = int(request.query_params.get("after") or 0), request.query_params.get("method")
+        found = [call for call in self._box.calls if call["seq"] > after and method in {None, call["method"]}]
+        return JSONResponse({"calls": found})
+
+    async def _clear(self, _: Request) -> Response:
+        """Forget messages, updates, files and presses; people and groups are as at the first start."""
+        self._box.updates.clear()
+        self._box.faults.clear()
+        self._box.calls.clear()
+        self._box.logged_out = False
+        self._box.world.forget_all()
+        self._box.events.forget()
+        self._box.webhook_changed.set()
+        return JSONResponse({"seq": self._box.events.seq})

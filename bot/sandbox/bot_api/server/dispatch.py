@@ -1,0 +1,64 @@
+"""All methods the server has, and how one is run."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from bot.sandbox.bot_api.box import Sandbox
+from bot.sandbox.bot_api.methods import answers as methods_answers
+from bot.sandbox.bot_api.methods import bot as methods_bot
+from bot.sandbox.bot_api.methods import chats as methods_chats
+from bot.sandbox.bot_api.methods import editing as methods_editing
+from bot.sandbox.bot_api.methods import messages as methods_messages
+from bot.sandbox.bot_api.methods import profile as methods_profile
+from bot.sandbox.bot_api.methods import reactions as methods_reactions
+from bot.sandbox.bot_api.methods import sending as methods_sending
+from bot.sandbox.bot_api.methods import topics as methods_topics
+from bot.sandbox.bot_api.methods import updates as methods_updates
+from bot.sandbox.bot_api.server.errors import BadRequest, NotFound
+from bot.sandbox.bot_api.server.params import Params
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Method: TypeAlias = Callable[[Sandbox, Params], Awaitable[Any]]
+
+MODULES = (
+    methods_answers,
+    methods_bot,
+    methods_chats,
+    methods_editing,
+    methods_messages,
+    methods_profile,
+    methods_reactions,
+    methods_sending,
+    methods_topics,
+    methods_updates,
+)
+SERVED: Mapping[str, Method] = {name: method for module in MODULES for name, method in module.METHODS.items()}
+_BY_LOWER_NAME = {name.lower(): method for name, method in SERVED.items()}
+
+
+def find_method(name: str) -> Method:
+    """The method of a name, in any case.
+
+    Raises:
+        NotFound: the server has no such method.
+    """
+    method = _BY_LOWER_NAME.get(name.lower())
+    if method is None:
+        raise NotFound("method not found")
+    return method
+
+
+async def run(box: Sandbox, name: str, params: Params) -> Any:  # noqa: ANN401  each method has its own result
+    """Run a method; returns its `result`.
+
+    Raises:
+        ApiError: the call is refused.
+    """
+    method = find_method(name)
+    if box.logged_out:
+        raise BadRequest("logged out")
+    return await method(box, params)

@@ -1,0 +1,76 @@
+"""Failures on demand: what networks and servers do to a bot, switched on for the next calls."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from bot.sandbox.bot_api.server.errors import PersonError
+
+if TYPE_CHECKING:
+    from bot.sandbox.bot_api.model import JsonObject
+
+KINDS = frozenset({"delay", "delay_after", "drop_before", "drop_after", "500", "429", "html"})
+"""`delay` holds a call up on its way to the server, `delay_after` the answer to a call that was carried out."""
+
+
+@dataclass
+class Fault:
+    """One switch. `method` and `chat_id` None: any. `times` None: until cleared. Waits in seconds."""
+
+    fault: str
+    method: str | None = None
+    chat_id: int | None = None
+    seconds: float = 1.0
+    times: int | None = None
+    retry_after: int = 5
+
+    def fits(self, method: str, chat_id: str) -> bool:
+        """Whether a call is meant."""
+        if self.times is not None and self.times <= 0:
+            return False
+        if self.method is not None and self.method.lower() != method:
+            return False
+        return self.chat_id is None or str(self.chat_id) == chat_id
+
+
+class Faults:
+    """The switches that are on."""
+
+    def __init__(self) -> None:
+        self._on: list[Fault] = []
+
+    def add(self, order: JsonObject) -> Fault:
+        """Switch a fault on.
+
+        Raises:
+            PersonError: 400, no such fault.
+        """
+        kind = str(order.get("fault"))
+        if kind not in KINDS:
+            raise PersonError(400, f"fault must be one of {', '.join(sorted(KINDS))}")
+        given: dict[str, Any] = {
+            name: order[name]
+            for name in ("method", "chat_id", "seconds", "times", "retry_after")
+            if order.get(name) is not None
+        }
+        fault = Fault(fault=kind, **given)
+        self._on.append(fault)
+        return fault
+
+    def listed(self) -> list[JsonObject]:
+        """All switches, used up or not."""
+        return [asdict(fault) for fault in self._on]
+
+    def clear(self) -> None:
+        """Switch all off."""
+        self._on.clear()
+
+    def take(self, method: str, chat_id: str) -> Fault | None:
+        """The first fault meant for a call; counts it."""
+        for fault in self._on:
+            if fault.fits(method, chat_id):
+                if fault.times is not None:
+                    fault.times -= 1
+                return fault
+        return None

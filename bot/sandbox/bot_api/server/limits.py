@@ -1,0 +1,85 @@
+"""Telegram's limits on sending: so many a second in all, so many in a chat, so many a minute in a group."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bot.sandbox.bot_api.server.errors import TooManyRequests
+
+if TYPE_CHECKING:
+    from bot.sandbox.bot_api.model import Chat
+    from bot.sandbox.bot_api.settings import Limits
+
+MINUTE = 60.0
+
+
+class _Bucket:
+    """Tokens that come back at a steady rate, up to a capacity. Times in Unix seconds."""
+
+    def __init__(self, rate: float, capacity: float, now: float) -> None:
+        self.rate, self.capacity, self.tokens, self.at = rate, capacity, capacity, now
+
+    def seconds_until_one(self, now: float) -> float:
+        self.tokens = min(self.capacity, self.tokens + max(0.0, now - self.at) * self.rate)
+        self.at = now
+        return 0.0 if self.tokens >= 1 else (1 - self.tokens) / self.rate
+
+
+class RateLimiter:
+    """Counts the messages a bot sends: new ones, copies and forwards, but no edits, as the documents say."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._start()
+
+    def _start(self) -> None:
+        self._total: _Bucket | None = None
+        self._chats: dict[int, _Bucket] = {}
+        self._groups: dict[int, deque[float]] = {}
+
+    def change(self, **changes: Any) -> Limits:  # noqa: ANN401  fields of Limits
+        """Change some of the limits, and start counting anew."""
+        self.limits = replace(self.limits, **changes)
+        self._start()
+        return self.limits
+
+    def count(self, chat: Chat, now: float, *, paid: bool = False) -> None:
+        """Count a message to a chat; `paid` ones (`allow_paid_broadcast`) don't count in all.
+
+        Raises:
+            TooManyRequests: it is one too many, and isn't counted.
+        """
+        if not self.limits.enforce:
+            return
+        waits = [self._group_wait(chat, now), self._chat(chat, now).seconds_until_one(now)]
+        total = self._total_bucket(now)
+        if not paid:
+            waits.append(total.seconds_until_one(now))
+        if max(waits) > 0:
+            raise TooManyRequests(math.ceil(max(waits)))
+        self._chat(chat, now).tokens -= 1
+        total.tokens -= 0 if paid else 1
+        if chat.type != "private":
+            self._groups[chat.id].append(now)
+
+    def _total_bucket(self, now: float) -> _Bucket:
+        if self._total is None:
+            rate = self.limits.total_per_second
+            self._total = _Bucket(rate, max(1.0, rate), now)
+        return self._total
+
+    def _chat(self, chat: Chat, now: float) -> _Bucket:
+        if chat.id not in self._chats:
+            self._chats[chat.id] = _Bucket(self.limits.chat_per_second, self.limits.chat_burst, now)
+        return self._chats[chat.id]
+
+    def _group_wait(self, chat: Chat, now: float) -> float:
+        if chat.type == "private":
+            return 0.0
+        sent = self._groups.setdefault(chat.id, deque())
+        while sent and sent[0] <= now - MINUTE:
+            sent.popleft()
+        return sent[0] + MINUTE - now if len(sent) >= self.limits.group_per_minute else 0.0

@@ -1,0 +1,1 @@
+"""Texts, entities and keyboards as Telegram reads them."""

@@ -1,0 +1,1 @@
+"""Orders of the service, from creation to their end."""

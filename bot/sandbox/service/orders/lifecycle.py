@@ -1,0 +1,173 @@
+"""What becomes of an order once it exists: payment, the steps after it, failure and expiry (settlement API, 3).
+
+Where the documents are silent:
+
+- A payment after expiry is refused, as a Lightning node does, unless `late` is asked for. In the live profile the
+  order then goes on as if paid in time. In the documented one it is FAILED by then, which is terminal: the payment is
+  written down (`invoicePaidAt`), and the order stays FAILED.
+- A step that fell due while the service was stopped happens when it starts again.
+- `fail` with a stage that lies ahead lets the order come that far and fail instead of leaving it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from bot.sandbox.service.errors import ControlRefusal
+from bot.sandbox.service.orders import states
+
+if TYPE_CHECKING:
+    from bot.sandbox.service.orders.orders import Order
+    from bot.sandbox.service.service import Service
+
+_STATE: Final = re.compile(r"[A-Z][A-Z0-9_]{0,40}", re.ASCII)
+
+
+def tick(service: Service) -> None:
+    """Let everything happen that is due by now; cheap when nothing is."""
+    while due := service.book.due(service.true_now()):
+        with service.storage.transaction():
+            for order in due:
+                _keep(service, _step(service, order, order.due_at or service.true_now()))
+    if service.switches.profile.unpaid_fails_at_expiry:
+        _fail_expired(service)
+
+
+def pay(service: Service, order: Order, *, late: bool = False) -> tuple[Order, bool]:
+    """The payer pays: the invoice settles, or the deposit is observed.
+
+    Returns:
+        The order, and whether it had been paid before.
+
+    Raises:
+        ControlRefusal: 409, the order is over or its invoice expired, and `late` was not asked for.
+    """
+    if order.is_paid:
+        return order, True
+    over = order.is_terminal or order.is_expired(service.now())
+    if over and not late:
+        raise ControlRefusal(409, "the invoice has expired" if order.is_expired(service.now()) else "the order is over")
+    lightning = order.channel == states.LIGHTNING
+    paid = replace(
+        order,
+        paid_at=service.now() if lightning else None,
+        deposit_seen=not lightning,
+        updated_at=service.now(),
+    )
+    waits = not lightning and service.switches.profile.operator_moves_deposits
+    if not order.is_terminal and not waits:
+        paid = _moved(service, paid, states.first_paid_state(order.channel), service.true_now())
+    return _keep(service, paid), False
+
+
+def advance(service: Service, order: Order, to: str | None = None) -> Order:
+    """The next state, at once; or any state by name, known or not, forward or back.
+
+    Raises:
+        ControlRefusal: 409, nothing follows, or only a payment can; 400, `to` looks like no state.
+    """
+    if to is not None:
+        return _keep(service, _put(service, order, to))
+    if order.is_terminal:
+        raise ControlRefusal(409, f"the order is {order.state}; nothing follows")
+    if order.is_paid:
+        return _keep(service, _step(service, order, service.true_now()))
+    if order.state == "ROUTE_SHOWN":
+        raise ControlRefusal(409, "the order waits for its payment")
+    return _keep(service, _moved(service, order, "ROUTE_SHOWN", service.true_now()))
+
+
+def fail(service: Service, order: Order, stage: str | None = None) -> Order:
+    """Let an order fail, now or at a stage that lies ahead.
+
+    Raises:
+        ControlRefusal: 409, it is over; 400, the stage is not ahead of it.
+    """
+    if order.is_terminal:
+        raise ControlRefusal(409, f"the order is {order.state} already")
+    if stage is None or stage == order.state:
+        return _keep(service, _moved(service, order, states.FAILED, service.true_now()))
+    if stage not in _road(service, order)[:-1] or stage in order.reached:
+        raise ControlRefusal(400, "stage must be a state that the order still comes to")
+    return _keep(service, replace(order, fail_at=stage))
+
+
+def expire(service: Service, order: Order) -> Order:
+    """End the payer's time now, whatever the invoice says.
+
+    Raises:
+        ControlRefusal: 409, it is paid, over, or never expires.
+    """
+    if order.is_terminal or order.is_paid:
+        raise ControlRefusal(409, f"the order is {order.state}; only an unpaid one can expire")
+    if order.expires_at is None:
+        raise ControlRefusal(409, "this order never expires")
+    _keep(service, replace(order, expires_at=service.now()))
+    tick(service)
+    return service.book.find(order.id) or order
+
+
+def set_speed(service: Service) -> None:
+    """After the speed was changed: orders under way take it up at once."""
+    service.book.reschedule(_next_due(service, service.true_now()))
+
+
+def _fail_expired(service: Service) -> None:
+    while expired := service.book.expired(service.now()):
+        with service.storage.transaction():
+            for order in expired:
+                _keep(service, _moved(service, order, states.FAILED, service.true_now()))
+
+
+def _step(service: Service, order: Order, at: datetime) -> Order:
+    if order.fail_at is not None and order.fail_at in order.reached:
+        return _moved(service, order, states.FAILED, at)
+    return _moved(service, order, states.next_state(order.reached, _road(service, order)), at)
+
+
+def _put(service: Service, order: Order, to: str) -> Order:
+    if not _STATE.fullmatch(to):
+        raise ControlRefusal(400, "state must be upper case letters, digits and _")
+    way = states.states_until(to, _road(service, order))
+    before = tuple(state for state in way if state not in order.reached and state != to)
+    paid = bool(way) and not order.is_paid
+    lightning = order.channel == states.LIGHTNING
+    order = replace(
+        order,
+        reached=order.reached + before,
+        paid_at=service.now() if paid and lightning else order.paid_at,
+        deposit_seen=order.deposit_seen or (paid and not lightning),
+        completed_at=None,
+    )
+    return _moved(service, order, to, service.true_now())
+
+
+def _moved(service: Service, order: Order, state: str, at: datetime) -> Order:
+    """The order in another state since `at` (true time)."""
+    rests = state in states.TERMINAL or state in states.UNPAID or not order.is_paid
+    return replace(
+        order,
+        state=state,
+        reached=(*order.reached, state),
+        updated_at=at + service.skew,
+        completed_at=at + service.skew if state == states.COMPLETED else order.completed_at,
+        due_at=None if rests else _next_due(service, at),
+    )
+
+
+def _next_due(service: Service, at: datetime) -> datetime | None:
+    speed = service.switches.speed_seconds
+    return None if speed is None else at + timedelta(seconds=speed)
+
+
+def _road(service: Service, order: Order) -> tuple[str, ...]:
+    switches = service.switches
+    return states.road(switches.profile, order.channel, routing_hop=switches.routing_hop)
+
+
+def _keep(service: Service, order: Order) -> Order:
+    service.book.save(order)
+    return order

@@ -1,0 +1,127 @@
+"""Orders in the state file: every question that is asked often is answered by an index, whatever their number."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+
+from bot.sandbox.service.orders.orders import Order
+from bot.sandbox.service.orders.states import FAILED, UNPAID
+from bot.sandbox.service.storage import from_milliseconds, to_milliseconds
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from bot.sandbox.service.storage import Storage
+
+_COLUMNS: Final = tuple(field.name for field in fields(Order))
+_TIMES: Final = frozenset(name for name in _COLUMNS if name.endswith("_at") and name != "fail_at")
+_FLAGS: Final = frozenset({"listed", "deposit_seen"})
+_UNPAID: Final = ", ".join(f"'{state}'" for state in UNPAID)
+_SELECT: Final = f"SELECT {', '.join(_COLUMNS)} FROM orders"  # noqa: S608  our own column names
+_INSERT: Final = f"INSERT INTO orders ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)})"  # noqa: S608  our own column names
+_UPDATE: Final = f"UPDATE orders SET {', '.join(f'{name} = :{name}' for name in _COLUMNS)} WHERE id = :id"  # noqa: S608  our own column names
+_AT_ONCE: Final = 500
+
+
+class OrderBook:
+    """All orders of all tenants."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._db = storage.connection
+
+    def add(self, order: Order) -> None:
+        """Keep a new order."""
+        self._db.execute(_INSERT, _to_row(order))
+
+    def save(self, order: Order) -> None:
+        """Keep what became of an order."""
+        self._db.execute(_UPDATE, _to_row(order))
+
+    def find(self, order_id: str) -> Order | None:
+        """The order of any tenant."""
+        return self._one(f"{_SELECT} WHERE id = ?", order_id)
+
+    def find_by_invoice(self, bolt11: str) -> Order | None:
+        """The order that this lower-case invoice pays for."""
+        return self._one(f"{_SELECT} WHERE bolt11 = ?", bolt11)
+
+    def newest(self, tenant: str, limit: int) -> list[Order]:
+        """What a tenant's list shows, newest first."""
+        return self._all(f"{_SELECT} WHERE tenant = ? AND listed = 1 ORDER BY seq DESC LIMIT ?", tenant, limit)
+
+    def newest_of_all(self, limit: int) -> list[Order]:
+        """Everything, unlisted orders and other tenants too, newest first."""
+        return self._all(f"{_SELECT} ORDER BY seq DESC LIMIT ?", limit)
+
+    def due(self, now: datetime) -> list[Order]:
+        """Orders whose next step has come, the longest waiting first, some hundreds at once."""
+        where = "WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?"
+        return self._all(f"{_SELECT} {where}", to_milliseconds(now), _AT_ONCE)
+
+    def expired(self, now: datetime) -> list[Order]:
+        """Unpaid orders whose time is over, some hundreds at once."""
+        where = f"WHERE state IN ({_UNPAID}) AND deposit_seen = 0 AND expires_at <= ? LIMIT ?"
+        return self._all(f"{_SELECT} {where}", to_milliseconds(now), _AT_ONCE)
+
+    def overdue_start_now(self, now: datetime) -> None:
+        """After a stop, steps that were missed happen from now on, in order and at the usual pace."""
+        at = to_milliseconds(now)
+        self._db.execute("UPDATE orders SET due_at = ? WHERE due_at IS NOT NULL AND due_at < ?", (at, at))
+
+    def reschedule(self, due_at: datetime | None) -> None:
+        """Give every paid order that is under way one new moment for its next step; None stops them."""
+        moving = f"state NOT IN ('COMPLETED', '{FAILED}') AND (paid_at IS NOT NULL OR deposit_seen = 1)"
+        on_the_road = f"{moving} AND state NOT IN ({_UNPAID})"
+        at = None if due_at is None else to_milliseconds(due_at)
+        self._db.execute(f"UPDATE orders SET due_at = ? WHERE {on_the_road}", (at,))  # noqa: S608  constants only
+
+    def idr_since(self, moment: datetime) -> int:
+        """The rupiah of all orders created since, failed ones left out: what the partner's caps count."""
+        question = f"SELECT SUM(idr_amount) AS idr FROM orders WHERE created_at >= ? AND state != '{FAILED}'"  # noqa: S608
+        return int(self._db.execute(question, (to_milliseconds(moment),)).fetchone()["idr"] or 0)
+
+    def totals(self) -> dict[str, int]:
+        """Over the whole platform: the numbers of `orders` and `completed`, and the `idr` and `sats` of the latter."""
+        row = self._db.execute(
+            "SELECT COUNT(*) AS orders, COUNT(completed_at) AS completed,"
+            " COALESCE(SUM(idr_amount) FILTER (WHERE completed_at IS NOT NULL), 0) AS idr,"
+            " COALESCE(SUM(sat_amount) FILTER (WHERE completed_at IS NOT NULL), 0) AS sats FROM orders",
+        ).fetchone()
+        return {name: int(row[name]) for name in ("orders", "completed", "idr", "sats")}
+
+    def _one(self, question: str, *values: object) -> Order | None:
+        row = self._db.execute(question, values).fetchone()
+        return None if row is None else _from_row(row)
+
+    def _all(self, question: str, *values: object) -> list[Order]:
+        return [_from_row(row) for row in self._db.execute(question, values)]
+
+
+def _to_row(order: Order) -> dict[str, object]:
+    return {name: _stored(getattr(order, name)) for name in _COLUMNS}
+
+
+def _stored(value: object) -> object:
+    if isinstance(value, datetime):
+        return to_milliseconds(value)
+    if isinstance(value, Decimal):
+        return str(value)
+    return ",".join(value) if isinstance(value, tuple) else value
+
+
+def _from_row(row: sqlite3.Row) -> Order:
+    values: dict[str, Any] = {name: _loaded(name, row[name]) for name in _COLUMNS}
+    return Order(**values)
+
+
+def _loaded(name: str, value: object) -> object:
+    if name in _TIMES and isinstance(value, int):
+        return from_milliseconds(value)
+    if name in _FLAGS:
+        return bool(value)
+    if name == "btc_idr":
+        return Decimal(str(value))
+    return tuple(str(value).split(",")) if name == "reached" else value

@@ -1,0 +1,59 @@
+"""The road of an order: which states it visits, and what each of them reveals (settlement API, 2.7 and 3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.sandbox.service.control.profile import Profile
+
+COMPLETED: Final = "COMPLETED"
+FAILED: Final = "FAILED"
+TERMINAL: Final = frozenset({COMPLETED, FAILED})
+UNPAID: Final = ("IDLE", "NWC_CONNECTED", "QR_SCANNED", "ROUTE_SHOWN")
+LIGHTNING: Final = "lightning"
+PAID_BY_LIGHTNING: Final = "LN_INVOICE_PAID"
+PAID_BY_DEPOSIT: Final = "USDT_RECEIVED"
+
+REVEALED_BY: Final[dict[str, tuple[str, ...]]] = {
+    "LN_INVOICE_PAID": ("invoiceLnId",),
+    "LN_SWAP_PENDING": ("lnSwapId", "lnSwapInvoice"),
+    "USDT_RECEIVED": ("lnSwapTxHash",),
+    "USDC_SWAPPED": ("swapTxHash",),
+    "IDR_SETTLED": ("partnerBurnTxHash", "partnerRedeemId", "partnerAmountIdr"),
+}
+"""The fields each state populates, beyond those that have a time of their own (`invoicePaidAt`, `completedAt`)."""
+
+
+def road(profile: Profile, channel: str, *, routing_hop: bool) -> tuple[str, ...]:
+    """Every state that an order of this channel visits after it was paid, in order, ending in COMPLETED.
+
+    The contract shows no sequence for `cbbtc`; it follows that of `btcb`.
+    """
+    swap = ("LN_INVOICE_PAID", "LN_SWAP_PENDING") if channel == LIGHTNING else ()
+    hop = ("USDC_SWAPPED",) if routing_hop else ()
+    strange = (profile.undocumented_state,) if profile.undocumented_state else ()
+    return (*swap, "USDT_RECEIVED", *hop, *profile.merchant_states, *strange, "IDR_SETTLED", COMPLETED)
+
+
+def first_paid_state(channel: str) -> str:
+    """Where payment takes an order: the invoice paid, or the deposit observed."""
+    return PAID_BY_LIGHTNING if channel == LIGHTNING else PAID_BY_DEPOSIT
+
+
+def next_state(reached: Sequence[str], way: Sequence[str]) -> str:
+    """The state after the last known one; a state that is not on the road is left by the way it was entered.
+
+    Args:
+        reached: the states visited so far, oldest first.
+        way: the road of the order.
+    """
+    last = next((way.index(state) for state in reversed(reached) if state in way), -1)
+    return way[min(last + 1, len(way) - 1)]
+
+
+def states_until(state: str, way: Sequence[str]) -> tuple[str, ...]:
+    """The part of the road up to and with `state`; nothing where the road does not lead there."""
+    return tuple(way[: way.index(state) + 1]) if state in way else ()

@@ -1,0 +1,239 @@
+"""The settlement service's seven endpoints as a typed, asynchronous client (settlement API, 4).
+
+    async with SettlementClient("https://service.example", api_key) as client:
+        quote = await client.quote()
+
+Reads are tried again when that makes sense; the one POST never is: an order whose creation ended with
+`error.outcome_unknown` must be looked for in the list before anybody decides to post another (4.5, 4.7).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.cookiejar
+import json
+import random as randomness
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Literal, Self
+from urllib.parse import quote as quoted
+from urllib.parse import urlsplit
+
+import httpx
+import structlog
+
+from bot.settlement.client.errors import SettlementError
+from bot.settlement.client.http import Answer, Timeouts, exchange
+from bot.settlement.client.reading import read, read_methods, read_orders
+from bot.settlement.client.retry import RetryPolicy
+from bot.settlement.client.transport import ServiceTransport
+from bot.settlement.client.wire import (
+    CreatedOrder,
+    DepositRails,
+    Order,
+    OrderInput,
+    OrderList,
+    PayoutMethods,
+    PlatformStats,
+    Quote,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from types import TracebackType
+
+KeyHeader = Literal["x-api-key", "authorization"]
+
+LARGEST_PAGE = 100
+ORDERS = "/v1/offramp/orders"
+SECONDS_BETWEEN_READS_OF_AN_ORDER = 1.0
+
+log = structlog.get_logger(__name__)
+
+
+def key_id_of(api_key: str) -> str:
+    """The part of a key that may be logged (settlement API, 5.3); nothing of a key that has no such part."""
+    key_id, dot, _ = api_key.partition(".")
+    return key_id if dot else "(no key id)"
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _checked_base(base_url: str) -> str:
+    parts = urlsplit(base_url.strip())
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("the base address must be an http or https address")
+    try:
+        httpx.URL(base_url.strip(), port=parts.port)
+    except (httpx.InvalidURL, ValueError):
+        raise ValueError("the base address is not an address") from None
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise ValueError("the base address must have no user, query or fragment")
+    return base_url.strip().rstrip("/")
+
+
+def _key_headers(api_key: str, header: KeyHeader) -> dict[str, str]:
+    if not api_key or not all("!" <= letter <= "~" for letter in api_key):
+        raise ValueError("the API key must be visible ASCII characters only")
+    if header == "authorization":
+        return {"authorization": f"Bearer {api_key}"}
+    return {"x-api-key": api_key}
+
+
+class SettlementClient:
+    """One tenant's access to the service; safe to share among any number of tasks.
+
+    Args:
+        base_url: the service's address without `/v1`; may have a path and a trailing slash.
+        api_key: the tenant's key. Only the part before its dot ever shows.
+        header: which of the two accepted headers carries the key (settlement API, 5.2).
+        timeouts: seconds; see `Timeouts`.
+        retry: how reads are tried again.
+        transport: carries the requests; aiohttp's connections by default. Closed with the client.
+        sleep: waits between attempts.
+        chance: gives random numbers from 0 to 1, for jitter.
+        clock: monotonic seconds.
+        now: our own clock as aware UTC, compared with the service's.
+
+    Attributes:
+        base_url: without a trailing slash.
+        key_id: the part of the key that may be shown.
+        clock_offset: the service's clock minus ours, by the `Date` of its last success; None before the first.
+
+    Raises:
+        ValueError: for an address or a key that cannot be one; the key is not repeated.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        header: KeyHeader = "x-api-key",
+        timeouts: Timeouts = Timeouts(),  # noqa: B008  frozen
+        retry: RetryPolicy = RetryPolicy(),  # noqa: B008  frozen
+        transport: httpx.AsyncBaseTransport | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        chance: Callable[[], float] = randomness.random,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        self.base_url = _checked_base(base_url)
+        self.key_id = key_id_of(api_key)
+        self.clock_offset: timedelta | None = None
+        self._timeouts, self._retry = timeouts, retry
+        self._sleep, self._chance, self._clock, self._now = sleep, chance, clock, now
+        self._http = httpx.AsyncClient(
+            headers={"accept": "application/json", "user-agent": "kirim", **_key_headers(api_key, header)},
+            timeout=httpx.Timeout(
+                connect=timeouts.connect, read=timeouts.read, write=timeouts.write, pool=timeouts.pool
+            ),
+            cookies=http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[])),
+            transport=transport or ServiceTransport(),
+            trust_env=False,
+        )
+
+    def __repr__(self) -> str:
+        return f"SettlementClient({self.base_url!r}, key_id={self.key_id!r})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close all connections; requests under way end as NoAnswer."""
+        await self._http.aclose()
+
+    def service_now(self) -> datetime:
+        """The time by the service's clock, to a second or so, as its last answer told; ours before any answer."""
+        return self._now() + (self.clock_offset or timedelta(0))
+
+    async def quote(self, *, retry: bool = True) -> Quote:
+        """The latest cached rates (settlement API, 4.1)."""
+        return read(Quote, await self._get("/v1/quote/btc-idr", retry=retry))
+
+    async def payout_methods(self, *, retry: bool = True) -> PayoutMethods:
+        """The live list of banks and e-wallets; to be read before each order (settlement API, 4.2)."""
+        return read_methods(await self._get("/v1/payout/methods", retry=retry))
+
+    async def deposit_rails(self, *, retry: bool = True) -> DepositRails:
+        """What can be deposited besides Lightning (settlement API, 4.3)."""
+        return read(DepositRails, await self._get("/v1/deposit/rails", retry=retry))
+
+    async def platform_stats(self, *, retry: bool = True) -> PlatformStats:
+        """The service's own figures (settlement API, 4.4)."""
+        return read(PlatformStats, await self._get("/v1/platform/stats", retry=retry))
+
+    async def order(self, order_id: str, *, retry: bool = True) -> Order:
+        """One order (settlement API, 4.6); attempts are at least a second apart (6.3).
+
+        Raises:
+            NotFound: there is none, or it is another tenant's.
+            ValueError: for an id that no path can carry (empty, `.` or `..`).
+        """
+        if order_id in {"", ".", ".."}:
+            raise ValueError("not an order id")
+        path = f"{ORDERS}/{quoted(order_id, safe='')}"
+        return read(Order, await self._get(path, floor=SECONDS_BETWEEN_READS_OF_AN_ORDER, retry=retry))
+
+    async def orders(self, limit: int = 50, *, retry: bool = True) -> OrderList:
+        """The newest orders, 1 to 100 of them (settlement API, 4.7). An empty list proves nothing.
+
+        Raises:
+            ValueError: for a limit outside 1 to 100.
+        """
+        if not 1 <= limit <= LARGEST_PAGE:
+            raise ValueError("limit must be from 1 to 100")
+        return read_orders(await self._get(f"{ORDERS}?limit={limit}", retry=retry))
+
+    async def create_order(self, wish: OrderInput) -> CreatedOrder:
+        """Create an order (settlement API, 4.5). Sent once, whatever happens, over a connection of its own.
+
+        Raises:
+            SettlementError: the order may exist where `outcome_unknown` is true. After cancellation it may, too.
+        """
+        body = json.dumps(wish.body()).encode()
+        request = self._http.build_request(
+            "POST", self.base_url + ORDERS, content=body, headers={"content-type": "application/json"}
+        )
+        return read(CreatedOrder, await self._once(request, self._timeouts.total))
+
+    async def _get(self, path: str, *, floor: float = 0.0, retry: bool) -> Answer:
+        """Ask until there is an answer or no sense in asking; `retry=False` asks once, for callers with a budget."""
+        end = self._clock() + self._retry.total
+        attempt = 1
+        while True:
+            seconds = min(self._timeouts.total, end - self._clock())
+            try:
+                return await self._once(self._http.build_request("GET", self.base_url + path), seconds)
+            except SettlementError as error:
+                pause = self._retry.pause(attempt, error, self._chance(), floor) if retry else None
+                if pause is None or self._clock() + pause >= end:
+                    raise
+            log.info(
+                "settlement_retry_scheduled", path=path, attempt=attempt, retry_in=round(pause, 2), key_id=self.key_id
+            )
+            await self._sleep(pause)
+            attempt += 1
+
+    async def _once(self, request: httpx.Request, seconds: float) -> Answer:
+        started = self._clock()
+        told = {"method": request.method, "path": request.url.path, "key_id": self.key_id}
+        try:
+            answer = await exchange(self._http, request, seconds)
+        except SettlementError as error:
+            log.warning("settlement_request_failed", error=str(error), seconds=self._since(started), **told)
+            raise
+        if answer.date:
+            self.clock_offset = answer.date - self._now()
+        log.debug("settlement_request_answered", status=answer.status, seconds=self._since(started), **told)
+        return answer
+
+    def _since(self, started: float) -> float:
+        return round(self._clock() - started, 3)

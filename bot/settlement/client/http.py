@@ -1,0 +1,147 @@
+"""One exchange with the service: sent once, ended in time, and every way it can fail translated into our errors."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from bot.settlement.client.errors import (
+    Answered,
+    KeyRefused,
+    NeverReached,
+    NoAnswer,
+    NotFound,
+    NotUnderstood,
+    RateLimited,
+    ServerError,
+    SettlementError,
+    Unavailable,
+    UnexpectedStatus,
+    ValidationRejected,
+)
+from bot.settlement.client.reading import excerpt, read_json
+from bot.settlement.client.retry import parse_http_date, parse_retry_after
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LARGEST_BODY = 4 * 1024 * 1024
+
+_NOTHING_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+_CLASSES: Mapping[int, type[Answered]] = {
+    HTTPStatus.BAD_REQUEST: ValidationRejected,
+    HTTPStatus.UNAUTHORIZED: KeyRefused,
+    HTTPStatus.NOT_FOUND: NotFound,
+    HTTPStatus.TOO_MANY_REQUESTS: RateLimited,
+    HTTPStatus.INTERNAL_SERVER_ERROR: ServerError,
+    HTTPStatus.SERVICE_UNAVAILABLE: Unavailable,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds: for a connection, for silence while reading or writing, for a free slot, and for one attempt in all."""
+
+    connect: float = 5.0
+    read: float = 20.0
+    write: float = 10.0
+    pool: float = 10.0
+    total: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A 2xx with a JSON body; `date` is the service's clock as its `Date` header gave it."""
+
+    status: int
+    value: object
+    date: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Received:
+    status: int
+    headers: httpx.Headers
+    body: bytes
+    cut: type[SettlementError] | None
+
+
+async def exchange(client: httpx.AsyncClient, request: httpx.Request, seconds: float) -> Answer:
+    """Send the request once and read the whole answer within `seconds`. Redirects are not followed.
+
+    Raises:
+        Answered: one of its classes, by status.
+        NeverReached: where surely nothing was sent.
+        NoAnswer: where the request may have arrived; after cancellation the same holds.
+        NotUnderstood: where the answer is not JSON.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            received = await _receive(client, request)
+    except _NOTHING_SENT as error:
+        raise NeverReached(f"{type(error).__name__}: {error}") from None
+    except httpx.RemoteProtocolError:
+        raise NoAnswer("closed, or not HTTP") from None
+    except (httpx.TransportError, TimeoutError) as error:
+        raise NoAnswer(type(error).__name__) from None
+    return _judged(received, personal=request.method == "POST")
+
+
+async def _receive(client: httpx.AsyncClient, request: httpx.Request) -> _Received:
+    response = await client.send(request, stream=True)
+    body = bytearray()
+    cut: type[SettlementError] | None = None
+    try:
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > LARGEST_BODY:
+                cut = NotUnderstood
+                break
+    except httpx.DecodingError:
+        cut = NotUnderstood
+    except httpx.TransportError:
+        cut = NoAnswer
+    finally:
+        await response.aclose()
+    return _Received(response.status_code, response.headers, bytes(body), cut)
+
+
+def _judged(received: _Received, *, personal: bool) -> Answer:
+    date = parse_http_date(received.headers.get("date"))
+    if not HTTPStatus(200) <= received.status < HTTPStatus(300):
+        raise _refusal(received, date)
+    if received.cut is NoAnswer:
+        raise NoAnswer("the answer was cut short")
+    if received.cut:
+        raise NotUnderstood("unreadable body", status=received.status)
+    try:
+        value = read_json(received.body)
+    except ValueError:
+        page = "" if personal else excerpt(_text(received.body))
+        raise NotUnderstood("not JSON", status=received.status, excerpt=page) from None
+    return Answer(received.status, value, date)
+
+
+def _refusal(received: _Received, date: datetime | None) -> Answered:
+    """The status alone decides, so that even a refusal cut short counts as one (settlement API, 7)."""
+    wait = parse_retry_after(received.headers.get("retry-after"), date or datetime.now(UTC))
+    kind = _CLASSES.get(received.status, UnexpectedStatus)
+    return kind(received.status, _text(received.body), _error_text(received.body), retry_after=wait)
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8", "replace")
+
+
+def _error_text(body: bytes) -> str | None:
+    try:
+        value: Any = read_json(body)
+    except ValueError:
+        return None
+    error = value.get("error") if isinstance(value, dict) else None
+    return error if isinstance(error, str) else None

@@ -1,0 +1,77 @@
+"""When a read is tried again, and how long after. A POST has no policy: it is never tried again."""
+
+from __future__ import annotations
+
+import email.utils
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from bot.settlement.client.errors import Answered
+
+if TYPE_CHECKING:
+    from bot.settlement.client.errors import SettlementError
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Jittered exponential back-off.
+
+    Attributes:
+        attempts: how often a read is tried in all, at least 1.
+        first_delay: seconds before the second attempt, before jitter; it doubles from attempt to attempt.
+        longest_delay: the most seconds ever waited between two attempts. A `Retry-After` beyond it ends the attempts:
+            the service is never asked sooner than it said.
+        total: seconds that all attempts and the pauses between them may take together.
+    """
+
+    attempts: int = 4
+    first_delay: float = 0.5
+    longest_delay: float = 10.0
+    total: float = 40.0
+
+    def pause(self, attempt: int, error: SettlementError, chance: float, floor: float = 0.0) -> float | None:
+        """Seconds to wait after the failed `attempt` (1 is the first), or None to give up.
+
+        Args:
+            attempt: the number of the attempt that failed.
+            error: how it failed.
+            chance: a random number from 0 to 1; spreads the pause over half to all of its length.
+            floor: the least seconds between two attempts.
+        """
+        if not error.transient or attempt >= self.attempts:
+            return None
+        backed_off = min(self.first_delay * 2.0 ** (attempt - 1), self.longest_delay) * (0.5 + chance / 2)
+        told = retry_after_of(error)
+        if told > self.longest_delay:
+            return None
+        return max(backed_off, floor, told + self.first_delay * chance if told else 0.0)
+
+
+def retry_after_of(error: SettlementError) -> float:
+    """Seconds that the service asked to be left alone; 0 where it asked nothing."""
+    return (error.retry_after or 0.0) if isinstance(error, Answered) else 0.0
+
+
+def parse_http_date(text: str | None) -> datetime | None:
+    """An HTTP date as aware UTC, or None where it is none."""
+    if not text:
+        return None
+    try:
+        moment = email.utils.parsedate_to_datetime(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def parse_retry_after(text: str | None, now: datetime) -> float | None:
+    """Seconds from `now` (the service's clock, where known) that a `Retry-After` header asks for, never negative.
+
+    It may be a number of seconds or an HTTP date. None where it is absent or neither.
+    """
+    if text is None:
+        return None
+    if text.strip().isascii() and text.strip().isdigit():
+        return float(text.strip()[:9])
+    moment = parse_http_date(text)
+    return None if moment is None else max(0.0, (moment - now).total_seconds())

@@ -1,0 +1,249 @@
+"""The resources of the /v1 API as they travel (settlement API, 2), read tolerantly where that is safe.
+
+Unknown keys are ignored (settlement API, 9.2), states and channels are plain strings, absent and null are both None.
+Fields that hold personal data are left out of every `repr`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SkipValidation, StrictInt, model_validator
+from pydantic.alias_generators import to_camel
+
+from bot.settlement.client.fields import (
+    Amount,
+    Cap,
+    Instant,
+    Lenient,
+    MaybeAmount,
+    MaybeInstant,
+    MaybeRate,
+    MaybeText,
+    MaybeWord,
+    Rate,
+    State,
+    Text,
+    Word,
+)
+from bot.settlement.client.states import LIGHTNING, is_terminal
+
+
+class Wire(BaseModel):
+    """What all resources share: camelCase outside, frozen inside, and no input repeated in error texts."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+
+class Quote(Wire):
+    """BtcIdrQuote (2.1): IDR for one BTC and one USDC, and when the service fetched them."""
+
+    btc_idr: Rate
+    usdc_idr: MaybeRate = None
+    fetched_at: Instant
+    source: MaybeText = None
+
+
+class PayoutMethod(Wire):
+    """One row of the live list (2.2). Code and name go back to the service exactly as they came.
+
+    A cap that cannot be understood makes the row unusable: without it a person could send too much.
+    """
+
+    bank_code: Text
+    bank_name: Text
+    max_amount_transfer: Cap = None
+    kind: Word
+
+
+class PayoutMethods(Wire):
+    """The rows that were understood, in the service's order, and how many were not."""
+
+    methods: tuple[PayoutMethod, ...]
+    skipped: int = 0
+
+
+class DepositRail(Wire):
+    """A token that can be deposited on an EVM chain (2.3); `decimals` is the token's own."""
+
+    chain_id: Amount
+    safe_address: Text
+    token: Text
+    contract_address: Text
+    decimals: Amount
+    deposit_channel: Word
+
+
+class LightningSwapTarget(Wire):
+    """Where the service itself receives USDT (2.3); never a deposit target for a payer."""
+
+    chain_id: MaybeAmount = None
+    safe_address: MaybeText = None
+    token: MaybeText = None
+    role: MaybeText = None
+
+
+class RailText(Wire):
+    """The service's own words about a rail."""
+
+    label: MaybeText = None
+    summary: MaybeText = None
+
+
+MaybeRail = Annotated[DepositRail | None, Lenient]
+MaybeRailText = Annotated[RailText | None, Lenient]
+
+
+class DepositRails(Wire):
+    """DepositRails (2.3). Where `configured` is false, only Lightning works. A rail not understood is not offered."""
+
+    configured: bool
+    bitcoin_onchain: MaybeRailText = None
+    lightning: MaybeRailText = None
+    arbitrum_usdt: Annotated[LightningSwapTarget | None, Lenient] = None
+    base_cbbtc: MaybeRail = None
+    bsc_btcb: MaybeRail = None
+    error: MaybeText = None
+
+
+class PlatformStats(Wire):
+    """PlatformStats (2.4): any key may be missing; those that nobody named here are in `others`.
+
+    `given` is all of it as it came, in the service's order: what can't be understood is there to be shown, too.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    given: SkipValidation[Mapping[str, object]]
+    fetched_at: MaybeInstant = None
+    updated_at: MaybeInstant = None
+    total_orders: MaybeAmount = None
+    total_volume_idr: MaybeAmount = None
+    total_volume_sats: MaybeAmount = None
+    tagline: MaybeText = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_what_came(cls, value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        # JSON may spell half a surrogate pair, which no key of a model can be.
+        return {key: value[key] for key in value if _is_unicode(key)} | {"given": value}
+
+    @property
+    def others(self) -> dict[str, object]:
+        """Keys and values as the service gave them, uninterpreted."""
+        return dict(self.model_extra or {})
+
+
+def _is_unicode(text: str) -> bool:
+    return text.encode(errors="ignore").decode() == text
+
+
+class OrderInput(Wire):
+    """OfframpCreateInput (2.5), the body of an order's creation.
+
+    Exactly one of `sat_amount` (sats) and `idr_amount` (rupiah that the recipient receives), a whole number above zero.
+    """
+
+    sat_amount: Annotated[StrictInt, Field(gt=0)] | None = None
+    idr_amount: Annotated[StrictInt, Field(gt=0)] | None = None
+    deposit_channel: str = LIGHTNING
+    partner_bank_code: Text
+    partner_bank_name: Text
+    recipient_details: Annotated[Text, Field(repr=False)]
+    bank_account_name: Annotated[Text | None, Field(repr=False)] = None
+
+    @model_validator(mode="after")
+    def _exactly_one_amount(self) -> Self:
+        if (self.sat_amount is None) == (self.idr_amount is None):
+            raise ValueError("exactly one of sat_amount and idr_amount")
+        return self
+
+    def body(self) -> dict[str, str | int]:
+        """The JSON object to post: only what was given, under the document's names."""
+        return self.model_dump(by_alias=True, exclude_none=True)
+
+
+class DepositInstructions(Wire):
+    """Where and what to pay on an EVM chain (2.6). `qr_value` may lack token and amount: it is not to be shown."""
+
+    channel: Word
+    chain_id: Amount
+    chain_name: MaybeText = None
+    token_symbol: MaybeText = None
+    token_address: Text
+    to_address: Text
+    decimals: Amount
+    qr_value: MaybeText = None
+
+
+class CreatedOrder(Wire):
+    """OfframpCreateResponse (2.6): the locked figures, and a Lightning invoice or deposit instructions."""
+
+    order_id: Text
+    bolt11: Text | None = None
+    sat_amount: Amount
+    idr_amount: Amount
+    btc_idr: MaybeRate = None
+    fetched_at: MaybeInstant = None
+    invoice_expires_at: MaybeInstant = None
+    deposit: DepositInstructions | None = None
+
+
+class Order(Wire):
+    """OfframpOrder (2.7). Branch on `state` only: the other fields tell what happened, not where the order stands."""
+
+    id: Text
+    tenant_id: MaybeText = None
+    state: State
+    sat_amount: Amount
+    idr_amount: Amount
+    partner_amount_idr: MaybeAmount = None
+    btc_idr: MaybeRate = None
+    btc_idr_fetched_at: MaybeInstant = None
+    invoice_bolt11: MaybeText = None
+    invoice_ln_id: MaybeText = None
+    invoice_expires_at: MaybeInstant = None
+    invoice_paid_at: MaybeInstant = None
+    ln_swap_id: MaybeText = None
+    ln_swap_invoice: MaybeText = None
+    ln_swap_tx_hash: MaybeText = None
+    swap_tx_hash: MaybeText = None
+    partner_burn_tx_hash: MaybeText = None
+    partner_redeem_id: MaybeText = None
+    partner_payout_bank_code: MaybeText = None
+    partner_payout_bank_name: MaybeText = None
+    payout_recipient: Annotated[MaybeText, Field(repr=False)] = None
+    bank_account_name: Annotated[MaybeText, Field(repr=False)] = None
+    deposit_channel: MaybeWord = None
+    deposit_chain_id: MaybeAmount = None
+    deposit_token_address: MaybeText = None
+    deposit_to_address: MaybeText = None
+    created_at: MaybeInstant = None
+    updated_at: MaybeInstant = None
+    completed_at: MaybeInstant = None
+    merchant_name: MaybeText = None
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the order will not change any more."""
+        return is_terminal(self.state)
+
+
+class OrderList(Wire):
+    """A page of orders, newest first, the service's time of it, and how many rows were not understood.
+
+    An empty list proves nothing: so the service answers while its database is away (settlement API, 4.7).
+    """
+
+    orders: tuple[Order, ...]
+    fetched_at: MaybeInstant = None
+    skipped: int = 0

@@ -1,0 +1,1 @@
+"""Operators and support agents: roles, alarms and the audit log."""

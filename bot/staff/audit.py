@@ -1,0 +1,113 @@
+"""The audit trail: written in the transaction of whatever is done, read by operators, and changed by nobody.
+
+`subject` names what was looked at or changed, behind its kind: `order:R2345AB`, `ticket:T-4F7K2`, `broadcast:…`. The
+detail is a word of ours or a reason that staff have typed, never what a person wrote.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from bot.core.clock import Clock
+from bot.core.date_ranges import Span
+from bot.infra.db.ports import Store, Transaction
+from bot.operations.export import instant, safe, table
+from bot.staff.model import AuditAction, AuditEntry
+
+PAGE: Final = 8
+AT_ONCE: Final = 500
+MOST_ENTRIES: Final = 100_000
+"""In one file: about 10 MB."""
+
+ITSELF: Final = "trail:"
+"""The subject of an export of the trail."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrailPage:
+    """Some entries, newest first: of one member of staff, or of all (0); `older` is where the next page begins."""
+
+    entries: tuple[AuditEntry, ...]
+    actor_id: int = 0
+    older: str = ""
+    is_newest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TrailFile:
+    """The trail of a time: how many entries, and the file; none where there are no entries, or too many."""
+
+    entries: int
+    content: bytes | None
+
+
+class Trail:
+    """Reads the trail."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def page(self, before: str = "", actor_id: int = 0) -> TrailPage:
+        """The entries before that one, or the newest."""
+        async with self._store.reading() as tx:
+            found = await tx.audit.page(before=before, actor_id=actor_id, limit=PAGE + 1)
+        older = found[PAGE - 1].id if len(found) > PAGE else ""
+        return TrailPage(found[:PAGE], actor_id, older, is_newest=not before)
+
+    async def export(self, span: Span, by: int) -> TrailFile:
+        """The trail of a time, oldest first. That it was taken along is written down before it can be."""
+        content, count = bytearray(table([list(COLUMNS)])), 0
+        async with self._store.reading() as tx:
+            found = await tx.audit.between(span.since, span.until, "", AT_ONCE)
+            while found and count <= MOST_ENTRIES:
+                count += len(found)
+                content += await asyncio.to_thread(_lines, found)
+                found = await tx.audit.between(span.since, span.until, found[-1].id, AT_ONCE)
+        if not 0 < count <= MOST_ENTRIES:
+            return TrailFile(count, None)
+        async with self._store.transaction() as tx:
+            await write_down(tx, by, AuditAction.EXPORTED, ITSELF, self._clock.now(), detail=of_time(span))
+        return TrailFile(count, bytes(content))
+
+
+async def write_down(
+    tx: Transaction,
+    by: int,
+    action: AuditAction,
+    subject: str,
+    now: datetime,
+    *,
+    person_id: int = 0,
+    detail: str = "",
+) -> None:
+    """What `by` does in this transaction; `person_id` is whom it concerns."""
+    entry = AuditEntry(at=now, actor_id=by, action=action, subject=subject, person_id=person_id, detail=detail)
+    await tx.audit.add(entry)
+
+
+async def write_broadcast(tx: Transaction, by: int, broadcast_id: str, did: str, now: datetime) -> None:
+    """What `by` does with a broadcast in this transaction."""
+    await write_down(tx, by, AuditAction.BROADCAST, f"broadcast:{broadcast_id}", now, detail=did)
+
+
+def of_time(span: Span) -> str:
+    """A time as a detail."""
+    return f"{instant(span.since)}/{instant(span.until)}"
+
+
+COLUMNS: Final[dict[str, Callable[[AuditEntry], object]]] = {
+    "at": lambda entry: instant(entry.at),
+    "actor_id": lambda entry: entry.actor_id,
+    "action": lambda entry: entry.action,
+    "subject": lambda entry: safe(entry.subject),
+    "person_id": lambda entry: entry.person_id or "",
+    "detail": lambda entry: safe(entry.detail),
+}
+"""The columns, from the left. docs/operating.md says what each holds."""
+
+
+def _lines(entries: Iterable[AuditEntry]) -> bytes:
+    return table([column(entry) for column in COLUMNS.values()] for entry in entries)

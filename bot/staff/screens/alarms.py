@@ -1,0 +1,144 @@
+"""What operators are told of alarms: that something is wrong, that it still is, and that it is over."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, tzinfo
+
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.order import Order
+from bot.orders.screens import phrases as words
+from bot.orders.screens.status import state_key
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarms import BY_HAND, OF_ORDERS
+
+FACT_SHOWN = 100
+ID_SHOWN = 40
+SHOWN = 8
+"""Alarms in one message; how many more there are is said."""
+
+Orders = Mapping[str, Order]
+"""Reference -> order, of the alarms that are about orders."""
+
+
+def raised(t: Translator, alarm: Alarm, orders: Orders, now: datetime, zone: tzinfo) -> Screen:
+    """Something is wrong, and what to do about it."""
+    return Screen(f"🚨 {line(t, alarm, orders, now, zone)}\n{todo(t, [alarm], orders)}", keyboard(t, alarm))
+
+
+def over(t: Translator, alarm: Alarm, orders: Orders, *, by_hand: bool) -> Screen:
+    """It is right again, or another operator has said that it is seen to."""
+    if by_hand:
+        return Screen(t("alarm.settled", line=_about(t, alarm, orders)))
+    lasted = t.duration((alarm.cleared_at or alarm.raised_at) - alarm.raised_at)
+    return Screen(t("alarm.over", line=_about(t, alarm, orders), duration=lasted))
+
+
+def reminder(t: Translator, alarms: Sequence[Alarm], orders: Orders, now: datetime, zone: tzinfo) -> Screen:
+    """Everything that is still wrong."""
+    rows = settling_rows(t, alarms, "list")
+    status = (Button(t.plain("alarm.status"), data=data.for_alarm("status")),)
+    return Screen(f"{t('alarm.still')}\n\n{lines(t, alarms, orders, now, zone)}", (*rows, status))
+
+
+def none_left(t: Translator) -> Screen:
+    """What stands in a reminder's place once all of it has been seen to."""
+    return Screen(t("alarm.none_left"))
+
+
+def lines(t: Translator, alarms: Sequence[Alarm], orders: Orders, now: datetime, zone: tzinfo) -> Html:
+    """The first few alarms with what to do about each, and how many more there are."""
+    shown, told = alarms[:SHOWN], []
+    for place, alarm in enumerate(shown):
+        # What to do about several that are alike stands once, below the last of them: a message holds no more.
+        alike = [each for each in shown if _sentence(each) == _sentence(alarm)]
+        is_last = all(_sentence(each) != _sentence(alarm) for each in shown[place + 1 :])
+        advice = f"\n{todo(t, alike, orders)}" if is_last else ""
+        told.append(f"🚨 {line(t, alarm, orders, now, zone)}{advice}")
+    if len(alarms) > SHOWN:
+        told.append(t("alarm.more", count=len(alarms) - SHOWN))
+    return Html("\n\n".join(told))
+
+
+def line(t: Translator, alarm: Alarm, orders: Orders, now: datetime, zone: tzinfo) -> Html:
+    """What is wrong and since when, with the order that it is about."""
+    facts = {fact: _shown(value) for fact, value in alarm.facts.items() if fact != "since"}
+    since = words.when(t, _since(alarm), now, zone, up=False)
+    known = {"before": "", "now": "", "count": "", "complaint": "", "message": "", "why": "", "rows": "", **facts}
+    return t(f"alarm.{_sentence(alarm)}", **known, since=since, line=_standing(t, alarm, orders, now))
+
+
+def todo(t: Translator, alarms: Sequence[Alarm], orders: Orders) -> Html:
+    """Return what an operator has to do about alarms that are alike."""
+    return t(f"alarm.todo.{_sentence(alarms[0])}", id=", ".join(_service_id(alarm, orders) for alarm in alarms))
+
+
+def _service_id(alarm: Alarm, orders: Orders) -> str:
+    """Return the id by which the settlement service knows an order, or our reference where it has given none."""
+    order = orders.get(alarm.subject)
+    return words.clipped(order.service_id or alarm.subject if order else alarm.subject, ID_SHOWN)
+
+
+def name(alarm: Alarm) -> str:
+    """What its sentences are named after: its kind, but a service that only makes no orders is told apart."""
+    return "orders_refused" if alarm.facts.get("orders") else str(alarm.kind)
+
+
+def keyboard(t: Translator, alarm: Alarm) -> Keyboard:
+    """That it is seen to can be said of what doesn't end by itself."""
+    if not can_be_settled(alarm):
+        return ()
+    label = "alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "alarm.seen_to"
+    return ((Button(t.plain(label), data=data.for_alarm("done", alarm.kind, alarm.subject)),),)
+
+
+def settling_rows(t: Translator, alarms: Iterable[Alarm], action: str) -> Keyboard:
+    """A button for each of the first few that can be settled; `action` says where the buttons stand."""
+    settled = [alarm for alarm in alarms if can_be_settled(alarm)][:SHOWN]
+    return tuple((_settling(t, alarm, action),) for alarm in settled)
+
+
+def can_be_settled(alarm: Alarm) -> bool:
+    """Whether an operator's word ends it: of an order, of support's group, and of a list that is rightly shorter."""
+    return alarm.kind in BY_HAND or (alarm.kind is AlarmKind.METHODS_SHRUNK and not _is_empty(alarm))
+
+
+def _settling(t: Translator, alarm: Alarm, action: str) -> Button:
+    if alarm.kind in OF_ORDERS:
+        label = t.plain("alarm.seen_to_order", reference=alarm.subject)
+    else:
+        label = t.plain("alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "alarm.seen_to")
+    return Button(label, data=data.for_alarm(action, alarm.kind, alarm.subject))
+
+
+def _about(t: Translator, alarm: Alarm, orders: Orders) -> Html:
+    return t(f"alarm.{name(alarm)}_over", line=_order_line(t, alarm, orders))
+
+
+def _standing(t: Translator, alarm: Alarm, orders: Orders, now: datetime) -> Html | str:
+    order, about = orders.get(alarm.subject), _order_line(t, alarm, orders)
+    return Html(f"{about}\n{t(state_key(order, now))}") if order else about
+
+
+def _order_line(t: Translator, alarm: Alarm, orders: Orders) -> Html | str:
+    order = orders.get(alarm.subject)
+    return words.order_line(t, order) if order else alarm.subject
+
+
+def _since(alarm: Alarm) -> datetime:
+    """When it began; it may have been raised later."""
+    began = alarm.facts.get("since")
+    return datetime.fromisoformat(str(began)) if began else alarm.raised_at
+
+
+def _shown(fact: object) -> int | str:
+    return fact if isinstance(fact, int) else words.clipped(str(fact), FACT_SHOWN)
+
+
+def _sentence(alarm: Alarm) -> str:
+    """Return what the sentences that are only for its beginning are named after."""
+    return "methods_empty" if _is_empty(alarm) else name(alarm)
+
+
+def _is_empty(alarm: Alarm) -> bool:
+    return alarm.kind is AlarmKind.METHODS_SHRUNK and alarm.facts.get("now") == 0

@@ -1,0 +1,1 @@
+"""Support: tickets, the chat of staff, lookups and saved replies."""

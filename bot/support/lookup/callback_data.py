@@ -1,0 +1,78 @@
+"""The query in the data of a button to something looked up: a list's place and what it is of, in at most 50 letters."""
+
+import string
+from datetime import UTC, datetime
+from typing import Final
+
+from bot.support.lookup.query import Sought
+
+LONGEST: Final = 50
+FIELD, VALUE = "~", ","
+DIGITS: Final = string.digits + string.ascii_lowercase
+MINUTE: Final = 60
+
+
+def place(of: object, offset: int = 0) -> str:
+    """A page of the list of something: "1001~6"."""
+    return f"{of}{FIELD}{offset}"
+
+
+def read_place(query: str) -> tuple[str, int]:
+    """What `place` wrote; the first page where it names none."""
+    of, _, offset = query.partition(FIELD)
+    return of, _offset(offset)
+
+
+def finding(sought: Sought, offset: int = 0) -> str | None:
+    """A page of what was found; None where that is too much for a button."""
+    fields = (
+        sought.code,
+        VALUE.join(map(_short, sought.idr)),
+        VALUE.join(map(_short, sought.sats)),
+        _minutes(sought.since),
+        _minutes(sought.until),
+        str(offset),
+    )
+    written = FIELD.join(fields)
+    is_read_back = read_finding(written) == (sought, offset)
+    return written if is_read_back and len(written.encode()) <= LONGEST else None
+
+
+def read_finding(query: str) -> tuple[Sought, int] | None:
+    """What `finding` wrote, or None."""
+    try:
+        code, idr, sats, since, until, offset = query.split(FIELD)
+        return (
+            Sought(code=code, idr=_values(idr), sats=_values(sats), since=_moment(since), until=_moment(until)),
+            _offset(offset),
+        )
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _offset(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= len("9999") else 0
+
+
+def _short(number: int) -> str:
+    digits = ""
+    while number:
+        number, last = divmod(number, len(DIGITS))
+        digits = DIGITS[last] + digits
+    return digits or DIGITS[0]
+
+
+def _values(text: str) -> tuple[int, ...]:
+    """The numbers; none above what a column takes."""
+    values = tuple(int(each, len(DIGITS)) for each in text.split(VALUE)) if text else ()
+    if not all(0 <= value < 2**63 for value in values):
+        raise ValueError("not an amount")
+    return values
+
+
+def _minutes(moment: datetime | None) -> str:
+    return "" if moment is None else _short(int(moment.timestamp()) // MINUTE)
+
+
+def _moment(text: str) -> datetime | None:
+    return datetime.fromtimestamp(int(text, len(DIGITS)) * MINUTE, UTC) if text else None

@@ -1,0 +1,134 @@
+"""What support types to find orders by: a destination, a sum and a day, in any order ("bca 500rb 17/8").
+
+What can be read in several ways is sought in all of them; what can't be read at all is said, never left out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Final
+
+from bot.checkout.parser.sums import Sum, find_sums, meanings
+from bot.checkout.parser.words import Word, words_of
+from bot.core.date_ranges import Span, days, typed
+from bot.core.errors import Rejection
+from bot.core.money import Ambiguous, Amount, parse_amount
+from bot.recipients.methods import PayoutMethod
+from bot.recipients.search import search
+
+LONGEST: Final = 120
+"""Characters of a question; more is a letter."""
+
+LONGEST_DAY: Final = 7
+"""Words of a day, or of two: "17 agu 2026 sampai 18 agu 2026"."""
+
+DAYS_BACK: Final = {"today": 0, "hari ini": 0, "yesterday": 1, "kemarin": 1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """Facts of orders: destination, sum (either currency, as reviewed or as locked), and when they were placed.
+
+    What is empty or None isn't asked for. `until` is outside.
+    """
+
+    code: str = ""
+    idr: tuple[int, ...] = ()
+    sats: tuple[int, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every order would fit."""
+        return not (self.code or self.idr or self.sats or self.since or self.until)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What was understood: `sought`, and the destinations one of which has to be chosen; `unread` is what was not."""
+
+    sought: Sought
+    candidates: tuple[PayoutMethod, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+def read(text: str, methods: Sequence[PayoutMethod], today: date, zone: tzinfo) -> Question:
+    """What `text` asks for among these `methods`; days are those of `zone`, where it is `today`.
+
+    A sum that names its unit goes before a day ("1.5 jt" is no first of May), and a day before a bare figure.
+    """
+    words = words_of(text)
+    if len(text) > LONGEST or not words:
+        return Question(sought=Sought(), unread=(text[:LONGEST].strip(),) if text.strip() else ())
+    sums = find_sums(words)
+    left = _without(words, sums)
+    span, left = _day(left, today, zone)
+    bare, left = _bare_sums(left, methods)
+    amounts = (*(amount for each in sums for amount in meanings(each.value)), *bare)
+    candidates = _destinations(left, methods)
+    return Question(
+        sought=Sought(
+            code=candidates[0].code if len(candidates) == 1 else "",
+            idr=_values(amounts, "IDR"),
+            sats=_values(amounts, "SAT"),
+            since=span.since if span else None,
+            until=span.until if span else None,
+        ),
+        candidates=candidates if len(candidates) > 1 else (),
+        unread=() if candidates else tuple(word.text for word in left),
+    )
+
+
+def _values(amounts: Sequence[Amount], currency: str) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(each.value for each in amounts if each.currency == currency))
+
+
+def _without(words: Sequence[Word], sums: Sequence[Sum]) -> list[Word]:
+    taken = {place for each in sums for place in range(each.start, each.stop)}
+    return [word for place, word in enumerate(words) if place not in taken]
+
+
+def _day(words: list[Word], today: date, zone: tzinfo) -> tuple[Span | None, list[Word]]:
+    """The longest stretch of words that names a day or a time, and the words around it."""
+    for length in range(min(LONGEST_DAY, len(words)), 0, -1):
+        for start in range(len(words) - length + 1):
+            span = _span(" ".join(word.folded for word in words[start : start + length]), today, zone)
+            if span is not None:
+                return span, [*words[:start], *words[start + length :]]
+    return None, words
+
+
+def _span(text: str, today: date, zone: tzinfo) -> Span | None:
+    back = DAYS_BACK.get(text)
+    if back is None:
+        return typed(text, today, zone)
+    day = today - timedelta(days=back)
+    return days(day, day, zone)
+
+
+def _bare_sums(words: list[Word], methods: Sequence[PayoutMethod]) -> tuple[list[Amount], list[Word]]:
+    """The sums among figures without a unit, and the other words. A bank's own code ("014") is no sum."""
+    codes = {method.code for method in methods}
+    amounts, others = list[Amount](), list[Word]()
+    for word in words:
+        found = () if word.text in codes or not word.text[0].isdecimal() else _readings(word.text)
+        amounts.extend(found)
+        if not found:
+            others.append(word)
+    return amounts, others
+
+
+def _readings(text: str) -> tuple[Amount, ...]:
+    try:
+        value = parse_amount(text)
+    except Rejection:
+        return ()
+    return value.readings if isinstance(value, Ambiguous) else (value,)
+
+
+def _destinations(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> tuple[PayoutMethod, ...]:
+    if not words:
+        return ()
+    found = search(" ".join(word.text for word in words), methods)
+    return (found.hit,) if found.hit else found.candidates

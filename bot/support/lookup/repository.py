@@ -1,0 +1,129 @@
+"""What support looks up: read from indexes, however many orders there are; or along one from its newest end."""
+
+from typing import Any
+
+from sqlalchemy import Integer, Select, Text, and_, bindparam, case, false, func, or_, select, true
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import nested_json as nested
+from bot.infra.db.columns import constant
+from bot.infra.db.vault import Vault
+from bot.orders.order import Order
+from bot.orders.repository import NEWEST_FIRST, NOT_ENDED
+from bot.orders.rows import COLUMNS, to_order_if_readable
+from bot.orders.tables import IS_CLAIMED, orders
+from bot.orders.timeline import FAILED
+from bot.recipients.methods import PayoutMethod
+from bot.support.lookup.model import PersonTally
+from bot.support.lookup.query import Sought
+from bot.users.model import Person
+from bot.users.repository import to_person
+from bot.users.tables import HAS_USERNAME, people
+
+MOST_ALIKE = 200
+"""Orders that a fragment is looked for in; with more, it is too short to name one."""
+
+SPECIAL = frozenset("%_\\")
+"""What means something else to LIKE, and stands in no name."""
+
+LIMIT, OFFSET = bindparam("limit", type_=Integer()), bindparam("offset", type_=Integer())
+ALL = select(*COLUMNS).order_by(*NEWEST_FIRST).limit(LIMIT).offset(OFFSET)
+# Each of these two reads an index alone, and the table only for what was found.
+REFERENCES = (
+    select(orders.c.reference)
+    .where(orders.c.reference.contains(bindparam("capitals", type_=Text()), autoescape=False))
+    .order_by(*NEWEST_FIRST)
+    .limit(MOST_ALIKE)
+)
+SERVICE_IDS = (
+    select(orders.c.service_id)
+    .where(IS_CLAIMED, func.lower(orders.c.service_id).contains(bindparam("small", type_=Text()), autoescape=False))
+    .limit(MOST_ALIKE)
+)
+NAMED_LIKE = ALL.where(or_(orders.c.reference.in_(REFERENCES), orders.c.service_id.in_(SERVICE_IDS)))
+
+FIRST_OF_CODES = select(func.min(orders.c.reference)).group_by(orders.c.method_code)
+METHODS = (
+    select(orders.c.reference, orders.c.method)
+    .where(orders.c.reference.in_(FIRST_OF_CODES))
+    .order_by(orders.c.method_code)
+)
+
+CALLED = (
+    select(people)
+    .where(HAS_USERNAME, people.c.username == bindparam("called"))
+    .order_by(people.c.seen_at.desc(), people.c.id)
+)
+HAS_PAID = orders.c.is_paid.is_(true())
+IS_UNDER_WAY = orders.c.phase.in_([constant(phase) for phase in NOT_ENDED])
+TALLY = select(
+    func.count(),
+    *(
+        func.coalesce(func.sum(case((kind, 1), else_=0)), 0)
+        for kind in (IS_UNDER_WAY, HAS_PAID, HAS_PAID & (orders.c.state == constant(FAILED)))
+    ),
+).where(orders.c.person_id == bindparam("person"))
+
+
+class SqlLookups:
+    """`Lookups`, over the tables of orders and persons."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def orders_named_like(self, fragment: str, *, limit: int, offset: int) -> tuple[Order, ...]:
+        """Those whose reference or id of the service has `fragment` in it, in small or capital letters."""
+        if not fragment or set(fragment) & SPECIAL:
+            return ()
+        known = {"capitals": fragment.upper(), "small": fragment.lower(), "limit": limit, "offset": offset}
+        return await self._orders(NAMED_LIKE, known)
+
+    async def orders_like(self, sought: Sought, *, limit: int, offset: int) -> tuple[Order, ...]:
+        """Those that fit all that is sought."""
+        return await self._orders(_fitting(sought), {"limit": limit, "offset": offset})
+
+    async def methods(self) -> tuple[PayoutMethod, ...]:
+        """Where orders have gone so far, each code once: also what the live list doesn't have any more."""
+        found = (await self._connection.execute(METHODS)).mappings()
+        read = (sealing.read_unopened(self._vault, orders.name, dict(row), _method) for row in found)
+        return tuple(filter(None, read))
+
+    async def people_called(self, username: str) -> tuple[Person, ...]:
+        """Those whose public name it was when they were last here; that may be several, the last seen first."""
+        found = (await self._connection.execute(CALLED, {"called": username})).mappings()
+        return sealing.readable(self._vault, people.name, found, to_person)
+
+    async def tally(self, person_id: int) -> PersonTally:
+        """The person's orders in figures."""
+        counted = (await self._connection.execute(TALLY, {"person": person_id})).one()
+        placed, under_way, paid, failed = map(int, counted)
+        return PersonTally(orders=placed, under_way=under_way, paid=paid, failed=failed)
+
+    async def _orders(self, statement: Select[Any], known: dict[str, Any]) -> tuple[Order, ...]:
+        found = await self._connection.execute(statement, known)
+        return tuple(filter(None, (to_order_if_readable(row, self._vault) for row in found)))
+
+
+def _method(known: dict[str, Any]) -> PayoutMethod:
+    return nested.to_method(known["method"])
+
+
+def _fitting(sought: Sought) -> Select[Any]:
+    either = [
+        column.in_(values)
+        for columns, values in (
+            ((orders.c.idr, orders.c.expected_idr), sought.idr),
+            ((orders.c.sats, orders.c.expected_sats), sought.sats),
+        )
+        for column in columns
+        if values
+    ]
+    wanted = [
+        *([orders.c.method_code == sought.code] if sought.code else []),
+        *([or_(false(), *either)] if either else []),
+        *([orders.c.created_at >= sought.since] if sought.since else []),
+        *([orders.c.created_at < sought.until] if sought.until else []),
+    ]
+    return ALL.where(and_(true(), *wanted))

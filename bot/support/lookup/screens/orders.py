@@ -1,0 +1,128 @@
+"""What support's looking up has found: orders in pages, masked, each with a button to its own page."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta, tzinfo
+
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.order import Order
+from bot.orders.screens import phrases as words
+from bot.orders.screens.status import mark, state_key
+from bot.recipients.methods import PayoutMethod
+from bot.support.cases import Case
+from bot.support.lookup.query import Sought
+from bot.support.lookup.service import PAGE, Page
+from bot.support.reveal import screens as staff_reveal
+from bot.support.staff import callback_data as data
+from bot.support.staff.screens import case as staff_case
+
+COLUMNS = 3
+OPEN_TICKETS = 3
+"""Buttons to tickets on an order's page."""
+
+Turn = Callable[[int], str | None]
+"""The callback data of the page that begins at an offset; None where no button can hold it."""
+
+
+def orders(t: Translator, title: Html, page: Page[Order], turn: Turn, *, now: datetime, zone: tzinfo) -> Screen:
+    """A page of anybody's orders, newest first."""
+    entries = [f"{entry(t, order, now, zone)}\n{_whose(t, order)}" for order in page.items]
+    return _listed(t, title, entries, page, turn)
+
+
+def orders_of(t: Translator, person_id: int, page: Page[Order], turn: Turn, *, now: datetime, zone: tzinfo) -> Screen:
+    """A page of one person's orders, newest first."""
+    title = t("lookup.orders_of", person=str(person_id))
+    return _listed(t, title, [entry(t, order, now, zone) for order in page.items], page, turn, person_row(t, person_id))
+
+
+def _listed(
+    t: Translator, title: Html, entries: Sequence[str], page: Page[Order], turn: Turn, *more: tuple[Button, ...]
+) -> Screen:
+    text = "\n\n".join([title, *(entries or [t("lookup.nothing")])])
+    return Screen(text, (*choices(page.items), *turns(t, page, turn), *more))
+
+
+def entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
+    """An order in a list of one person's: what, where to (masked), when, and how it stands."""
+    return t(
+        "lookup.order",
+        mark=mark(order, now),
+        amount=t.rupiah(order.idr or order.expected_idr),
+        destination=words.destination(order.method, order.number),
+        reference=order.reference,
+        at=words.when(t, order.created_at, now, zone, up=False),
+        state=t(state_key(order, now)),
+    )
+
+
+def _whose(t: Translator, order: Order) -> Html:
+    return t("lookup.order_of", person=str(order.person_id)) if order.person_id else t("lookup.order_forgotten")
+
+
+def choices(orders: Sequence[Order]) -> Keyboard:
+    """A button to each order's page."""
+    buttons = [Button(order.reference, data=data.for_lookup("order", order.reference)) for order in orders]
+    return tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
+
+
+def turns(t: Translator, page: Page[object], turn: Turn) -> Keyboard:
+    """The neighbouring pages."""
+    back = turn(max(page.offset - PAGE, 0)) if page.offset else None
+    more = turn(page.offset + PAGE) if page.has_more else None
+    row = (
+        *([Button(t.plain("lookup.back"), data=back)] if back else []),
+        *([Button(t.plain("lookup.more"), data=more)] if more else []),
+    )
+    return (row,) if row else ()
+
+
+def order(t: Translator, case: Case, now: datetime, zone: tzinfo, default_locale: str) -> Screen:
+    """An order's page: its case, and the ways to its person and its tickets."""
+    text = staff_case.text(t, case, now, zone, default_locale=default_locale)
+    about = [ticket for ticket in case.tickets if case.order and ticket.order_reference == case.order.reference]
+    tickets = tuple(
+        Button(ticket.reference, data=data.for_staff(ticket.reference, "show")) for ticket in about[:OPEN_TICKETS]
+    )
+    refresh = data.for_lookup("order", case.order.reference) if case.order else data.for_lookup("order", "")
+    has_recipient = case.order is not None and case.order.has_recipient
+    reveal = (staff_reveal.button(t, case.order.reference),) if case.order and has_recipient else ()
+    ways = (*person_row(t, case.person_id), *reveal)
+    rows = [row for row in (tickets, ways, (Button(t.plain("button.refresh"), data=refresh),)) if row]
+    return Screen(text, tuple(rows))
+
+
+def person_row(t: Translator, person_id: int) -> tuple[Button, ...]:
+    """The way to a person's page; none to somebody who has been forgotten."""
+    if not person_id:
+        return ()
+    return (Button(t.plain("lookup.person"), data=data.for_lookup("person", str(person_id))),)
+
+
+def sought(t: Translator, wanted: Sought, method: PayoutMethod | None, zone: tzinfo) -> Html:
+    """What is being looked for, as it was understood."""
+    sums = [*map(t.rupiah, wanted.idr), *map(t.sats, wanted.sats)]
+    either = [first if not rest else t.plain("lookup.either", one=first, other=rest) for first, rest in _pairs(sums)]
+    where = words.name(method) if method else words.quoted(wanted.code) if wanted.code else ""
+    parts = [part for part in (where, *either, _days(t, wanted, zone)) if part]
+    return t("lookup.sought", what=" · ".join(parts))
+
+
+def choose(t: Translator, candidates: Sequence[PayoutMethod], find: Callable[[str], str | None]) -> Screen:
+    """Which of several destinations is meant; `find` gives a button's data for a code."""
+    rows = [
+        (Button(words.name(method), data=found),) for method in candidates if (found := find(method.code)) is not None
+    ]
+    return Screen(t("lookup.which"), tuple(rows))
+
+
+def _pairs(sums: Sequence[str]) -> list[tuple[str, str]]:
+    """All sums as one: the first, and the others behind it."""
+    return [(sums[0], " / ".join(sums[1:]))] if sums else []
+
+
+def _days(t: Translator, wanted: Sought, zone: tzinfo) -> str:
+    if wanted.since is None or wanted.until is None:
+        return ""
+    first, last = t.date(wanted.since, zone), t.date(wanted.until - timedelta(minutes=1), zone)
+    return first if first == last else t.plain("lookup.days", first=first, last=last)

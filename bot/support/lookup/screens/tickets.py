@@ -1,0 +1,107 @@
+"""Tickets in pages, with the lists there are and how many each holds; and the page of one ticket."""
+
+from dataclasses import replace
+from datetime import datetime, tzinfo
+
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.operations.screens import ticket_times
+from bot.orders.order import Order
+from bot.orders.screens import phrases as words
+from bot.support.cases import Case
+from bot.support.lookup.callback_data import place
+from bot.support.lookup.screens.orders import COLUMNS, Turn, person_row, turns
+from bot.support.lookup.service import Page, TicketPage
+from bot.support.model import TicketFilter
+from bot.support.reply_times import TicketFigures
+from bot.support.staff import callback_data as data
+from bot.support.staff.screens import case as staff_case
+from bot.support.staff.screens import ticket as staff_ticket
+from bot.support.ticket import Ticket
+
+About = tuple[Ticket, Order | None]
+"""A ticket, and the order that it is about."""
+
+HERE = "here"
+"""Says that the ticket's page takes its own place."""
+
+FILTERS_IN_ROWS = ((TicketFilter.OPEN, TicketFilter.MINE), (TicketFilter.UNCLAIMED, TicketFilter.CLOSED))
+
+
+def screen(t: Translator, listed: TicketPage, figures: TicketFigures, now: datetime, zone: tzinfo) -> Screen:
+    """A page of one of the lists; at its foot, how long people of the last week have waited."""
+
+    def turn(offset: int) -> str:
+        return data.for_lookup("tickets", place(listed.which, offset))
+
+    title = t(f"lookup.tickets.{listed.which}", count=listed.counts[listed.which])
+    shown = _list(t, title, listed.page, turn, now=now, zone=zone, more=_filters(t, listed))
+    times = ticket_times.lines(t, figures)
+    return replace(shown, text=f"{shown.text}\n\n<b>{t('figures.week')}</b>\n{times}") if times else shown
+
+
+def of_person(t: Translator, person_id: int, page: Page[About], turn: Turn, *, now: datetime, zone: tzinfo) -> Screen:
+    """A page of a person's tickets, the open ones first."""
+    title = t("lookup.tickets_of", person=str(person_id))
+    return _list(t, title, page, turn, now=now, zone=zone, more=(person_row(t, person_id),))
+
+
+def one(
+    t: Translator, ticket: Ticket, case: Case, now: datetime, zone: tzinfo, *, default_locale: str, link: str | None
+) -> Screen:
+    """A ticket's page: its card as it is now, and the ways on; `link` is to where it is talked about."""
+    card = staff_ticket.card(t, ticket, case, now, zone, default_locale=default_locale)
+    ways = (
+        *([Button(case.order.reference, data=data.for_lookup("order", case.order.reference))] if case.order else []),
+        *person_row(t, case.person_id),
+    )
+    there = (Button(t.plain("lookup.go_there"), url=link),) if link else ()
+    refresh = Button(t.plain("button.refresh"), data=data.for_staff(ticket.reference, "show", HERE))
+    rows = [row for row in (*card.keyboard, there, (*ways, refresh)) if row]
+    return Screen(card.text, tuple(rows))
+
+
+def _list(
+    t: Translator, title: Html, page: Page[About], turn: Turn, *, now: datetime, zone: tzinfo, more: Keyboard
+) -> Screen:
+    entries = [_entry(t, *each, now=now, zone=zone) for each in page.items] or [t("lookup.no_tickets")]
+    buttons = [Button(each.reference, data=data.for_staff(each.reference, "show")) for each, _ in page.items]
+    rows = tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
+    return Screen("\n\n".join([title, *entries]), (*rows, *turns(t, page, turn), *more))
+
+
+def _entry(t: Translator, ticket: Ticket, order: Order | None, *, now: datetime, zone: tzinfo) -> str:
+    what = t("lookup.ticket_without") if order is None else words.order_line(t, order)
+    return f"{_standing(t, ticket, now, zone)}\n{what}"
+
+
+def _standing(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> str:
+    """Its reference, why and when it was opened, whose it is, and since when its person waits or it is closed."""
+    lines = [
+        t(
+            "lookup.ticket",
+            line=staff_case.ticket_line(t, ticket),
+            cause=t(f"lookup.cause.{ticket.cause}"),
+            at=words.when(t, ticket.created_at, now, zone, up=False),
+        )
+    ]
+    if ticket.waits_since is not None:
+        lines.append(t("lookup.waits", duration=t.duration(now - ticket.waits_since)))
+    if ticket.closed_at is not None and ticket.close_reason is not None:
+        at = words.when(t, ticket.closed_at, now, zone, up=False)
+        lines.append(t("lookup.closed", reason=t(f"staff_ticket.reason.{ticket.close_reason}"), at=at))
+    return "\n".join(lines)
+
+
+def _filters(t: Translator, listed: TicketPage) -> Keyboard:
+    """The lists, the one that is shown marked (pressed, it is brought up to date)."""
+    return tuple(
+        tuple(
+            Button(
+                ("• " if which is listed.which else "") + t.plain(f"lookup.list.{which}", count=listed.counts[which]),
+                data=data.for_lookup("tickets", place(which)),
+            )
+            for which in row
+        )
+        for row in FILTERS_IN_ROWS
+    )

@@ -1,0 +1,77 @@
+"""A person as support sees them: an id, a language, how they stand, and the ways to their orders and tickets."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, tzinfo
+
+from bot.infra.i18n import Html, Translator, choose, zone_name
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.screens import phrases as words
+from bot.support.lookup.callback_data import place
+from bot.support.lookup.screens import orders as staff_lookup
+from bot.support.lookup.service import About
+from bot.support.staff import callback_data as data
+from bot.support.staff.screens import case as staff_case
+from bot.users.model import Person
+
+
+def screen(t: Translator, about: About, now: datetime, zone: tzinfo, default_locale: str) -> Screen:
+    """The page: nothing on it is a name, or what they wrote."""
+    parts = [
+        "\n".join([_heading(t, about, default_locale), *_standing(t, about.person, now, zone)]),
+        "\n".join([_tally(t, about), *_latest(t, about, now, zone)]),
+        "\n".join([t("lookup.tickets_of_person"), *(f"• {staff_case.ticket_line(t, each)}" for each in about.tickets)])
+        if about.tickets
+        else "",
+    ]
+    return Screen("\n\n".join(part for part in parts if part), _keyboard(t, about))
+
+
+def several(t: Translator, ids: Sequence[int]) -> Screen:
+    """A public name that was several people's, one after the other: the last seen first."""
+    rows = tuple((Button(str(each), data=data.for_lookup("person", str(each))),) for each in ids)
+    return Screen(t("lookup.several_people"), rows)
+
+
+def _heading(t: Translator, about: About, default_locale: str) -> Html:
+    person = about.person
+    locale = choose(person.locale, person.language_code, default_locale) if person else default_locale
+    return t("case.person", id=str(about.person_id), language=t(f"broadcast.language.{locale}"))
+
+
+def _standing(t: Translator, person: Person | None, now: datetime, zone: tzinfo) -> Iterator[Html]:
+    if person is None:
+        return
+    yield t("lookup.known_since", at=words.when(t, person.created_at, now, zone, up=False))
+    if person.seen_at is not None:
+        yield t("lookup.last_seen", day=words.day(t, person.seen_at, now, zone))
+    yield t("lookup.their_zone", zone=zone_name(now.astimezone(person.zone), person.zone))
+    if person.blocked_at is not None:
+        yield t("lookup.blocked", at=words.when(t, person.blocked_at, now, zone, up=False))
+    if person.delete_asked_at is not None:
+        yield t("lookup.leaving", at=words.when(t, person.delete_asked_at, now, zone, up=False))
+
+
+def _tally(t: Translator, about: About) -> Html:
+    tally = about.tally
+    if not tally.orders:
+        return t("lookup.no_orders")
+    return t("lookup.tally", orders=tally.orders, under_way=tally.under_way, paid=tally.paid, failed=tally.failed)
+
+
+def _latest(t: Translator, about: About, now: datetime, zone: tzinfo) -> Iterator[str]:
+    for order in about.orders:
+        yield f"\n{staff_lookup.entry(t, order, now, zone)}"
+
+
+def _keyboard(t: Translator, about: About) -> Keyboard:
+    tickets = tuple(Button(each.reference, data=data.for_staff(each.reference, "show")) for each in about.tickets)
+    lists = (
+        *([_list(t, "lookup.all_orders", "orders", about.person_id)] if about.tally.orders else []),
+        *([_list(t, "lookup.all_tickets", "matters", about.person_id)] if about.tickets else []),
+        Button(t.plain("button.refresh"), data=data.for_lookup("person", str(about.person_id))),
+    )
+    return (*staff_lookup.choices(about.orders), *((tickets,) if tickets else ()), lists)
+
+
+def _list(t: Translator, label: str, what: str, person_id: int) -> Button:
+    return Button(t.plain(label), data=data.for_lookup(what, place(person_id)))

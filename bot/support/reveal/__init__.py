@@ -1,0 +1,1 @@
+"""Show a full recipient to a support agent for one minute."""

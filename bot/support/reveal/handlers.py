@@ -1,0 +1,132 @@
+"""Seeing a full recipient: asked for from anywhere, shown only where nobody else reads along.
+
+The question and the recipient come in the private chat of whoever pressed, and each step looks anew whether they may.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from telegram import Update
+
+from bot.checkout.screens import start
+from bot.checkout.screens.parts import with_way_back
+from bot.core.errors import Rejection
+from bot.infra.telegram.outbound.sender import Delivered, Unreachable
+from bot.infra.telegram.ui import questions
+from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Visit
+from bot.support.reveal import screens
+from bot.support.reveal.rules import Reason, read_reason
+from bot.support.staff import callback_data as data
+from bot.support.staff.session import StaffVisit, press
+from bot.users.model import Person
+
+REASON: Final = "reveal"
+
+
+def handlers() -> list[Handler]:
+    """The buttons."""
+    return [press(data.REVEAL_PATTERN, _pressed)]
+
+
+async def _pressed(staff: StaffVisit, update: Update, _: Context) -> None:
+    query = update.callback_query
+    wish = data.read_reveal_press((query.data or "") if query else "")
+    act = ACTIONS.get(wish.action) if wish else None
+    if wish is None or act is None or (act is not _ask and not staff.is_private):
+        await staff.toast("staff.gone", alert=True)
+        return
+    try:
+        await act(staff, wish.name, wish.argument)
+    except Rejection as rejection:
+        await _refuse(staff.visit, rejection)
+
+
+async def _ask(staff: StaffVisit, reference: str, _: str) -> None:
+    """Ask why, in private."""
+    desk, visit = staff.desk, staff.visit
+    order = await desk.revealing.order(staff.person.id, reference)
+    await visit.acknowledge(None if staff.is_private else visit.t.plain("reveal.look_in_private"))
+    screen = screens.asking(visit.t, order)
+    sent = await desk.messenger.send_text(staff.person.id, screen.text, screen.keyboard, lane="talk")
+    if isinstance(sent, Unreachable):
+        await staff.say(screens.unreachable(staff.t, desk.messenger.username))
+    elif not isinstance(sent, Delivered):
+        await staff.say(Screen(staff.t("reveal.not_asked")))
+
+
+async def _for(staff: StaffVisit, reference: str, reason: str) -> None:
+    """One of the usual reasons."""
+    if reason not in set(Reason):
+        await staff.toast("staff.gone", alert=True)
+        return
+    await staff.visit.acknowledge()
+    await _reveal(staff.visit, reference, reason, question=staff.message_id)
+    if staff.message_id is not None:
+        await staff.desk.messenger.delete(staff.chat_id, staff.message_id, lane="talk")
+
+
+async def _type(staff: StaffVisit, reference: str, _: str) -> None:
+    """Another reason: it takes the place of the buttons."""
+    order = await staff.desk.revealing.order(staff.person.id, reference)
+    await staff.visit.acknowledge()
+    await questions.ask(staff.visit, REASON, screens.typing(staff.visit.t, order), reference)
+
+
+async def _hide(staff: StaffVisit, _: str, reveal_id: str) -> None:
+    has_hidden = await staff.desk.revealing.hide(staff.person.id, reveal_id)
+    await staff.visit.acknowledge(None if has_hidden else staff.visit.t.plain("staff.gone"))
+
+
+async def reason_typed(visit: Visit, reference: str, text: str) -> None:
+    """A reason in words. Whoever is no supporter any more has been asked in vain."""
+    try:
+        order = await visit.desk.revealing.order(visit.person.id, reference)
+    except Rejection:
+        await _keep(visit, questions.answered(visit))
+        await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
+        return
+    try:
+        reason = read_reason(text)
+    except Rejection as rejection:
+        visit.notice = visit.reason(rejection)
+        await visit.show(screens.typing(visit.t, order))
+        return
+    try:
+        await _reveal(visit, reference, reason, answered=questions.answered(visit))
+    except Rejection as rejection:
+        await _keep(visit, visit.person)
+        await _refuse(visit, rejection)
+
+
+async def _reveal(
+    visit: Visit, reference: str, reason: str, *, question: int | None = None, answered: Person | None = None
+) -> None:
+    is_new = await visit.desk.revealing.reveal(visit.person.id, reference, reason, question=question, answered=answered)
+    if not is_new:
+        await visit.post(Screen(visit.t("reveal.shown_already")))
+        if answered is not None:
+            await _keep(visit, answered)
+
+
+async def _refuse(visit: Visit, rejection: Rejection) -> None:
+    """Over the screen, where a press waits for its answer; else in words of its own, in private."""
+    if visit.query_id is not None:
+        await visit.acknowledge(visit.t.plain(rejection.key, **rejection.arguments), alert=True)
+    else:
+        await visit.post(Screen(visit.reason(rejection)))
+
+
+async def _keep(visit: Visit, person: Person) -> None:
+    async with visit.desk.store.transaction() as tx:
+        await tx.people.save(person)
+
+
+ACTIONS: Mapping[str, Callable[[StaffVisit, str, str], Awaitable[None]]] = {
+    "ask": _ask,
+    "for": _for,
+    "type": _type,
+    "hide": _hide,
+}
+"""What a button does. All but the question are for the private chat alone."""

@@ -1,0 +1,60 @@
+"""The message in a supporter's private chat that shows a full recipient for a minute; edited, never sent anew."""
+
+from collections.abc import Callable
+
+from bot.infra.db.ports import Store
+from bot.infra.i18n import Translations, Translator
+from bot.infra.outbox.model import Outcome, Told, Untellable
+from bot.infra.outbox.rendering import kept
+from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger
+from bot.infra.telegram.outbound.sender import Outcome as Sent
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import Order
+from bot.orders.screens.phrases import translator_for
+from bot.staff.model import Reveal
+from bot.support.reveal import screens
+from bot.users.model import Person
+
+Show = Callable[[Translator, Person | None], Screen]
+
+
+class RevealMessages:
+    """`RevealScreen`, in Telegram. All its calls share a lane: in a chat they arrive in the order they were made."""
+
+    def __init__(self, store: Store, messenger: Messenger, translations: Translations, default_locale: str) -> None:
+        self._store = store
+        self._messenger = messenger
+        self._translations = translations
+        self._default_locale = default_locale
+
+    async def open(self, staff_id: int, order: Order) -> Outcome:
+        """Send it, masked, and so that it can't be forwarded or copied as long as it exists."""
+        screen = await self._screen(staff_id, lambda t, _: screens.opened(t, order))
+        return kept(await self._messenger.send_text(staff_id, screen.text, lane="talk", protected=True))
+
+    async def show(self, reveal: Reveal, order: Order) -> Outcome:
+        """Put the full recipient in."""
+        edited = await self._edit(reveal, lambda t, who: screens.shown(t, reveal, order, who))
+        return Untellable("the message is gone") if isinstance(edited, Gone) else kept(edited)
+
+    async def mask(self, reveal: Reveal, order: Order | None) -> Outcome:
+        """Take it out again. A message that can't be edited is deleted, and one that is gone shows nothing."""
+        if reveal.message_id is None:
+            return Told()
+        edited = await self._edit(reveal, lambda t, _: screens.masked(t, reveal, order))
+        if not isinstance(edited, Gone | Invalid):
+            return kept(edited)
+        return kept(await self._messenger.delete(reveal.staff_id, reveal.message_id, lane="talk"))
+
+    async def _edit(self, reveal: Reveal, show: Show) -> Sent:
+        if reveal.message_id is None:
+            return Gone()
+        screen = await self._screen(reveal.staff_id, show)
+        return await self._messenger.edit_text(
+            reveal.staff_id, reveal.message_id, screen.text, screen.keyboard, lane="talk"
+        )
+
+    async def _screen(self, staff_id: int, show: Show) -> Screen:
+        async with self._store.reading() as tx:
+            person = await tx.people.get(staff_id)
+        return show(translator_for(self._translations, person, self._default_locale), person)

@@ -1,0 +1,70 @@
+"""Seeing a full recipient: why it is needed, the recipient for a minute, and what is left of it then."""
+
+from bot.core.zones import PRESUMED
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.order import Order
+from bot.orders.screens import phrases as words
+from bot.staff.model import Reveal
+from bot.support.reveal.rules import Reason
+from bot.support.staff import callback_data as data
+from bot.users.model import Person
+
+
+def button(t: Translator, reference: str) -> Button:
+    """Leads to the question why, in the private chat of whoever presses."""
+    return Button(t.plain("reveal.button"), data=data.for_reveal(reference, "ask"))
+
+
+def asking(t: Translator, order: Order) -> Screen:
+    """Why: the usual reasons, or one that is typed."""
+    usual = [_choice(t, order, f"reveal.reason_{reason}", "for", reason) for reason in Reason]
+    other = _choice(t, order, "reveal.other", "type")
+    return Screen(t("reveal.ask", line=words.order_line(t, order)), tuple((each,) for each in (*usual, other)))
+
+
+def typing(t: Translator, order: Order) -> Screen:
+    """What is typed next is the reason."""
+    return Screen(t("reveal.type", line=words.order_line(t, order)))
+
+
+def opened(t: Translator, order: Order) -> Screen:
+    """Sent before anything is revealed."""
+    return Screen(t("reveal.opened", line=words.order_line(t, order)))
+
+
+def shown(t: Translator, reveal: Reveal, order: Order, person: Person | None) -> Screen:
+    """All that is known of the recipient, and until when it stands there."""
+    zone = person.zone if person is not None else PRESUMED
+    text = t(
+        "reveal.shown_named" if order.holder else "reveal.shown",
+        line=words.order_line(t, order),
+        name=words.full_name(order.method),
+        number=order.number,
+        holder=order.holder or "",
+        until=words.moment(t, reveal.until, zone),
+    )
+    hide = Button(t.plain("reveal.hide"), data=data.for_reveal(order.reference, "hide", reveal.id))
+    return Screen(text, ((hide,),))
+
+
+def masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
+    """What is left: which order it was. A forgotten one can't be asked for again."""
+    line: Html | str = words.order_line(t, order) if order is not None else reveal.reference
+    can_be_asked = order is not None and order.has_recipient
+    again = Button(t.plain("reveal.again"), data=data.for_reveal(reveal.reference, "ask"))
+    return Screen(t("reveal.masked", line=line), ((again,),) if can_be_asked else ())
+
+
+def unreachable(t: Translator, username: str) -> Screen:
+    """The bot can't write to whoever asked: they have yet to press Start, or have blocked it."""
+    return Screen(t("reveal.unreachable"), private_row(t, username))
+
+
+def private_row(t: Translator, username: str) -> Keyboard:
+    """The way into the private chat."""
+    return ((Button(t.plain("reveal.open_private"), url=f"https://t.me/{username}?start=staff"),),) if username else ()
+
+
+def _choice(t: Translator, order: Order, label: str, action: str, argument: str = "") -> Button:
+    return Button(t.plain(label), data=data.for_reveal(order.reference, action, argument))

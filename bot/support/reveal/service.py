@@ -1,0 +1,132 @@
+"""A full recipient for support's eyes: with a reason, for a minute, written down before anything can be seen.
+
+The order of things makes it sure. A message that shows nothing is sent first; then its id, the reason and the end are
+kept in one transaction; only then is that very message changed to show the recipient. Whatever is killed in between,
+what can be seen is known, and is masked when its minute is over: by this process or by the next one.
+"""
+
+import hashlib
+import secrets
+
+from bot.core.clock import Clock
+from bot.core.errors import Rejection
+from bot.infra.db.ports import Store, Transaction
+from bot.infra.outbox.model import RevealScreen, Told
+from bot.orders.order import Order
+from bot.staff.audit import write_down
+from bot.staff.model import AuditAction, Reveal
+from bot.staff.roles import SupportRoom
+from bot.support.reveal.masking import Masking
+from bot.support.reveal.rules import SHOWN_FOR
+from bot.users.model import Person
+
+
+class Revealing:
+    """`masking` looks after whatever is shown from here on."""
+
+    def __init__(
+        self, *, store: Store, clock: Clock, room: SupportRoom, screen: RevealScreen, masking: Masking
+    ) -> None:
+        self._store, self._clock, self._room, self._screen = store, clock, room, screen
+        self._masking = masking
+
+    async def order(self, staff_id: int, reference: str) -> Order:
+        """The order whose recipient this member of staff may ask for.
+
+        Raises:
+            Rejection: there is none, its recipient was forgotten, or they are no supporter (any more).
+        """
+        async with self._store.reading() as tx:
+            return await self._allowed(tx, staff_id, reference)
+
+    async def reveal(
+        self, staff_id: int, reference: str, reason: str, *, question: int | None = None, answered: Person | None = None
+    ) -> bool:
+        """Show it in their private chat; False where it is being shown there already.
+
+        `question` is the message whose button was pressed: a press that is handled again after a crash shows nothing a
+        second time. `answered` is who has typed the reason: saved with it, so that it isn't taken in twice.
+
+        Raises:
+            Rejection: as `order` does; or nothing could be shown, or an earlier one couldn't be masked yet.
+        """
+        order = await self.order(staff_id, reference)
+        await self._masking.mask_due_of(staff_id)
+        async with self._store.reading() as tx:
+            mine = [each for each in await tx.reveals.unmasked() if each.staff_id == staff_id]
+            reveal_id = _id_of(staff_id, reference, question)
+            earlier = await tx.reveals.get(reveal_id)
+        if any(self._masking.is_due(each) for each in mine):
+            raise Rejection("reveal.still_to_mask")
+        shown = next((each for each in mine if each.reference == reference), None)
+        if shown is None and earlier is not None:
+            return True
+        kept = shown or await self._begin(reveal_id, order, staff_id, reason, answered)
+        if not await self._show(kept):
+            raise Rejection("reveal.not_shown")
+        return shown is None
+
+    async def hide(self, staff_id: int, reveal_id: str) -> bool:
+        """Mask one before its time; False where it isn't theirs, or is masked already."""
+        async with self._store.reading() as tx:
+            reveal = await tx.reveals.get(reveal_id)
+        if reveal is None or reveal.staff_id != staff_id or reveal.masked_at is not None:
+            return False
+        await self._masking.mask(reveal)
+        return True
+
+    async def _allowed(self, tx: Transaction, staff_id: int, reference: str) -> Order:
+        if staff_id not in self._room.supporters:
+            raise Rejection("staff.not_yours")
+        order = await tx.orders.get(reference)
+        if order is None:
+            raise Rejection("staff.gone")
+        if not order.has_recipient:
+            raise Rejection("reveal.forgotten")
+        return order
+
+    async def _begin(self, reveal_id: str, order: Order, staff_id: int, reason: str, answered: Person | None) -> Reveal:
+        """Send the message that shows nothing, and keep what it will show, and why."""
+        sent = await self._screen.open(staff_id, order)
+        if not isinstance(sent, Told) or sent.message_id is None:
+            raise Rejection("reveal.not_shown")
+        now = self._clock.now()
+        reveal = Reveal(
+            id=reveal_id,
+            reference=order.reference,
+            staff_id=staff_id,
+            message_id=sent.message_id,
+            at=now,
+            until=now + SHOWN_FOR,
+        )
+        async with self._store.transaction() as tx:
+            await tx.reveals.add(reveal)
+            about, whom = f"order:{order.reference}", order.person_id
+            await write_down(tx, staff_id, AuditAction.REVEALED, about, now, person_id=whom, detail=reason)
+            if answered is not None:
+                await tx.people.save(answered)
+        return reveal
+
+    async def _show(self, reveal: Reveal) -> bool:
+        """Change the message, while nobody masks it: what shows it must never arrive after what masks it."""
+        self._masking.wake()
+        with self._masking.hold(reveal) as is_ours:
+            if not is_ours:
+                return True
+            async with self._store.reading() as tx:
+                kept = await tx.reveals.get(reveal.id)
+                order = await tx.orders.get(reveal.reference)
+            if kept is None or kept.masked_at is not None or self._masking.is_due(kept):
+                return False
+            if order is None or not order.has_recipient:
+                return False
+            shown = await self._screen.show(kept, order)
+        self._masking.wake()
+        return isinstance(shown, Told)
+
+
+def _id_of(staff_id: int, reference: str, question: int | None) -> str:
+    """The same for the same question; 16 hexadecimal digits, as the button that hides it carries them."""
+    if question is None:
+        return secrets.token_hex(8)
+    return hashlib.sha256(f"{staff_id}:{reference}:{question}".encode()).hexdigest()[:16]

@@ -1,0 +1,113 @@
+"""Saved answers: the list, one of them in both languages, and what its person would read."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bot.core import templates
+from bot.infra.i18n import LOCALES, Html, Translator, as_html
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.order import Order
+from bot.orders.screens import phrases as words
+from bot.staff.model import SavedAnswer
+from bot.support.reveal.screens import private_row
+from bot.support.saved_replies.model import VARIABLES, stamp
+from bot.support.staff import callback_data as data
+from bot.support.staff.entries import with_quote
+from bot.support.ticket import Ticket
+
+COLUMNS: Final = 2
+
+
+def overview(t: Translator, answers: Sequence[SavedAnswer]) -> Screen:
+    """All of them, each to be looked at, and the way to a new one."""
+    known = t("answers.list", variables=templates.as_written(VARIABLES))
+    text = known if answers else Html(f"{known}\n\n{t('answers.none')}")
+    add = Button(t.plain("answers.add"), data=data.for_saved_answer("add"))
+    return Screen(text, (*_grid([_button(each.name, "show", each.name) for each in answers]), (add,)))
+
+
+def in_group(t: Translator, answers: Sequence[SavedAnswer], username: str) -> Screen:
+    """Their names; they are read and changed in private."""
+    names = ", ".join(f"<code>{each.name}</code>" for each in answers) or t("answers.none")
+    return Screen(t("answers.in_group", names=Html(names)), private_row(t, username))
+
+
+def one(t: Translator, answer: SavedAnswer) -> Screen:
+    """What it says, as it is kept."""
+    texts = [with_quote(_language(t, locale), _shown(t, answer.texts.get(locale))) for locale in LOCALES]
+    change = tuple(
+        _button(t.plain("answers.change", language=t.plain(f"answers.{locale}")), "text", f"{answer.name}:{locale}")
+        for locale in LOCALES
+    )
+    delete = _button(t.plain("answers.delete"), "ask", answer.name)
+    text = "\n\n".join((t("answers.one", name=answer.name), *texts))
+    return Screen(text, (change, (delete, _button(t.plain("answers.back"), "list"))))
+
+
+def deleting(t: Translator, name: str) -> Screen:
+    """Whether it is meant."""
+    yes = Button(t.plain("answers.delete"), data=data.for_saved_answer("del", name), style="danger")
+    return Screen(t("answers.sure", name=name), ((yes, _button(t.plain("answers.back"), "show", name)),))
+
+
+def name(t: Translator) -> Screen:
+    """What a new one is to be called."""
+    return Screen(t("answers.ask_name"), ((_button(t.plain("answers.back"), "list"),),))
+
+
+def text(t: Translator, called: str, locale: str) -> Screen:
+    """What it is to say, in one language."""
+    asked = t(f"answers.ask_{locale}", name=called, variables=templates.as_written(VARIABLES))
+    return Screen(asked, ((_button(t.plain("answers.back"), "show", called),),))
+
+
+def choosing(t: Translator, ticket: Ticket, answers: Sequence[SavedAnswer], locale: str) -> Screen:
+    """Which one to answer a ticket with: those that there are in its person's language."""
+    usable = [each for each in answers if locale in each.texts]
+    key = "answers.choose" if usable else "answers.choose_none"
+    buttons = [_button(each.name, "pick", f"{ticket.reference}:{each.name}") for each in usable]
+    return Screen(t(key, ticket=ticket.reference, language=t(f"answers.{locale}")), _grid(buttons))
+
+
+def preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str) -> Screen:
+    """What its person would read, and the word to send it."""
+    said = t("answers.preview", ticket=ticket.reference, name=called, language=t(f"answers.{locale}"))
+    send = Button(
+        t.plain("answers.send"),
+        data=data.for_saved_answer("send", f"{ticket.reference}:{called}:{stamp(filled)}"),
+        style="primary",
+    )
+    return Screen(with_quote(said, filled), ((send, _button(t.plain("answers.others"), "back", ticket.reference)),))
+
+
+def handed_over(t: Translator, ticket: Ticket, called: str, filled: str, by: int) -> Screen:
+    """It is on its way; whether it has arrived is told when it is known."""
+    return Screen(with_quote(t("answers.handed_over", ticket=ticket.reference, name=called, by=str(by)), filled))
+
+
+def values(t: Translator, ticket: Ticket, order: Order | None) -> Mapping[str, Html]:
+    """What the variables stand for, in the language of `t`; those of an order only where there is one."""
+    known = {"ticket": ticket.reference}
+    if order is not None:
+        known |= {
+            "reference": order.reference,
+            "amount": t.rupiah(order.idr or order.expected_idr),
+            "destination": words.destination(order.method, order.number),
+        }
+    return {key: as_html(value) for key, value in known.items()}
+
+
+def _language(t: Translator, locale: str) -> str:
+    return t("answers.language", language=t(f"answers.{locale}"))
+
+
+def _shown(t: Translator, template: str | None) -> str:
+    return template or t("answers.no_text")
+
+
+def _button(label: str, action: str, argument: str = "") -> Button:
+    return Button(label, data=data.for_saved_answer(action, argument))
+
+
+def _grid(buttons: Sequence[Button]) -> Keyboard:
+    return tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))

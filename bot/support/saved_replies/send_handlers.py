@@ -1,0 +1,107 @@
+"""Answering a ticket with a saved answer: chosen, looked at as its person will read it, and sent."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from bot.core import templates
+from bot.core.errors import Rejection
+from bot.infra.i18n import Translator
+from bot.orders.order import Order
+from bot.orders.screens.phrases import translator_for
+from bot.staff.model import SavedAnswer
+from bot.support.model import Written
+from bot.support.saved_replies import screens
+from bot.support.saved_replies.model import needs_order, stamp
+from bot.support.staff.entries import too_long_by
+from bot.support.staff.questions import say_of
+from bot.support.staff.session import StaffVisit
+from bot.support.ticket import Ticket
+
+
+async def _choose(staff: StaffVisit, reference: str) -> None:
+    """From the ticket's card: which one."""
+    ticket, _, t = await _case(staff, reference)
+    await staff.visit.acknowledge()
+    answers = await staff.desk.saved_answers.all()
+    await say_of(staff, ticket, screens.choosing(staff.t, ticket, answers, t.locale))
+
+
+async def _back(staff: StaffVisit, reference: str) -> None:
+    """From a preview: another one."""
+    ticket, _, t = await _case(staff, reference)
+    await staff.visit.acknowledge()
+    await staff.update(screens.choosing(staff.t, ticket, await staff.desk.saved_answers.all(), t.locale))
+
+
+async def _pick(staff: StaffVisit, argument: str) -> None:
+    reference, _, name = argument.partition(":")
+    ticket, order, t = await _case(staff, reference)
+    filled = _filled(await staff.desk.saved_answers.get(name), ticket, order, t)
+    await staff.visit.acknowledge()
+    await staff.update(screens.preview(staff.t, ticket, name, filled, t.locale))
+
+
+async def _send(staff: StaffVisit, argument: str) -> None:
+    """What was looked at, and nothing else: where it would read differently by now, it is to be looked at anew."""
+    reference, _, rest = argument.partition(":")
+    name, _, seen = rest.partition(":")
+    ticket, order, t = await _case(staff, reference)
+    filled = _filled(await staff.desk.saved_answers.get(name), ticket, order, t)
+    if stamp(filled) != seen:
+        await staff.toast("answers.changed", alert=True)
+        await staff.update(screens.preview(staff.t, ticket, name, filled, t.locale))
+        return
+    if staff.message_id is None:
+        raise Rejection("staff.gone")
+    written = Written(chat_id=staff.chat_id, message_id=staff.message_id, text=filled)
+    entry = await staff.desk.ticket_answers.answer(reference, staff.person.id, written)
+    if entry is None:
+        await staff.toast("answers.sent_already", alert=True)
+        await staff.desk.messenger.edit_keyboard(staff.chat_id, staff.message_id, (), lane="talk")
+        return
+    await staff.visit.acknowledge()
+    await staff.update(screens.handed_over(staff.t, ticket, name, filled, staff.person.id))
+
+
+async def _case(staff: StaffVisit, reference: str) -> tuple[Ticket, Order | None, Translator]:
+    """The ticket, its order, and the language that its person reads.
+
+    Raises:
+        Rejection: there is no such ticket, it is closed, or somebody else holds it.
+    """
+    async with staff.desk.store.reading() as tx:
+        ticket = await tx.tickets.get(reference)
+        order = await tx.orders.get(ticket.order_reference) if ticket and ticket.order_reference else None
+        person = await tx.people.get(ticket.person_id) if ticket else None
+    if ticket is None:
+        raise Rejection("staff.gone")
+    if not ticket.is_open:
+        raise Rejection("ticket.closed")
+    if ticket.claimed_by not in {None, staff.person.id}:
+        raise Rejection("ticket.held_by_another")
+    return ticket, order, translator_for(staff.desk.translations, person, staff.desk.default_locale)
+
+
+def _filled(answer: SavedAnswer | None, ticket: Ticket, order: Order | None, t: Translator) -> str:
+    """What the person would read. Raises `Rejection` where that can't be."""
+    if answer is None:
+        raise Rejection("staff.gone")
+    template = answer.texts.get(t.locale)
+    if template is None:
+        raise Rejection("answers.not_in_their_language")
+    if order is None and needs_order(template):
+        raise Rejection("answers.needs_order")
+    filled = templates.fill(template, screens.values(t, ticket, order))
+    over = too_long_by(Written(chat_id=0, message_id=0, text=filled))
+    if over:
+        raise Rejection("answers.too_long", over=over)
+    return filled
+
+
+ACTIONS: Final[Mapping[str, Callable[[StaffVisit, str], Awaitable[None]]]] = {
+    "list": _choose,
+    "back": _back,
+    "pick": _pick,
+    "send": _send,
+}
+"""What a button in a ticket does."""

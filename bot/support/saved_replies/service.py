@@ -1,0 +1,64 @@
+"""Answers that support keeps to use them again, in both languages; each change is written down."""
+
+from dataclasses import replace
+
+from bot.core.clock import Clock
+from bot.core.errors import Rejection
+from bot.infra.db.ports import Store
+from bot.staff.audit import write_down
+from bot.staff.model import AuditAction, SavedAnswer
+from bot.support.saved_replies.model import MOST
+from bot.users.model import Person
+
+
+class SavedAnswers:
+    """Whoever calls has seen that `by` is one of the supporters."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def all(self) -> tuple[SavedAnswer, ...]:
+        """By name."""
+        async with self._store.reading() as tx:
+            return await tx.saved_answers.all()
+
+    async def get(self, name: str) -> SavedAnswer | None:
+        """The one of this name."""
+        async with self._store.reading() as tx:
+            return await tx.saved_answers.get(name)
+
+    async def check_new(self, name: str) -> None:
+        """Raise `Rejection` where there is one of this name, or are as many as are kept."""
+        kept = {answer.name for answer in await self.all()}
+        if name in kept:
+            raise Rejection("answers.exists", name=name)
+        if len(kept) >= MOST:
+            raise Rejection("answers.too_many", most=MOST)
+
+    async def write(self, name: str, locale: str, text: str, by: Person) -> SavedAnswer:
+        """Keep its text in one language, with whoever has typed it: so it isn't taken in twice."""
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            before = await tx.saved_answers.get(name)
+            known = before or SavedAnswer(name=name, texts={}, updated_at=now, updated_by=by.id)
+            answer = replace(known, texts={**known.texts, locale: text}, updated_at=now, updated_by=by.id)
+            await tx.saved_answers.save(answer)
+            detail = locale if before else "added"
+            await write_down(tx, by.id, AuditAction.CHANGED, subject_of(name), now, detail=detail)
+            await tx.people.save(by)
+        return answer
+
+    async def delete(self, name: str, by: int) -> bool:
+        """Whether there was one."""
+        async with self._store.transaction() as tx:
+            deleted = await tx.saved_answers.delete(name)
+            if deleted:
+                now = self._clock.now()
+                await write_down(tx, by, AuditAction.CHANGED, subject_of(name), now, detail="deleted")
+        return deleted
+
+
+def subject_of(name: str) -> str:
+    """What it is called in the audit trail."""
+    return f"answer:{name}"

@@ -1,0 +1,14 @@
+"""Where a message of a staff group can be opened from anywhere else in Telegram."""
+
+from bot.support.model import TicketPost
+
+SUPERGROUP = "-100"
+
+
+def link_to(post: TicketPost | None) -> str | None:
+    """The address of a message, for members of its group; None where Telegram gives none (no supergroup)."""
+    chat = str(post.chat_id) if post is not None else ""
+    if post is None or not chat.startswith(SUPERGROUP):
+        return None
+    parts = (chat.removeprefix(SUPERGROUP), *([post.topic_id] if post.topic_id else []), post.message_id)
+    return "https://t.me/c/" + "/".join(map(str, parts))

@@ -1,0 +1,109 @@
+"""Words that stay among support (`/note`), and an answer that is taken back (`/unsend`)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from html import escape
+
+from telegram import Message, Update
+
+from bot.core.errors import Rejection
+from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.screen import Screen
+from bot.support.lookup.pages import ticket_at
+from bot.support.model import TicketEntry, Written
+from bot.support.staff.questions import TakeReply, ask
+from bot.support.staff.screens import talk as staff_talk
+from bot.support.staff.session import StaffVisit, command, replied_to
+from bot.support.ticket import Ticket
+from bot.support.tickets.remarks import TO_NOTE
+from bot.support.user_chat.messages import written_in
+
+_COMMAND = re.compile(r"^/note(?:@\w+)?(?:\s+|$)", re.IGNORECASE)
+
+
+def handlers() -> list[Handler]:
+    """The commands."""
+    return [command("note", _note), command("unsend", _unsend)]
+
+
+def is_note(message: Message) -> bool:
+    """Whether it is meant for support alone: the words under a picture can be a command, too."""
+    return _COMMAND.match(message.text or message.caption or "") is not None
+
+
+def note_in(message: Message) -> Written | None:
+    """What is to be kept of it; None where nothing is left without the command."""
+    written = written_in(message)
+    if written is None:
+        return None
+    words, plain = _COMMAND.sub("", written.text or ""), _COMMAND.sub("", message.text or message.caption or "")
+    if words == written.text:  # the formatting begins at the command
+        words = escape(plain)
+    note = replace(written, text=words.strip() or None)
+    return note if note.text or note.media else None
+
+
+async def keep_note(staff: StaffVisit, ticket: Ticket, message: Message) -> None:
+    """Keep it, and say that it went nowhere else."""
+    note = note_in(message)
+    if note is None:
+        await ask(staff, ticket, TO_NOTE, staff_talk.how_to_note(staff.t))
+        return
+    await staff.desk.ticket_answers.note(ticket.reference, staff.person.id, note)
+    await ask(staff, ticket, TO_NOTE, staff_talk.noted(staff.t, ticket))
+
+
+async def _note_in_reply(staff: StaffVisit, ticket: Ticket, _: str, message: Message) -> None:
+    """To a note, or to what is said of one: whatever it is, it isn't meant for the person."""
+    await keep_note(staff, ticket, message)
+
+
+QUESTIONS: Mapping[str, TakeReply] = {TO_NOTE: _note_in_reply}
+"""What takes the reply to which question."""
+
+
+async def _note(staff: StaffVisit, update: Update, _: Context) -> None:
+    message = update.effective_message
+    ticket = await _ticket_here(staff, message) if message else None
+    if message is None or ticket is None:
+        await staff.say(staff_talk.how_to_note(staff.t))
+        return
+    await keep_note(staff, ticket, message)
+
+
+async def _unsend(staff: StaffVisit, update: Update, _: Context) -> None:
+    """What became of it is told when it is known."""
+    message = update.effective_message
+    entry = await _entry_meant(staff, message) if message else None
+    if entry is None:
+        await staff.say(Screen(staff.t("ticket.no_answer")))
+        return
+    try:
+        has_changed = await staff.desk.ticket_corrections.withdraw(entry, staff.person.id)
+    except Rejection as why:
+        await staff.say(Screen(staff.t.tell(why)))
+    else:
+        if not has_changed:
+            await staff.say(Screen(staff.t("ticket.taken_back_already")))
+
+
+async def _ticket_here(staff: StaffVisit, message: Message) -> Ticket | None:
+    """The one that the message answers, be that a colleague's words, else the one whose topic this is."""
+    answered = replied_to(message)
+    async with staff.desk.store.reading() as tx:
+        entry = await tx.ticket_entries.of_source(message.chat_id, answered) if answered else None
+        if entry is not None:
+            return await tx.tickets.get(entry.ticket)
+    return await ticket_at(staff, message)
+
+
+async def _entry_meant(staff: StaffVisit, message: Message) -> TicketEntry | None:
+    """What was made of the message that this one answers, or what the bot's message there is about."""
+    answered = replied_to(message)
+    if answered is None:
+        return None
+    async with staff.desk.store.reading() as tx:
+        entry = await tx.ticket_entries.of_source(message.chat_id, answered)
+        post = await tx.ticket_posts.get(message.chat_id, answered) if entry is None else None
+        return await tx.ticket_entries.get(post.ticket, post.entry) if post else entry

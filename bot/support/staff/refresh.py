@@ -1,0 +1,67 @@
+"""The button that reads a ticket's order afresh from the service, and shows what that has changed."""
+
+from datetime import tzinfo
+
+from bot.core.zones import PRESUMED
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.notifications import subject_of
+from bot.orders.order import Order
+from bot.settlement.model import SettlementFailure
+from bot.staff.model import AuditAction, AuditEntry
+from bot.support.staff.screens.refresh import differences
+from bot.support.staff.session import StaffVisit
+from bot.support.staff.topics import Reading
+from bot.support.ticket import Ticket
+
+
+async def fresh(staff: StaffVisit, ticket: Ticket, _: str) -> None:
+    """Ask the service, take in what it says, and show the difference; whoever asked is written down."""
+    desk = staff.desk
+    async with desk.store.reading() as tx:
+        order = await tx.orders.get(ticket.order_reference) if ticket.order_reference else None
+    if order is None or order.service_id is None:
+        await staff.toast("staff_ticket.nothing_to_read", alert=True)
+        return
+    await staff.toast("staff_ticket.reading")
+    await _write_down(staff, ticket, order)
+    asked_at = desk.clock.now()
+    try:
+        report = await desk.settlement.look_up(order.service_id)
+    except SettlementFailure:
+        await staff.say(Screen(staff.t("staff_ticket.unreadable", at=_time(staff))))
+        return
+    after = await desk.observer.observe(order.reference, report, asked_at=asked_at) or order
+    desk.orders.on_news()
+    await _show(staff, ticket)
+    said = differences(staff.t, order, after, report)
+    heading = "staff_ticket.has_changed" if said else "staff_ticket.unchanged"
+    # A message of its own: on the card the next news would write over it, perhaps within the same second.
+    await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *said])))
+
+
+async def _show(staff: StaffVisit, ticket: Ticket) -> None:
+    """The card as it is now, in the place of the pressed one."""
+    async with staff.desk.store.reading() as tx:
+        current = await tx.tickets.get(ticket.reference) or ticket
+    reading = Reading(staff.chat_id, staff.t, _zone(staff))
+    await staff.update(await staff.desk.ticket_room.card(reading, current))
+
+
+def _zone(staff: StaffVisit) -> tzinfo:
+    return staff.person.zone if staff.is_private else PRESUMED
+
+
+def _time(staff: StaffVisit) -> str:
+    return staff.t.seconds(staff.desk.clock.now(), _zone(staff))
+
+
+async def _write_down(staff: StaffVisit, ticket: Ticket, order: Order) -> None:
+    entry = AuditEntry(
+        at=staff.desk.clock.now(),
+        actor_id=staff.person.id,
+        action=AuditAction.LOOKED,
+        subject=subject_of(order),
+        person_id=ticket.person_id,
+    )
+    async with staff.desk.store.transaction() as tx:
+        await tx.audit.add(entry)

@@ -1,0 +1,1 @@
+"""What support agents see of tickets."""

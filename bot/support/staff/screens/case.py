@@ -1,0 +1,103 @@
+"""A case as support reads it: masked facts, what is unusual, what else the person has, and the timeline.
+
+It fits one message whatever the order has been through: the timeline takes the room that is left.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
+
+from bot.checkout.reorder import has_shown_price
+from bot.infra.i18n import Html, Translator, choose, zone_name
+from bot.infra.telegram.outbound.truncate import TEXT_UNITS, visible_units
+from bot.orders.order import Order
+from bot.orders.screens import phrases as words
+from bot.orders.screens.status import mark, state_key
+from bot.support.cases import OTHERS, Case
+from bot.support.staff.screens import timeline as staff_timeline
+from bot.support.ticket import Ticket
+from bot.users.privacy import KEEP_NEWS
+
+SHOWN = OTHERS - 1
+"""Other orders, and other tickets."""
+
+
+def text(t: Translator, case: Case, now: datetime, zone: tzinfo, *, default_locale: str, before: str = "") -> Html:
+    """The whole case, at most as long as a message may be; `before` stands at its head."""
+    known = (before, facts(t, case, now, default_locale), unusual(t, case), others(t, case, now))
+    parts = [part for part in known if part]
+    room = TEXT_UNITS - visible_units("\n\n".join(parts))
+    told = timeline(t, case, now, zone, room)
+    return Html("\n\n".join([*parts, told] if told else parts))
+
+
+def facts(t: Translator, case: Case, now: datetime, default_locale: str) -> str:
+    """What is for how much, masked, and who its person is to support: an id, and a language to write in."""
+    order = case.order
+    return "\n".join([*(_of_order(t, order, now) if order else ()), _of_person(t, case, default_locale)])
+
+
+def unusual(t: Translator, case: Case) -> str:
+    """What is unusual in it; empty where nothing is."""
+    said = [f"• {t(f'case.unusual.{oddity}')}" for oddity in case.oddities]
+    return "\n".join([t("case.unusual"), *said]) if said else ""
+
+
+def others(t: Translator, case: Case, now: datetime, but: str = "") -> str:
+    """The person's other orders that go on, and their tickets but the one of this reference."""
+    tickets = [ticket for ticket in case.tickets if ticket.reference != but]
+    said = [_other(t, order, now) for order in case.others[:SHOWN]]
+    said += [ticket_line(t, ticket) for ticket in tickets[:SHOWN]]
+    has_more = len(case.others) > SHOWN or len(tickets) > SHOWN
+    lines = [*(f"• {line}" for line in said), *([t("case.others_more")] if has_more else [])]
+    return "\n".join([t("case.others"), *lines]) if said else ""
+
+
+def timeline(t: Translator, case: Case, now: datetime, zone: tzinfo, room: int = TEXT_UNITS) -> str:
+    """The timeline, closed until it is tapped, in at most `room` visible units."""
+    if case.order is None:
+        return ""
+    heading = t("case.timeline", zone=zone_name(now.astimezone(zone), zone))
+    if not case.news and case.order.created_at < now - KEEP_NEWS:
+        heading = Html(f"{heading}\n{t('case.news_forgotten', days=KEEP_NEWS.days)}")
+    lines = staff_timeline.lines(t, case, now, zone, room - visible_units(heading) - 3)
+    return f"{heading}\n<blockquote expandable>{lines}</blockquote>" if lines else ""
+
+
+def ticket_line(t: Translator, ticket: Ticket) -> Html:
+    """A ticket in a list: its reference, whether it is open, and whose it is."""
+    status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
+    said = t(f"case.ticket.{status}", by=str(ticket.claimed_by or ""))
+    return t("case.ticket", reference=ticket.reference, status=said)
+
+
+def language_of(t: Translator, case: Case, default_locale: str) -> Html:
+    """The language that the person reads, named in the reader's."""
+    person = case.person
+    locale = choose(person.locale, person.language_code, default_locale) if person else default_locale
+    return t(f"broadcast.language.{locale}")
+
+
+def _of_order(t: Translator, order: Order, now: datetime) -> Iterator[str]:
+    yield t(
+        "case.heading",
+        mark=mark(order, now),
+        state=t(state_key(order, now)),
+        amount=t.rupiah(order.idr or order.expected_idr),
+        destination=words.destination(order.method, order.number),
+    )
+    yield t("case.reference", reference=order.reference)
+    if order.service_id:
+        yield t("case.service_id", id=words.quoted(order.service_id))
+    kind = "paid" if order.is_paid else "price" if has_shown_price(order) else "reviewed"
+    sats = order.sats if order.sats is not None and kind != "reviewed" else order.expected_sats
+    yield t(f"case.{kind}", sats=t.sats(sats), channel=words.channel(t, order.channel))
+
+
+def _of_person(t: Translator, case: Case, default_locale: str) -> Html:
+    if not case.person_id:
+        return t("case.person_forgotten")
+    return t("case.person", id=str(case.person_id), language=language_of(t, case, default_locale))
+
+
+def _other(t: Translator, order: Order, now: datetime) -> Html:
+    return t("case.other", line=words.order_line(t, order), state=t(state_key(order, now)))

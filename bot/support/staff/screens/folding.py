@@ -1,0 +1,57 @@
+"""Lines that fit wherever they are to stand: where there is too much, the oldest routine ones are left out first.
+
+What is unusual goes only where it alone is too much, the oldest first.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from bot.infra.i18n import Translator
+from bot.infra.telegram.outbound.truncate import visible_units
+
+SHORTEST = 12
+"""Units that a line has at the least: no more lines than would fit then are ever looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """HTML, under the `heading` of its day."""
+
+    heading: str
+    text: str
+    is_unusual: bool = False
+    units: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "units", visible_units(self.text) + 1)
+
+
+def fitted(t: Translator, lines: Sequence[Line], heading: str, room: int) -> str:
+    """As much as has room in so many units, perhaps nothing; at the start, what is under `heading` needs none."""
+    order = sorted(range(len(lines)), key=lambda place: (lines[place].is_unusual, place))
+
+    def left(gone: int) -> list[Line]:
+        return [lines[place] for place in sorted(order[gone:])]
+
+    def has_room(gone: int) -> bool:
+        kept = left(gone)
+        heads = sum(visible_units(head) + 1 for head in _heads(kept, heading) if head)
+        return sum(line.units for line in kept) + heads + visible_units(_folded(t, gone)) <= room
+
+    least = max(0, len(lines) - room // SHORTEST)
+    gone = bisect_left(range(len(lines)), x=True, lo=least, key=has_room)
+    kept = left(gone)
+    said = (part for head, line in zip(_heads(kept, heading), kept, strict=True) for part in (head, line.text) if part)
+    return "\n".join([*([_folded(t, gone)] if gone else []), *said]) if kept else ""
+
+
+def _heads(kept: Sequence[Line], heading: str) -> Iterator[str]:
+    """For each line the heading that it begins, or ""."""
+    for line in kept:
+        yield "" if line.heading == heading else line.heading
+        heading = line.heading
+
+
+def _folded(t: Translator, count: int) -> str:
+    return t("case.folded", count=count)

@@ -1,0 +1,20 @@
+"""What the service says of an order now that we didn't know before."""
+
+from bot.infra.i18n import Html, Translator
+from bot.orders.order import Order, OrderReport, Phase
+from bot.orders.screens import phrases as words
+
+NOTHING_SAID = "-"
+
+
+def differences(t: Translator, before: Order, after: Order, report: OrderReport) -> list[Html]:
+    """One line a difference; of an order that is over for us, what the service says all the same."""
+    said = []
+    if report.state != before.state:
+        key = "staff_ticket.state" if after.state == report.state else "staff_ticket.state_not_taken"
+        said.append(t(key, before=words.quoted(before.state or NOTHING_SAID), after=words.quoted(report.state)))
+    if after.is_paid and not before.is_paid:
+        said.append(t("staff_ticket.now_paid"))
+    if said and before.phase not in {Phase.OPEN, Phase.DONE}:
+        said.append(t("staff_ticket.not_followed"))
+    return said

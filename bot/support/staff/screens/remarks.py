@@ -1,0 +1,54 @@
+"""The lines in a ticket that tell support what a colleague wrote elsewhere, and what became of an answer."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from bot.infra.i18n import Html, Translator, as_html
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.support.model import TicketEntry
+from bot.support.staff import callback_data as data
+from bot.support.staff.entries import with_quote
+from bot.support.staff.screens.talk import mention
+from bot.support.tickets.remarks import Remark
+
+QUOTED: Final = frozenset({Remark.ANSWERED, Remark.NOTED, Remark.TAKEN_OVER})
+"""What brings along what was written."""
+
+REASONS: Final[Mapping[str, str]] = {
+    "blocked": "staff.why.blocked",
+    "deactivated": "staff.why.deactivated",
+    "chat not found": "staff.why.unknown",
+    "user not found": "staff.why.unknown",
+    "the file can't be taken out": "staff.why.file_stays",
+}
+"""A piece of why something couldn't be told -> how staff are told."""
+
+
+def screen(t: Translator, what: Remark, entry: TicketEntry, facts: Mapping[str, object]) -> Screen:
+    """The line; `facts` is what was queued with it."""
+    who, why = _people(facts), why_not(t, str(facts.get("why", "")))
+    key = "staff.remark.claimed" if what is Remark.TAKEN_OVER and not facts.get("before") else f"staff.remark.{what}"
+    said = t("staff.remark", ticket=entry.ticket, said=t(key, why=why, **who))
+    text = with_quote(said, entry.text) if what in QUOTED else said
+    return Screen(text, (_again(t, entry),) if what is Remark.FAILED else ())
+
+
+def why_not(t: Translator, reason: str) -> Html:
+    """Why something didn't reach a person."""
+    for piece, key in REASONS.items():
+        if piece in reason.lower():
+            return t(key)
+    return t("staff.why.refused", reason=as_html(reason))
+
+
+def _people(facts: Mapping[str, object]) -> dict[str, object]:
+    return {name: mention(_id(facts.get(name))) for name in ("by", "before")}
+
+
+def _id(given: object) -> int:
+    return given if isinstance(given, int) else 0
+
+
+def _again(t: Translator, entry: TicketEntry) -> tuple[Button, ...]:
+    again = data.for_staff(entry.ticket, data.ANSWER_AGAIN, str(entry.number))
+    return (Button(t.plain("staff.button.again"), data=again),)

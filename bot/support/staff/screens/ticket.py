@@ -1,0 +1,104 @@
+"""What stands in support's room: a ticket's card with its buttons, what its person wrote, and its topic's name."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, tzinfo
+
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.order import Order
+from bot.orders.screens import phrases as words
+from bot.support.cases import Case
+from bot.support.model import TicketEntry
+from bot.support.reveal import screens as staff_reveal
+from bot.support.staff import callback_data as data
+from bot.support.staff.screens import case as staff_case
+from bot.support.ticket import Rating, Ticket
+
+THUMBS = {Rating.GOOD: "👍", Rating.BAD: "👎"}
+CLOSED = "✅ "
+_NAMED = re.compile(r"^(?:🎫|✅|👤)[^\n]{0,60}?\b(T-[0-9A-Z]{5})\b", re.MULTILINE)
+
+
+def card(
+    t: Translator, ticket: Ticket, case: Case, now: datetime, zone: tzinfo, *, default_locale: str, notice: str = ""
+) -> Screen:
+    """The head of a ticket: how it stands, the whole case, and what can be done."""
+    before = "\n\n".join(part for part in (notice, standing(t, ticket, now, zone), _hint(t, ticket)) if part)
+    others = replace(case, tickets=tuple(other for other in case.tickets if other.reference != ticket.reference))
+    text = staff_case.text(t, others, now, zone, default_locale=default_locale, before=before)
+    return Screen(text, keyboard(t, ticket, case.order))
+
+
+def standing(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> str:
+    """How the ticket stands."""
+    return "\n".join(_standing(t, ticket, now, zone))
+
+
+def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
+    """What support can do with it; each press is looked at anew."""
+
+    def button(label: str, action: str) -> Button:
+        return Button(t.plain(label), data=data.for_staff(ticket.reference, action))
+
+    afresh = (button("staff_ticket.fresh", "fresh"),) if order is not None and order.service_id else ()
+    reveal = (staff_reveal.button(t, order.reference),) if order is not None and order.has_recipient else ()
+    if not ticket.is_open:
+        return tuple(row for row in ((button("staff_ticket.reopen", data.REOPEN),), (*afresh, *reveal)) if row)
+    is_free = ticket.claimed_by is None
+    hold = button("staff_ticket.claim", data.CLAIM) if is_free else button("staff_ticket.take", data.TAKE_OVER)
+    saved = Button(t.plain("staff_ticket.answers"), data=data.for_saved_answer("list", ticket.reference))
+    rows = ((hold, button("staff_ticket.close", data.CLOSE)), (*afresh, *reveal), (saved,))
+    return tuple(row for row in rows if row)
+
+
+def entry(t: Translator, ticket: Ticket, written: TicketEntry, at: str, *, ping: int, is_changed: bool) -> Html:
+    """What stands over the person's own words: who wrote them when, and who is called to read them."""
+    key = "staff_ticket.changed" if is_changed else "staff_ticket.wrote"
+    said = t(key, id=str(ticket.person_id), reference=ticket.reference, at=at)
+    if written.media is not None:
+        said = Html(f"{said}\n{t(f'staff_ticket.{written.media}')}")
+    return Html(f"{said}\n{t('staff_ticket.ping', id=str(ping))}") if ping else said
+
+
+def step(t: Translator, ticket: Ticket, what: str, *, ping: int) -> Html:
+    """What the person or the order has done with the ticket, and who is called to look."""
+    said = t(f"staff_ticket.step_{what}", id=str(ticket.person_id), reference=ticket.reference)
+    return Html(f"{said}\n{t('staff_ticket.ping', id=str(ping))}") if ping else said
+
+
+def topic_name(t: Translator, ticket: Ticket, order: Order | None) -> str:
+    """What its topic is called: nobody's name, and no number."""
+    about = "" if order is None else f" · {words.name(order.method)} {t.rupiah(order.idr or order.expected_idr)}"
+    return f"{'' if ticket.is_open else CLOSED}{ticket.reference}{about}"
+
+
+def named_in(text: str) -> str:
+    """The ticket that a card, or what stands over a person's words, is about; empty where it is another message."""
+    match = _NAMED.search(text)
+    return match[1] if match else ""
+
+
+def _standing(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> Iterator[str]:
+    def when(moment: datetime) -> str:
+        return words.when(t, moment, now, zone, up=False)
+
+    status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
+    yield t(f"staff_ticket.{status}", reference=ticket.reference, by=str(ticket.claimed_by or ""))
+    yield t(f"staff_ticket.cause.{ticket.cause}", at=when(ticket.created_at))
+    if ticket.reopened:
+        yield t("staff_ticket.reopened", count=ticket.reopened)
+    if ticket.first_answer_at is not None:
+        yield t("staff_ticket.answered", duration=t.duration(ticket.first_answer_at - ticket.created_at))
+    if ticket.waits_since is not None:
+        yield t("staff_ticket.waits", at=when(ticket.waits_since))
+    if ticket.closed_at is not None and ticket.close_reason is not None:
+        reason = t(f"staff_ticket.reason.{ticket.close_reason}")
+        yield t("staff_ticket.ended", at=when(ticket.closed_at), by=str(ticket.closed_by or ""), reason=reason)
+    if ticket.rating is not None:
+        yield t("staff_ticket.rated", thumb=THUMBS[ticket.rating])
+
+
+def _hint(t: Translator, ticket: Ticket) -> str:
+    return t("staff_ticket.hint") if ticket.is_open else ""

@@ -1,0 +1,29 @@
+"""A ticket that nobody has answered for too long: what support hears of it, and what the operators do."""
+
+from datetime import datetime
+
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.support.staff import callback_data as data
+from bot.support.staff.screens.talk import mention
+from bot.support.ticket import Ticket
+
+
+def to_room(t: Translator, ticket: Ticket, now: datetime) -> Screen:
+    """Who holds it is named, so that their phone tells them."""
+    keyboard: Keyboard = ()
+    if ticket.claimed_by is None:
+        keyboard = ((Button(t.plain("waits.claim"), data=data.for_staff(ticket.reference, data.CLAIM)),),)
+    return Screen(_text(t, "waits.head", ticket, now), keyboard)
+
+
+def to_operator(t: Translator, ticket: Ticket, now: datetime, link: str | None) -> Screen:
+    """Operators may be no supporters: they get the way to the ticket, and none into it."""
+    keyboard = ((Button(t.plain("waits.open"), url=link),),) if link else ()
+    return Screen(_text(t, "waits.long", ticket, now), keyboard)
+
+
+def _text(t: Translator, key: str, ticket: Ticket, now: datetime) -> Html:
+    waited = t.duration(now - (ticket.waits_since or now))
+    held = t("waits.unclaimed") if ticket.claimed_by is None else t("waits.held", by=mention(ticket.claimed_by))
+    return Html(f"{t(key, ticket=ticket.reference, waited=waited)}\n{held}")

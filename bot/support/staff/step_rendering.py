@@ -1,0 +1,52 @@
+"""News of what a person or their order has done with a ticket that was there already -> one line in support's room.
+
+The card has changed by then; but nobody is called by an edit.
+"""
+
+from collections.abc import Mapping
+
+from bot.infra.db.ports import Store
+from bot.infra.i18n import Translator
+from bot.infra.outbox.model import Told
+from bot.infra.outbox.rendering import Tell, Telling, marked
+from bot.infra.telegram.outbound.sender import Messenger
+from bot.support.model import TicketPost
+from bot.support.staff.rendering import reading_of
+from bot.support.staff.screens import ticket as staff_ticket
+from bot.support.staff.topics import TicketRoom
+from bot.support.tickets.notifications import ToRoom, ticket_in
+from bot.users.model import News, Person
+
+
+class StepNews:
+    """Tells support."""
+
+    def __init__(self, store: Store, messenger: Messenger, room: TicketRoom) -> None:
+        self._store = store
+        self._messenger = messenger
+        self._room = room
+
+    def tellers(self) -> Mapping[str, Tell]:
+        """Kind of news -> who tells it."""
+        return {ToRoom.STEP: self._tell}
+
+    async def _tell(self, news: News, reader: Person | None, t: Translator) -> Telling:
+        async with self._store.reading() as tx:
+            ticket = await tx.tickets.get(ticket_in(news.subject))
+        if ticket is None:
+            return Told()
+        home = await self._room.home(reading_of(news, reader, t), ticket)
+        if not isinstance(home, TicketPost):
+            return home
+        ping = news.payload.get("ping")
+        said = staff_ticket.step(t, ticket, str(news.payload["what"]), ping=ping if isinstance(ping, int) else 0)
+        place = self._room.place(home)
+        sent = await self._messenger.send_text(
+            place.chat_id,
+            marked(news, t, said),
+            (),
+            lane="talk",
+            topic_id=place.topic_id,
+            reply_to=place.reply_to,
+        )
+        return await self._room.ended(news.chat_id, place.topic_id, sent)

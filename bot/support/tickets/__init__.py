@@ -1,0 +1,1 @@
+"""Tickets: open, answer, relay, correct and close them."""

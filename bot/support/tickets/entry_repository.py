@@ -1,0 +1,78 @@
+"""What was written in tickets; whoever holds the keys alone can read it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from sqlalchemy import Select, bindparam, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
+from bot.infra.db.vault import Vault
+from bot.support.model import EntryKind, MediaKind, TicketEntry
+from bot.support.tickets.tables import ticket_entries
+
+OF_TICKET = (
+    select(ticket_entries).where(ticket_entries.c.ticket == bindparam("of_ticket")).order_by(ticket_entries.c.number)
+)
+ONE = select(ticket_entries).where(ticket_entries.c.id == bindparam("key"))
+OF_SOURCE = select(ticket_entries).where(
+    ticket_entries.c.source_chat_id == bindparam("chat"), ticket_entries.c.source_message_id == bindparam("message")
+)
+LAST = select(func.max(ticket_entries.c.number)).where(ticket_entries.c.ticket == bindparam("of_ticket"))
+SAVE = update(ticket_entries).where(ticket_entries.c.id == bindparam("key"))
+CHANGES = ("text", "media", "file_id", "message_id", "delivered_at", "failure", "edited_at", "withdrawn_at")
+
+
+class SqlTicketEntries:
+    """`TicketEntries`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def add(self, entry: TicketEntry) -> TicketEntry | None:
+        """Keep it under the next number of its ticket; None where its source was taken in before."""
+        while await self.of_source(entry.source_chat_id, entry.source_message_id) is None:
+            last = (await self._connection.execute(LAST, {"of_ticket": entry.ticket})).scalar_one()
+            numbered = replace(entry, number=(last or 0) + 1)
+            if await writing.add(self._connection, ticket_entries, self._row(numbered)):
+                return numbered
+            # On PostgreSQL somebody else may have taken the number, or the same message, in the same moment.
+        return None
+
+    async def get(self, ticket: str, number: int) -> TicketEntry | None:
+        """One entry."""
+        return await self._one(ONE, {"key": f"{ticket}.{number}"})
+
+    async def of_ticket(self, ticket: str) -> tuple[TicketEntry, ...]:
+        """Oldest first."""
+        return await self._all(OF_TICKET, {"of_ticket": ticket})
+
+    async def of_source(self, chat_id: int, message_id: int) -> TicketEntry | None:
+        """What was made of this message."""
+        return await self._one(OF_SOURCE, {"chat": chat_id, "message": message_id})
+
+    async def save(self, entry: TicketEntry) -> None:
+        """Keep what has changed of it: its text, its delivery, its times."""
+        row = self._row(entry)
+        await self._connection.execute(SAVE.values({name: row[name] for name in CHANGES}), {"key": entry.id})
+
+    def _row(self, entry: TicketEntry) -> dict[str, Any]:
+        return sealing.seal_row(self._vault, ticket_entries.name, {"id": entry.id, **asdict(entry)})
+
+    async def _one(self, statement: Select[Any], parameters: Mapping[str, object]) -> TicketEntry | None:
+        row = (await self._connection.execute(statement, parameters)).mappings().first()
+        return sealing.read(self._vault, ticket_entries.name, dict(row), _entry) if row else None
+
+    async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketEntry, ...]:
+        found = await self._connection.execute(statement, parameters)
+        return sealing.readable(self._vault, ticket_entries.name, found.mappings(), _entry)
+
+
+def _entry(known: dict[str, Any]) -> TicketEntry:
+    named = {name: value for name, value in known.items() if name != "id"}
+    named["kind"] = EntryKind(known["kind"])
+    named["media"] = MediaKind(known["media"]) if known["media"] else None
+    return TicketEntry(**named)

@@ -1,0 +1,97 @@
+"""News of tickets as rows of the outbox: to the room where support works, and to the ticket's person.
+
+Written in the transaction that changes the ticket. A kind ends before its first colon; what follows tells two of a
+kind apart (an entry's number, the ticket's version), so that nothing is told twice.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from bot.infra.db.ports import Transaction
+from bot.staff.roles import SupportRoom
+from bot.support.ticket import Ticket
+from bot.users.model import News
+
+TICKET_SUBJECT: Final = "ticket:"
+
+
+class ToRoom(StrEnum):
+    """What support hears."""
+
+    HEAD = "ticket_head"  # opens the topic (or the thread of replies) with the card
+    CARD = "ticket_card"  # the card has changed
+    ENTRY = "ticket_entry"  # the person wrote something
+    EDITED = "ticket_entry_edited"  # the person has changed what they wrote
+    STEP = "ticket_step"  # the person or the order has changed the ticket, and somebody should look
+    REMARK = "ticket_remark"  # what became of something, in one line
+    WAITS = "ticket_waits"  # nobody has answered for too long
+    FORGOTTEN = "ticket_forgotten"  # its person was: what stands of it here goes
+    WAITS_LONG = "ticket_waits_long"  # and nobody did after that was said: for the operators
+
+
+class ToPerson(StrEnum):
+    """What the ticket's person hears."""
+
+    OPENED = "ticket_opened"  # one was opened by itself
+    ANSWER = "ticket_answer"
+    ANSWER_EDITED = "ticket_answer_edited"
+    ANSWER_WITHDRAWN = "ticket_answer_withdrawn"
+    CLOSED = "ticket_closed"
+
+
+def subject_of_ticket(reference: str) -> str:
+    """What all news of a ticket are filed under."""
+    return TICKET_SUBJECT + reference
+
+
+def ticket_in(subject: str) -> str:
+    """The reference in a subject made by `subject_of_ticket`."""
+    return subject.removeprefix(TICKET_SUBJECT)
+
+
+async def tell_room(
+    tx: Transaction, room: SupportRoom, ticket: Ticket, kind: str, now: datetime, **payload: object
+) -> None:
+    """Queue news for wherever support works; `payload` holds masked facts."""
+    await tell_chats(tx, await room.chats(tx), ticket.reference, kind, now, **payload)
+
+
+async def tell_step(tx: Transaction, room: SupportRoom, ticket: Ticket, what: str, now: datetime) -> None:
+    """Queue the line that tells support what was done with a ticket as it has just been saved; calls its holder."""
+    kind = marked(ToRoom.STEP, f"{what}.{ticket.version}")
+    await tell_room(tx, room, ticket, kind, now, what=what, ping=ticket.claimed_by or 0)
+
+
+async def tell_chats(
+    tx: Transaction, chat_ids: Iterable[int], reference: str, kind: str, now: datetime, **payload: object
+) -> None:
+    """Queue news of a ticket for some of support's chats."""
+    await tx.outbox.add([_news(chat_id, reference, kind, now, payload) for chat_id in chat_ids])
+
+
+async def tell_person(tx: Transaction, ticket: Ticket, kind: str, now: datetime, **payload: object) -> None:
+    """Queue news for the ticket's person."""
+    await tx.outbox.add([_news(ticket.person_id, ticket.reference, kind, now, payload)])
+
+
+def marked(kind: ToRoom | ToPerson, mark: object) -> str:
+    """The kind of one of several that a ticket may have of it."""
+    return f"{kind}:{mark}"
+
+
+def mark_in(kind: str) -> str:
+    """What `marked` has put behind the first colon."""
+    return kind.partition(":")[2]
+
+
+def _news(chat_id: int, reference: str, kind: str, now: datetime, payload: dict[str, object]) -> News:
+    return News(
+        chat_id=chat_id,
+        subject=subject_of_ticket(reference),
+        kind=str(kind),
+        payload=payload,
+        due_at=now,
+        created_at=now,
+    )

@@ -1,0 +1,130 @@
+"""Which messages of the bot's belong to which ticket, and where the staff's chat has moved to."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import BigInteger, Select, bindparam, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
+from bot.infra.db.vault import Vault
+from bot.infra.outbox.tables import outbox, to_tell
+from bot.support.model import PostRole, TicketPost
+from bot.support.tickets.tables import moved_chats, ticket_posts, tickets
+
+CHAT = bindparam("chat", type_=BigInteger())
+ONE = select(ticket_posts).where(
+    ticket_posts.c.chat_id == CHAT, ticket_posts.c.message_id == bindparam("message", type_=BigInteger())
+)
+HEADS = (
+    select(ticket_posts)
+    .where(ticket_posts.c.ticket == bindparam("of_ticket"), ticket_posts.c.role == PostRole.HEAD)
+    .order_by(ticket_posts.c.at.desc(), ticket_posts.c.message_id.desc())
+)
+OF_ENTRY = (
+    select(ticket_posts)
+    .where(
+        ticket_posts.c.ticket == bindparam("of_ticket"),
+        ticket_posts.c.role == PostRole.ENTRY,
+        ticket_posts.c.entry == bindparam("number"),
+        ticket_posts.c.chat_id == CHAT,
+    )
+    .order_by(ticket_posts.c.message_id.desc())
+    .limit(1)
+)
+IN_ROOMS = (
+    select(ticket_posts)
+    .join(tickets, tickets.c.reference == ticket_posts.c.ticket)
+    .where(tickets.c.person_id == bindparam("person", type_=BigInteger()))
+    .where(ticket_posts.c.chat_id != tickets.c.person_id)
+    .order_by(ticket_posts.c.chat_id, ticket_posts.c.message_id)
+)
+OF_TOPIC = (
+    select(ticket_posts.c.ticket)
+    .where(ticket_posts.c.chat_id == CHAT, ticket_posts.c.topic_id == bindparam("topic", type_=BigInteger()))
+    .limit(1)
+)
+# Without its chat: SQLite would rather look through all that stands in that.
+TOPICS = (
+    select(ticket_posts)
+    .where(ticket_posts.c.ticket == bindparam("of_ticket"), ticket_posts.c.role == PostRole.TOPIC)
+    .order_by(ticket_posts.c.message_id.desc())
+)
+TOPIC_GONE = delete(ticket_posts).where(
+    ticket_posts.c.chat_id == CHAT, ticket_posts.c.topic_id == bindparam("topic", type_=BigInteger())
+)
+NOW_AT = select(moved_chats.c.new_id).where(moved_chats.c.old_id == CHAT)
+NEW = bindparam("new", type_=BigInteger())
+TAKE_ALONG = update(outbox).where(to_tell(outbox), outbox.c.chat_id == CHAT).values(chat_id=NEW)
+LEAVE_BEHIND = delete(ticket_posts).where(ticket_posts.c.chat_id == CHAT)
+
+
+class SqlTicketPosts:
+    """`TicketPosts`, in the tables `ticket_posts` and `moved_chats`."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def add(self, post: TicketPost) -> None:
+        """Insert or replace."""
+        await writing.put(self._connection, ticket_posts, asdict(post))
+
+    async def get(self, chat_id: int, message_id: int) -> TicketPost | None:
+        """What this message of the bot's is; None where it belongs to no ticket."""
+        return next(iter(await self._all(ONE, {"chat": chat_id, "message": message_id})), None)
+
+    async def head(self, ticket: str, chat_id: int) -> TicketPost | None:
+        """The newest card of a ticket in a chat."""
+        return next((head for head in await self.heads(ticket) if head.chat_id == chat_id), None)
+
+    async def heads(self, ticket: str) -> tuple[TicketPost, ...]:
+        """The newest card in each chat that has one."""
+        found: dict[int, TicketPost] = {}
+        for head in await self._all(HEADS, {"of_ticket": ticket}):
+            found.setdefault(head.chat_id, head)
+        return tuple(found.values())
+
+    async def of_entry(self, ticket: str, entry: int, chat_id: int) -> TicketPost | None:
+        """Where an entry stands in a chat."""
+        known = {"of_ticket": ticket, "number": entry, "chat": chat_id}
+        return next(iter(await self._all(OF_ENTRY, known)), None)
+
+    async def in_rooms(self, person_id: int) -> tuple[TicketPost, ...]:
+        """Those of this person's tickets in support's chats, oldest first."""
+        return await self._all(IN_ROOMS, {"person": person_id})
+
+    async def of_topic(self, chat_id: int, topic_id: int) -> str | None:
+        """The ticket whose topic this is."""
+        found = await self._connection.execute(OF_TOPIC, {"chat": chat_id, "topic": topic_id})
+        return found.scalar_one_or_none()
+
+    async def topic(self, ticket: str, chat_id: int) -> TicketPost | None:
+        """The newest topic of a ticket in a chat."""
+        topics = await self._all(TOPICS, {"of_ticket": ticket})
+        return next((topic for topic in topics if topic.chat_id == chat_id), None)
+
+    async def topic_gone(self, chat_id: int, topic_id: int) -> None:
+        """Somebody has deleted a topic, and all that stood in it."""
+        await self._connection.execute(TOPIC_GONE, {"chat": chat_id, "topic": topic_id})
+
+    async def current_chat(self, chat_id: int) -> int:
+        """The id that a group has by now: it gets another one when it becomes a supergroup."""
+        moved = (await self._connection.execute(NOW_AT, {"chat": chat_id})).scalar_one_or_none()
+        return chat_id if moved is None else int(moved)
+
+    async def chat_moved(self, old: int, new: int) -> None:
+        """Remember it, and take what is still to be told along; posts of the old chat can't be answered any more."""
+        await writing.put(self._connection, moved_chats, {"old_id": old, "new_id": new})
+        await self._connection.execute(TAKE_ALONG, {"chat": old, "new": new})
+        await self._connection.execute(LEAVE_BEHIND, {"chat": old})
+
+    async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketPost, ...]:
+        found = await self._connection.execute(statement, parameters)
+        return sealing.readable(self._vault, ticket_posts.name, found.mappings(), _post)
+
+
+def _post(known: dict[str, Any]) -> TicketPost:
+    return TicketPost(**{**known, "role": PostRole(known["role"])})

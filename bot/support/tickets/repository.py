@@ -1,0 +1,148 @@
+"""Tickets: at most one open for a person and a matter, saved over the version that was read."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Integer, Select, bindparam, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
+from bot.infra.db.vault import Vault
+from bot.support.model import TicketFilter
+from bot.support.reply_times import TicketTimes
+from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
+from bot.support.tickets.tables import IS_OPEN_TICKET, IS_WAITING_TICKET, tickets
+
+ONE = select(tickets).where(tickets.c.reference == bindparam("reference"))
+SAVE = update(tickets).where(
+    tickets.c.reference == bindparam("key"), tickets.c.version == bindparam("seen", type_=Integer())
+)
+OPEN_OF = select(tickets).where(
+    IS_OPEN_TICKET,
+    tickets.c.person_id == bindparam("person"),
+    tickets.c.order_reference == bindparam("about"),
+)
+PAGE = {"limit": bindparam("limit", type_=Integer()), "offset": bindparam("offset", type_=Integer())}
+OF_PERSON = (
+    select(tickets)
+    .where(tickets.c.person_id == bindparam("person"))
+    .order_by(IS_OPEN_TICKET.desc(), tickets.c.created_at.desc(), tickets.c.reference)
+    .limit(PAGE["limit"])
+    .offset(PAGE["offset"])
+)
+OF_ORDER = (
+    select(tickets)
+    .where(tickets.c.order_reference == bindparam("about"))
+    .order_by(tickets.c.created_at.desc(), tickets.c.reference)
+)
+STAFF = bindparam("staff", type_=tickets.c.claimed_by.type)
+WHICH: Mapping[TicketFilter, ColumnElement[bool]] = {
+    TicketFilter.OPEN: IS_OPEN_TICKET,
+    TicketFilter.MINE: IS_OPEN_TICKET & (tickets.c.claimed_by == STAFF),
+    TicketFilter.UNCLAIMED: IS_OPEN_TICKET & tickets.c.claimed_by.is_(None),
+    TicketFilter.CLOSED: tickets.c.closed_at.is_not(None),
+}
+
+
+def _list(which: TicketFilter) -> Select[Any]:
+    first = tickets.c.closed_at.desc() if which is TicketFilter.CLOSED else tickets.c.created_at
+    found = select(tickets).where(WHICH[which]).order_by(first, tickets.c.reference)
+    return found.limit(PAGE["limit"]).offset(PAGE["offset"])
+
+
+LISTED = {which: _list(which) for which in TicketFilter}
+COUNTED = {which: select(func.count()).select_from(tickets).where(WHICH[which]) for which in TicketFilter}
+WAITING = (
+    select(tickets)
+    .where(IS_WAITING_TICKET, IS_OPEN_TICKET)
+    .where(tickets.c.waits_since <= bindparam("since", type_=tickets.c.waits_since.type))
+    .order_by(tickets.c.waits_since, tickets.c.reference)
+)
+TIMES = select(
+    tickets.c.reference, tickets.c.created_at, tickets.c.first_answer_at, tickets.c.closed_at, tickets.c.rating
+).where(
+    tickets.c.created_at >= bindparam("since", type_=tickets.c.created_at.type),
+    tickets.c.created_at < bindparam("until", type_=tickets.c.created_at.type),
+)
+
+
+class SqlTickets:
+    """`Tickets`, in the table of that name."""
+
+    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    async def add(self, ticket: Ticket) -> bool:
+        """Keep a new one; False where the like is open already, or the reference is taken."""
+        return await writing.add(self._connection, tickets, asdict(ticket))
+
+    async def get(self, reference: str) -> Ticket | None:
+        """The ticket of this reference."""
+        return await self._one(ONE, {"reference": reference})
+
+    async def save(self, ticket: Ticket) -> Ticket | None:
+        """Save over the same version and return it with the next one; None where somebody else has saved."""
+        saved = replace(ticket, version=ticket.version + 1)
+        values = {name: value for name, value in asdict(saved).items() if name != "reference"}
+        written = await self._connection.execute(SAVE.values(values), {"key": ticket.reference, "seen": ticket.version})
+        return saved if written.rowcount == 1 else None
+
+    async def open_of(self, person_id: int, order_reference: str = "") -> Ticket | None:
+        """The open one about this order, or about none; None where it can't be read."""
+        return next(iter(await self._all(OPEN_OF, {"person": person_id, "about": order_reference})), None)
+
+    async def of_person(self, person_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Ticket, ...]:
+        """Open ones first, then the newest."""
+        return await self._all(OF_PERSON, {"person": person_id, "limit": limit, "offset": offset})
+
+    async def of_order(self, order_reference: str) -> tuple[Ticket, ...]:
+        """Newest first."""
+        return await self._all(OF_ORDER, {"about": order_reference})
+
+    async def listed(self, which: TicketFilter, staff_id: int, *, limit: int, offset: int) -> tuple[Ticket, ...]:
+        """Old first; closed ones: the last closed first. `staff_id` is who "mine" are."""
+        return await self._all(LISTED[which], {"limit": limit, "offset": offset, **_mine(which, staff_id)})
+
+    async def count(self, which: TicketFilter, staff_id: int) -> int:
+        """How many there are in such a list."""
+        return int((await self._connection.execute(COUNTED[which], _mine(which, staff_id))).scalar_one())
+
+    async def waiting(self, since: datetime) -> tuple[Ticket, ...]:
+        """Open ones whose person has waited since then or longer, the longest first."""
+        return await self._all(WAITING, {"since": since})
+
+    async def times(self, since: datetime, until: datetime) -> tuple[TicketTimes, ...]:
+        """Of those opened within a time."""
+        found = await self._connection.execute(TIMES, {"since": since, "until": until})
+        return sealing.readable(self._vault, tickets.name, found.mappings(), _times)
+
+    async def _one(self, statement: Select[Any], parameters: Mapping[str, object]) -> Ticket | None:
+        row = (await self._connection.execute(statement, parameters)).mappings().first()
+        return sealing.read(self._vault, tickets.name, dict(row), _ticket) if row else None
+
+    async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Ticket, ...]:
+        found = (await self._connection.execute(statement, parameters)).mappings()
+        return sealing.readable(self._vault, tickets.name, found, _ticket)
+
+
+def _times(known: dict[str, Any]) -> TicketTimes:
+    rating = known["rating"]
+    return TicketTimes(
+        known["created_at"], known["first_answer_at"], known["closed_at"], Rating(rating) if rating else None
+    )
+
+
+def _mine(which: TicketFilter, staff_id: int) -> dict[str, object]:
+    return {"staff": staff_id} if which is TicketFilter.MINE else {}
+
+
+def _ticket(row: Mapping[Any, Any]) -> Ticket:
+    known: dict[str, Any] = dict(row)
+    known["cause"], known["status"] = Cause(known["cause"]), TicketStatus(known["status"])
+    known["close_reason"] = CloseReason(known["close_reason"]) if known["close_reason"] else None
+    known["rating"] = Rating(known["rating"]) if known["rating"] else None
+    return Ticket(**known)

@@ -1,0 +1,97 @@
+"""Tickets, what was written in them, and which messages of the bot's belong to them."""
+
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
+
+from bot.infra.db.columns import Instant, constant
+from bot.infra.db.metadata import metadata
+from bot.support.ticket import TicketStatus
+
+tickets = Table(
+    "tickets",
+    metadata,
+    Column("reference", Text, primary_key=True),
+    Column("person_id", BigInteger, nullable=False),
+    Column("order_reference", Text, nullable=False),
+    Column("cause", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("claimed_by", BigInteger),
+    Column("claimed_at", Instant),
+    Column("waits_since", Instant),
+    Column("reminded_at", Instant),
+    Column("escalated_at", Instant),
+    Column("first_answer_at", Instant),
+    Column("closed_at", Instant),
+    Column("closed_by", BigInteger),
+    Column("close_reason", Text),
+    Column("reopened", Integer, nullable=False),
+    Column("rating", Text),
+    Column("rated_at", Instant),
+    Index(None, "person_id", "created_at"),
+    Index(None, "order_reference"),
+    Index(None, "created_at"),
+    Index(None, "closed_at"),
+)
+IS_OPEN_TICKET = tickets.c.status == constant(TicketStatus.OPEN)
+# One open ticket for a matter, whoever opens it: its person, or the failure itself.
+Index(
+    "uq_tickets_open",
+    tickets.c.person_id,
+    tickets.c.order_reference,
+    unique=True,
+    sqlite_where=IS_OPEN_TICKET,
+    postgresql_where=IS_OPEN_TICKET,
+)
+Index("ix_tickets_open_created_at", tickets.c.created_at, sqlite_where=IS_OPEN_TICKET, postgresql_where=IS_OPEN_TICKET)
+IS_WAITING_TICKET = tickets.c.waits_since.is_not(None)
+Index(
+    "ix_tickets_waits_since", tickets.c.waits_since, sqlite_where=IS_WAITING_TICKET, postgresql_where=IS_WAITING_TICKET
+)
+
+ticket_entries = Table(
+    "ticket_entries",
+    metadata,
+    Column("id", Text, primary_key=True),  # the ticket and the number: what its sealed columns are bound to
+    Column("ticket", Text, ForeignKey("tickets.reference", ondelete="CASCADE"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("author_id", BigInteger, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("text", Text),  # this one and the file's id are sealed
+    Column("media", Text),
+    Column("file_id", Text),
+    Column("source_chat_id", BigInteger, nullable=False),
+    Column("source_message_id", BigInteger, nullable=False),
+    Column("message_id", BigInteger),
+    Column("delivered_at", Instant),
+    Column("failure", Text),
+    Column("edited_at", Instant),
+    Column("withdrawn_at", Instant),
+    UniqueConstraint("ticket", "number"),
+    # A message is taken in once, however often its update is met.
+    UniqueConstraint("source_chat_id", "source_message_id"),
+)
+
+ticket_posts = Table(
+    "ticket_posts",
+    metadata,
+    Column("chat_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("message_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("ticket", Text, ForeignKey("tickets.reference", ondelete="CASCADE"), nullable=False),
+    Column("role", Text, nullable=False),
+    Column("topic_id", BigInteger),
+    Column("entry", Integer, nullable=False),
+    Column("argument", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    # All four, or SQLite looks for an entry's newest post through everything that was ever said in the group.
+    Index("ix_ticket_posts_ticket_entry", "ticket", "entry", "chat_id", "message_id"),
+    Index(None, "chat_id", "topic_id"),
+)
+
+moved_chats = Table(
+    "moved_chats",
+    metadata,
+    Column("old_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("new_id", BigInteger, nullable=False),
+)

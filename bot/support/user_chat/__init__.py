@@ -1,0 +1,1 @@
+"""A ticket in its user's chat."""

@@ -1,0 +1,42 @@
+"""The pages of `/help`: opened in its place, and what Lightning is beside the first review."""
+
+from telegram import Update
+from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
+
+from bot.checkout.screens.parts import with_way_back
+from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.support.user_chat import handlers as tickets
+from bot.support.user_chat.screens import help as help_topics
+
+
+def handlers() -> list[Handler]:
+    """Return the buttons; the command is with everything that leads to support."""
+    return [CallbackQueryHandler(_pressed, pattern=data.HELP_PATTERN)]
+
+
+async def _pressed(update: Update, _: Context) -> None:
+    visit, query = VISIT.get(), update.callback_query
+    press = data.HELP_PATTERN.match((query.data or "") if query else "")
+    await visit.acknowledge()
+    if press is not None and press[1] == "aside":
+        # The review stays as it is, with its buttons.
+        await visit.post(help_topics.lightning(visit.t))
+    elif press is not None:
+        await visit.show(with_way_back(visit.t, visit.draft, await _page(visit, press[1])))
+    raise ApplicationHandlerStop
+
+
+async def _page(visit: Visit, which: str) -> Screen:
+    if which == "show":
+        return await tickets.help_page(visit)
+    rules = visit.desk.orders.rules
+    facts = help_topics.Facts(
+        minimum=rules.min_order_idr,
+        a_day=rules.limits.idr_per_day,
+        times=await visit.desk.payout_times.get(),
+        help_desk=visit.desk.help,
+    )
+    return help_topics.screen(visit.t, which, facts)

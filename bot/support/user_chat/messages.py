@@ -1,0 +1,20 @@
+"""What a message says, as tickets keep it: its text with its formatting, a picture or a file; nothing else."""
+
+from telegram import Message
+
+from bot.support.model import MediaKind, Written
+
+
+def written_in(message: Message) -> Written | None:
+    """What was written; None where it is something that can't be passed on (a sticker, a voice, a place)."""
+    if message.photo:
+        return _of(message, message.caption_html, MediaKind.PHOTO, message.photo[-1].file_id)
+    if message.document is not None:
+        return _of(message, message.caption_html, MediaKind.DOCUMENT, message.document.file_id)
+    return _of(message, message.text_html) if message.text else None
+
+
+def _of(message: Message, text: str | None, media: MediaKind | None = None, file_id: str | None = None) -> Written:
+    return Written(
+        chat_id=message.chat_id, message_id=message.message_id, text=text or None, media=media, file_id=file_id
+    )

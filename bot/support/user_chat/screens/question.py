@@ -1,0 +1,110 @@
+"""Writing to support: the question what is wrong, what may be written, and whom else one can ask."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from html import escape
+
+from bot.checkout.screens.parts import new_row
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.orders.order import Order
+from bot.orders.screens import phrases as words
+from bot.support.staff.callback_data import LEAVE, NEW_TICKET, for_ticket
+from bot.support.ticket import Ticket
+
+PROFILE = "https://t.me/"
+
+
+def screen(t: Translator, order: Order | None, ticket: Ticket | None, contact: str = "") -> Screen:
+    """The question. `ticket` is the one that the words will be added to, where there is one already."""
+    about = [t("help.about", line=words.order_line(t, order))] if order is not None else []
+    said = [*about, _question(t, ticket), t("ticket.how_to_write")]
+    if contact:
+        said.append(elsewhere(t, contact, order.reference if order else "", too=True))
+    return Screen("\n\n".join(said), ((Button(t.plain("button.cancel"), data=LEAVE),),))
+
+
+def _question(t: Translator, ticket: Ticket | None) -> Html:
+    if ticket is None:
+        return t("ticket.what_is_wrong")
+    return t("ticket.write_more" if ticket.is_open else "ticket.write_to_reopen", ticket=ticket.reference)
+
+
+def unreadable(t: Translator) -> Screen:
+    """What was sent can't be passed on; the question stays open."""
+    return Screen(t("ticket.unreadable"), ((Button(t.plain("button.cancel"), data=LEAVE),),))
+
+
+def left(t: Translator) -> Screen:
+    """The question isn't open any more."""
+    return Screen(t("ticket.left"), ((Button(t.plain("button.write_to_us"), data=NEW_TICKET),),))
+
+
+def opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
+    """The first words have been taken in. `reply_time` is how soon support usually replies, where that is known."""
+    said = (heading(t, ticket, order), t("ticket.is_open"), *_replies(t, reply_time))
+    return Screen("\n\n".join(said), (more_row(t, ticket),))
+
+
+def added(t: Translator, ticket: Ticket) -> Screen:
+    """Further words have been."""
+    return Screen(t("ticket.added", ticket=ticket.reference), (more_row(t, ticket),))
+
+
+def by_itself(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
+    """A ticket was opened without its person's doing. `reply_time` as in `opened`."""
+    why = t(f"ticket.by_itself_{ticket.cause}")
+    said = (heading(t, ticket, order), why, t("ticket.by_itself"), *_replies(t, reply_time))
+    return Screen("\n\n".join(said), (more_row(t, ticket, "button.write_to_support"),))
+
+
+def _replies(t: Translator, reply_time: timedelta | None) -> tuple[Html, ...]:
+    """Say nothing where it isn't known. Otherwise it is rounded up, so that it isn't too little."""
+    return () if reply_time is None else (t("ticket.reply_time", duration=t.within(reply_time)),)
+
+
+def offer(t: Translator, tickets: Sequence[Ticket]) -> Screen:
+    """Something was written that answers nothing: perhaps it is for one of these."""
+    rows = tuple(
+        (Button(t.plain("button.pass_on", ticket=each.reference), data=for_ticket(each.reference, "pass")),)
+        for each in tickets
+    )
+    return Screen(t("ticket.for_support"), (*rows, new_row(t)))
+
+
+def refused(t: Translator, why: Html) -> Screen:
+    """Words that can't be added any more, with the way to a new ticket."""
+    return Screen(why, ((Button(t.plain("button.write_to_us"), data=NEW_TICKET, style="primary"),),))
+
+
+def contact_only(t: Translator, order: Order, contact: str) -> Screen:
+    """Where nobody reads what is written here: whom to write to instead."""
+    about = t("help.about", line=words.order_line(t, order))
+    return Screen(f"{about}\n\n{elsewhere(t, contact, order.reference)}")
+
+
+def heading(t: Translator, ticket: Ticket, order: Order | None) -> str:
+    """The ticket's name, and what it is about."""
+    name = t("ticket.heading", ticket=ticket.reference)
+    return name if order is None else f"{name}\n{words.order_line(t, order)}"
+
+
+def more_row(t: Translator, ticket: Ticket, label: str = "button.write_more") -> tuple[Button, ...]:
+    """The button to write more; the same as a reply to any of the ticket's messages."""
+    return (Button(t.plain(label), data=for_ticket(ticket.reference, "say")),)
+
+
+def elsewhere(t: Translator, whom: str, reference: str = "", *, too: bool = False) -> Html:
+    """Whom people may write to themselves, and what to quote to them."""
+    if not reference:
+        return t("help.contact_too_alone" if too else "help.contact_alone", contact=contact(whom))
+    return t("help.contact_too" if too else "help.contact", contact=contact(whom), reference=reference)
+
+
+def contact(whom: str) -> Html:
+    """A contact that can be tapped. Telegram makes a link of a mail address by itself, and takes none made for it."""
+    if whom.startswith("@"):
+        return Html(f'<a href="{escape(PROFILE + whom[1:])}">{escape(whom)}</a>')
+    if whom.startswith("https://"):
+        return Html(f'<a href="{escape(whom)}">{escape(whom)}</a>')
+    return Html(escape(whom))

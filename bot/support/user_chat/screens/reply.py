@@ -1,0 +1,32 @@
+"""An answer of support's as its person gets it: in the bot's name, with the ticket and the order that it is about."""
+
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.order import Order
+from bot.orders.screens import phrases as words
+from bot.support.model import TicketEntry
+from bot.support.staff.callback_data import for_ticket
+from bot.support.staff.entries import with_quote
+
+
+def screen(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
+    """The message; what support wrote stands as a quote, so that nobody takes it for the bot's own words."""
+    said = [_heading(t, entry, order)]
+    if entry.edited_at is not None:
+        said.append(t("ticket.corrected"))
+    return Screen(with_quote("\n".join(said), entry.text), _answer(t, entry))
+
+
+def taken_back(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
+    """What stands where an answer stood, or tells that one is gone."""
+    said = (_heading(t, entry, order), t("ticket.taken_back"))
+    return Screen("\n".join(said), _answer(t, entry), silent=True)
+
+
+def _heading(t: Translator, entry: TicketEntry, order: Order | None) -> str:
+    name = t("ticket.from_support", ticket=entry.ticket)
+    return name if order is None else f"{name}\n{words.order_line(t, order)}"
+
+
+def _answer(t: Translator, entry: TicketEntry) -> Keyboard:
+    return ((Button(t.plain("ticket.button.answer"), data=for_ticket(entry.ticket, "say")),),)

@@ -1,0 +1,1 @@
+"""Users: their settings, phrase, privacy, export and deletion."""

@@ -1,0 +1,140 @@
+"""Who has come, with which draft open, and what they missed while they were away."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from telegram import Chat, Update, User
+
+from bot.checkout.draft import OrderDraft
+from bot.infra.db.ports import RowUnreadable, Transaction
+from bot.infra.telegram.inbound.attempts import TAKEN_BY
+from bot.infra.telegram.outbound.sender import Delivered, Invalid
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Desk, Visit
+from bot.orders.screens.phrases import translator_for
+from bot.orders.status_messages import show_at_the_end
+from bot.users.activity import Did, did
+from bot.users.model import MissedOrder, Person
+
+ORDERS_CAUGHT_UP = 5
+MISSED_SHOWN = 5
+"""More orders than this are not shown one by one: a message points to /orders for the older ones."""
+SEEN_FOR = timedelta(days=1)
+
+
+async def visit_of(desk: Desk, update: Update) -> Visit | None:
+    """The visit that an update is; None where no person has caused it."""
+    user, chat = update.effective_user, update.effective_chat
+    if user is None or chat is None or user.is_bot:
+        return None
+    async with desk.store.reading() as tx:
+        known = await tx.people.get(user.id)
+        draft, damage = await _open_draft(tx, chat.id)
+        has_missed = chat.type == Chat.PRIVATE and bool(await tx.missed_orders.of_person(user.id))
+    person, away_since = await _person(desk, known, user, chat)
+    query = update.callback_query
+    message = query.message if query else None
+    return Visit(
+        desk=desk,
+        person=person,
+        t=translator_for(desk.translations, person, desk.default_locale),
+        update_id=update.update_id,
+        draft=draft,
+        damage=damage,
+        message_id=message.message_id if message else None,
+        query_id=query.id if query else None,
+        has_missed=has_missed,
+        away_since=away_since if chat.type == Chat.PRIVATE else None,
+        taken_by=TAKEN_BY.get(),
+    )
+
+
+async def _open_draft(tx: Transaction, chat_id: int) -> tuple[OrderDraft | None, RowUnreadable | None]:
+    """Return the chat's open draft, or why it can't be read."""
+    try:
+        return await tx.drafts.open_of(chat_id), None
+    except RowUnreadable as damage:
+        return None, damage
+
+
+async def _person(desk: Desk, known: Person | None, user: User, chat: Chat) -> tuple[Person, datetime | None]:
+    """Who it is, with the language and the public name of now; and since when they had blocked the bot, if so."""
+    now = desk.clock.now()
+    met = known or Person(id=user.id, created_at=now)
+    username = user.username.lower() if user.username else None
+    person = replace(met, language_code=user.language_code, username=username)
+    if person == known and not _is_long_ago(known.seen_at, now):
+        return known, known.blocked_at
+    person = replace(person, seen_at=now)
+    if chat.type == Chat.PRIVATE:
+        async with desk.store.transaction() as tx:
+            await tx.people.save(person)
+    return person, person.blocked_at
+
+
+def _is_long_ago(seen_at: datetime | None, now: datetime) -> bool:
+    """Whether it is worth a write that they are here: once a day is enough to tell who is active."""
+    return seen_at is None or now - seen_at > SEEN_FOR
+
+
+async def catch_up(visit: Visit) -> None:
+    """Show what the user missed: messages that Telegram refused, and what happened while they had blocked the bot."""
+    shown = await _show_missed(visit) if visit.has_missed else frozenset()
+    since, now = visit.away_since, visit.desk.clock.now()
+    if since is None:
+        return
+    async with visit.desk.store.reading() as tx:
+        orders = await tx.orders.of_person(visit.person.id, limit=ORDERS_CAUGHT_UP)
+    for order in reversed(orders):
+        if order.reference in shown:
+            continue
+        if any(at is not None and since < at <= now for at in (order.paid_at, order.ended_at, order.expires_at)):
+            visit.notice = visit.t("talk.meanwhile")
+            await show_at_the_end(visit, order)
+    visit.person = replace(visit.person, blocked_at=None)
+    async with visit.desk.store.transaction() as tx:
+        await tx.people.save(visit.person)
+        await did(tx, visit.person.id, Did.CAME_BACK, now)
+
+
+async def _show_missed(visit: Visit) -> frozenset[str]:
+    """Show the orders about which Telegram refused a message, oldest first, and return those that were shown.
+
+    Each is deleted once Telegram has accepted its message: after a crash between the two it is shown again. What
+    Telegram doesn't accept now waits for the next visit.
+    """
+    async with visit.desk.store.reading() as tx:
+        # Read again: the user may just have deleted their data.
+        missed_orders = await tx.missed_orders.of_person(visit.person.id)
+    older, newest = missed_orders[:-MISSED_SHOWN], missed_orders[-MISSED_SHOWN:]
+    if older:
+        if not isinstance(await visit.send(Screen(visit.t.n("talk.missed_older", len(older)))), Delivered):
+            return frozenset()
+        await _delete(visit, older)
+    shown: list[str] = []
+    for missed in newest:
+        if not await _is_shown(visit, missed):
+            break
+        shown.append(missed.reference)
+        await _delete(visit, (missed,))
+    return frozenset(shown)
+
+
+async def _is_shown(visit: Visit, missed: MissedOrder) -> bool:
+    """Show one order, and return whether that is settled: Telegram accepted it, or nothing of it can be shown."""
+    async with visit.desk.store.reading() as tx:
+        order = await tx.orders.get_if_readable(missed.reference)
+    if order is None or order.person_id != visit.person.id:
+        return True
+    visit.notice = visit.t("talk.missed")
+    sent = await show_at_the_end(visit, order)
+    if isinstance(sent, Invalid):
+        # Telegram refuses this status for good, too. It must not keep the user from the orders behind it.
+        sent = await visit.send(Screen(visit.t("talk.missed_elsewhere", reference=order.reference)))
+    return isinstance(sent, Delivered)
+
+
+async def _delete(visit: Visit, seen: Sequence[MissedOrder]) -> None:
+    async with visit.desk.store.transaction() as tx:
+        await tx.missed_orders.delete(seen)

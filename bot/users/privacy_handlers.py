@@ -1,0 +1,139 @@
+"""One's own data: `/privacy`, and the buttons under it, at any point of any conversation.
+
+Every button acts on the data of whoever presses it. The one that deletes bears its person and its moment besides: an
+old one that is found again after years, or after a new beginning, asks anew.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Final
+
+from telegram import Update
+from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
+
+from bot.checkout.screens.parts import with_way_back
+from bot.infra.telegram.outbound.sender import Delivered
+from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.users.export import as_file
+from bot.users.screens import privacy
+
+FILE_NAME: Final = "kirim-data.json"
+"""Without the person's id: a file is passed on more easily than a chat."""
+
+STANDS_FOR: Final = timedelta(minutes=15)
+"""So long a confirmation means what it said: meanwhile nothing much has been added to what it named."""
+
+PATTERN: Final = re.compile(r"^pv:(show|see|file|delete|keep)$")
+YES_PATTERN: Final = re.compile(r"^pv:yes:(\d{1,16}):(\d{1,17})$")
+
+
+def handlers() -> list[Handler]:
+    """The command and the buttons."""
+    return [
+        CommandHandler("privacy", _command, filters=PRIVATE),
+        CallbackQueryHandler(_pressed, pattern=PATTERN),
+        CallbackQueryHandler(_confirmed, pattern=YES_PATTERN),
+    ]
+
+
+async def _command(_: Update, __: Context) -> None:
+    visit = VISIT.get()
+    visit.message_id = None
+    await _show(visit)
+    raise ApplicationHandlerStop
+
+
+async def _pressed(update: Update, _: Context) -> None:
+    visit = VISIT.get()
+    query = update.callback_query
+    press = PATTERN.match((query.data or "") if query else "")
+    await visit.acknowledge()
+    if press is not None:
+        await ACTIONS[press[1]](visit)
+    raise ApplicationHandlerStop
+
+
+async def _confirmed(update: Update, _: Context) -> None:
+    """Delete, if the confirmation is this person's own and still means what it said."""
+    visit = VISIT.get()
+    query = update.callback_query
+    press = YES_PATTERN.match((query.data or "") if query else "")
+    if press is None or int(press[1]) != visit.person.id:
+        await visit.acknowledge(visit.t.plain("privacy.not_yours"), alert=True)
+        raise ApplicationHandlerStop
+    await visit.acknowledge()
+    asked_at = privacy.moment_of(press[2])
+    if visit.person.created_at > asked_at:
+        await _was_deleted_before(visit)
+    elif visit.desk.clock.now() - asked_at > STANDS_FOR:
+        await _ask(visit)
+    else:
+        await _delete(visit)
+    raise ApplicationHandlerStop
+
+
+async def _show(visit: Visit) -> None:
+    wished = visit.person.delete_asked_at is not None
+    shown = privacy.screen(visit.t, visit.desk.privacy.retention_days, visit.desk.provider, wished=wished)
+    await visit.show(with_way_back(visit.t, visit.draft, shown))
+
+
+async def _see(visit: Visit) -> None:
+    held = await visit.desk.privacy.held(visit.person, whole=False)
+    await visit.show(privacy.summary(visit.t, held, visit.zone))
+
+
+async def _file(visit: Visit) -> None:
+    held = await visit.desk.privacy.held(visit.person)
+    content = as_file(held, visit.desk.clock.now())
+    sent = await visit.desk.messenger.send_document(
+        visit.chat_id, content, FILE_NAME, visit.t("privacy.file_caption"), lane="talk"
+    )
+    if not isinstance(sent, Delivered):
+        await visit.say(Screen(visit.t("privacy.file_not_sent"), privacy.file_row(visit.t)))
+
+
+async def _ask(visit: Visit) -> None:
+    """The second question. What it names is as it is now, and so it bears the moment."""
+    now = visit.desk.clock.now()
+    held = await visit.desk.privacy.held(visit.person, whole=False)
+    waits = await visit.desk.privacy.waits(visit.person.id)
+    await visit.show(privacy.confirm(visit.t, held, waits, now))
+
+
+async def _delete(visit: Visit) -> None:
+    waits = await visit.desk.privacy.delete(visit.person)
+    if waits.is_over:
+        # Nothing that this visit still knows may be written down again.
+        visit.draft = visit.away_since = None
+        await visit.show(privacy.deleted(visit.t))
+    else:
+        await visit.show(privacy.waiting(visit.t, waits, visit.desk.clock.now()))
+
+
+async def _was_deleted_before(visit: Visit) -> None:
+    """A second tap, or one that a crash has replayed, after the first has deleted everything."""
+    if await visit.desk.privacy.is_unknown(visit.person.id):
+        await _delete(visit)
+    else:
+        visit.message_id = None
+        await visit.show(privacy.done_before(visit.t))
+
+
+async def _keep(visit: Visit) -> None:
+    if visit.person.delete_asked_at is not None:
+        visit.person = await visit.desk.privacy.keep(visit.person)
+        visit.notice = visit.t("privacy.kept")
+    await _show(visit)
+
+
+ACTIONS: dict[str, Callable[[Visit], Awaitable[None]]] = {
+    "show": _show,
+    "see": _see,
+    "file": _file,
+    "delete": _ask,
+    "keep": _keep,
+}

@@ -1,0 +1,44 @@
+"""The phrase of one's own: suggested, typed, shown to its owner in the private chat, and changed."""
+
+from bot.checkout.screens.parts import new_row
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.users.phrase import LONGEST, SHORTEST, Suggestion
+
+SHOW, NEW, OWN, USE = "ph:show", "ph:new", "ph:own", "ph:use:"
+
+
+def choices(t: Translator, suggestion: Suggestion) -> Keyboard:
+    """Yes in one tap, or another, or words of one's own."""
+    use = Button(t.plain("phrase.use"), data=USE + suggestion.code)
+    another = Button(t.plain("phrase.another"), data=NEW)
+    return ((use,), (another, Button(t.plain("phrase.own"), data=OWN)))
+
+
+def offer(t: Translator, suggestion: Suggestion, *, has_one: bool) -> Screen:
+    """A suggestion, with what it is for. Nobody has to choose now: there's a way on."""
+    text = t("phrase.offer", phrase=suggestion.text)
+    way_on = (Button(t.plain("button.back"), data=SHOW),) if has_one else new_row(t)
+    return Screen(text, (*choices(t, suggestion), way_on))
+
+
+def mine(t: Translator, phrase: str) -> Screen:
+    """One's phrase, and the ways to change it."""
+    return Screen(
+        t("phrase.mine", phrase=phrase),
+        (
+            (Button(t.plain("phrase.suggest"), data=NEW), Button(t.plain("phrase.own"), data=OWN)),
+            (Button(t.plain("button.settings"), data="s:show"),),
+        ),
+    )
+
+
+def own(t: Translator) -> Screen:
+    """The question for words of one's own."""
+    text = t("phrase.ask", shortest=SHORTEST, longest=LONGEST)
+    return Screen(text, ((Button(t.plain("button.back"), data=SHOW),),))
+
+
+def kept(t: Translator, phrase: str) -> Screen:
+    """It's theirs from now on."""
+    return Screen(t("phrase.kept", phrase=phrase), (new_row(t), (Button(t.plain("button.settings"), data="s:show"),)))
