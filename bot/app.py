@@ -18,7 +18,7 @@ from bot.house import House, build, store_of
 from bot.house_workers import loops
 from bot.infra.http import server
 from bot.infra.telegram.errors import TokenRefused
-from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
 from bot.infra.telegram.transport import TelegramRequest
@@ -177,7 +177,7 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
     bot = house.application.bot
     staff_chats = house.desk.orders.rules.staff_ids | {house.settings.support_chat_id}
     gate = FloodGate(house.settings.max_messages_per_minute, house.clock, staff_chats, _clock_offset(bot))
-    lanes = Lanes(house.store, entrance.processor(house.application, house.desk, gate), house.clock, bot)
+    lanes = ChatQueues(house.store, entrance.processor(house.application, house.desk, gate), house.clock, bot)
     polls = TelegramRequest(connections=1, may_call=lambda: house.store.is_leading)
     receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, lanes, house.clock)
     workers = WorkerGroup()
@@ -237,7 +237,7 @@ def _exit_code(ended: asyncio.Task[Any]) -> int:
     return WORKER_ENDED
 
 
-async def _wind_up(house: House, lanes: Lanes, workers: WorkerGroup) -> None:
+async def _wind_up(house: House, lanes: ChatQueues, workers: WorkerGroup) -> None:
     """Stop taking in, finish what is under way within a few seconds, leave the rest to the next start.
 
     Without the lead nothing may be finished but requests for orders: each answer is saved, for no list may have it.

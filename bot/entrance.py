@@ -36,7 +36,7 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import VISIT, Desk, Visit
+from bot.infra.telegram.ui.session import SESSION, Desk, Session
 from bot.operations import handlers as alarms
 from bot.operations import statistics_handlers as figures
 from bot.orders import handlers as presses
@@ -57,8 +57,8 @@ from bot.support.user_chat import typed as ticket_words
 from bot.users import phrase_handlers as phrases
 from bot.users import privacy_handlers as privacy
 from bot.users import settings_handlers as settings
-from bot.users.activity import Did, did
-from bot.users.arrival import catch_up, visit_of
+from bot.users.activity import UserEvent, record_user_event
+from bot.users.arrival import catch_up, load_session
 
 log = structlog.get_logger(__name__)
 
@@ -112,7 +112,7 @@ DAMAGED = {
 }
 """Table -> what a person reads whose row of it can't be read. Trying again doesn't help with these."""
 
-Show = Callable[[Visit], Awaitable[Screen]]
+Show = Callable[[Session], Awaitable[Screen]]
 
 
 def register(application: Application) -> None:  # type: ignore[type-arg]
@@ -150,12 +150,12 @@ def processor(
     async def process(update: Update) -> None:
         if await gate.refuses(desk, update):
             return
-        visit = await visit_of(desk, update)
+        visit = await load_session(desk, update)
         if visit is None:
             return
         # Who has just written or pressed something waits for what comes of it: their orders are polled first.
         desk.viewed.user_active(visit.person.id)
-        token = VISIT.set(visit)
+        token = SESSION.set(visit)
         try:
             if visit.damage is not None:
                 await _tell_unreadable(visit, visit.damage)
@@ -166,7 +166,7 @@ def processor(
             await visit.acknowledge()
             await catch_up(visit)
         finally:
-            VISIT.reset(token)
+            SESSION.reset(token)
 
     return process
 
@@ -181,7 +181,7 @@ def _shows() -> dict[str, Show]:
 
 def _at_any_point(show: Show) -> Callable[[Update, Context], Coroutine[Any, Any, None]]:
     async def handle(_: Update, __: Context) -> None:
-        visit = VISIT.get()
+        visit = SESSION.get()
         await visit.say(with_way_back(visit.t, visit.draft, await show(visit)))
         raise ApplicationHandlerStop
 
@@ -190,7 +190,7 @@ def _at_any_point(show: Show) -> Callable[[Update, Context], Coroutine[Any, Any,
 
 async def _in_a_group(update: Update, context: Context) -> None:
     """A payment is nobody else's business: in a group the bot offers the private chat, when it is spoken to."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     message, chat = update.effective_message, update.effective_chat
     name = context.bot.username
     text = (message.text or "") if message else ""
@@ -210,7 +210,7 @@ def _is_for_us(text: str, name: str) -> bool:
 
 async def _membership(update: Update, _: Context) -> None:
     change = update.my_chat_member
-    visit = VISIT.get()
+    visit = SESSION.get()
     if change is not None and change.chat.type == Chat.PRIVATE and change.new_chat_member.status == "kicked":
         now = visit.desk.clock.now()
         # Telegram's time: what happened between the block and this update couldn't be sent either.
@@ -218,14 +218,14 @@ async def _membership(update: Update, _: Context) -> None:
         async with visit.desk.store.transaction() as tx:
             await tx.people.save(replace(visit.person, blocked_at=blocked_at))
             await tx.subscriptions.delete(visit.person.id)
-            await did(tx, visit.person.id, Did.BLOCKED, now)
+            await record_user_event(tx, visit.person.id, UserEvent.BLOCKED, now)
         visit.away_since, visit.has_missed = None, False
     raise ApplicationHandlerStop
 
 
 async def _apologise(_: object, context: Context) -> None:
     """Something of ours broke: the person is told, the log gets the kind of error, and the chat goes on."""
-    error, visit = context.error, VISIT.get(None)
+    error, visit = context.error, SESSION.get(None)
     if isinstance(error, RowUnreadable) and error.table in DAMAGED and visit is not None:
         await _tell_unreadable(visit, error)
         return
@@ -240,7 +240,7 @@ async def _apologise(_: object, context: Context) -> None:
         await visit.say(Screen(visit.t("talk.broken")))
 
 
-async def _tell_unreadable(visit: Visit, error: RowUnreadable) -> None:
+async def _tell_unreadable(visit: Session, error: RowUnreadable) -> None:
     """Say what is damaged. An open draft is closed after that: who has read nothing would wonder where it went."""
     log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))
     await visit.acknowledge()

@@ -10,9 +10,9 @@ from telegram.ext import Application, ApplicationBuilder
 from bot.broadcasts.deliveries import Delivering
 from bot.broadcasts.delivery import ChatCourier, LiveMessages
 from bot.broadcasts.drafts import BroadcastDrafts
-from bot.broadcasts.rendering import BroadcastNews
+from bot.broadcasts.rendering import BroadcastRenderer
 from bot.broadcasts.service import Broadcasts
-from bot.broadcasts.worker import Broadcasting, LiveShow
+from bot.broadcasts.worker import BroadcastWorker, LiveProgress
 from bot.checkout.drafts import Drafts
 from bot.config import Settings
 from bot.core.clock import SystemClock
@@ -26,23 +26,23 @@ from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.telegram.ui.session import Desk
-from bot.infra.workers.loop import Nudge
-from bot.operations.monitor import Watching
-from bot.operations.monitor_worker import Watch
+from bot.infra.workers.loop import Wakeup
+from bot.operations.monitor import Monitor
+from bot.operations.monitor_worker import MonitorWorker
 from bot.operations.statistics_service import Figures
 from bot.orders.history import History
 from bot.orders.measured_payout_times import MeasuredTimes
 from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import Orders
 from bot.orders.receipts.service import Receipts
-from bot.orders.rendering import ChatTeller
+from bot.orders.rendering import OrderRenderer
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.rates.charts import Charts
-from bot.rates.notifications import RateNews
+from bot.rates.notifications import RateNotifications
 from bot.rates.recording import Quotes
-from bot.rates.rendering import QuoteNews
+from bot.rates.rendering import QuoteRenderer
 from bot.rates.subscriptions import Subscribing
 from bot.recipients.saved import KnownRecipients
 from bot.settlement.adapter import SettlementAdapter
@@ -50,11 +50,11 @@ from bot.settlement.budget import AdaptiveBudget
 from bot.settlement.catalogue import Market
 from bot.settlement.client.client import SettlementClient
 from bot.settlement.health import Health
-from bot.settlement.monitored import WatchedSettlement
-from bot.staff.alarm_rendering import AlarmTeller
+from bot.settlement.monitored import MonitoredSettlement
+from bot.staff.alarm_rendering import AlarmRenderer
 from bot.staff.alarms import Alarms
 from bot.staff.help import Help
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.users.privacy import Privacy
 
 
@@ -71,15 +71,15 @@ class House:
     poller: Poller
     reconciler: Reconciler
     quotes: Quotes
-    rate_news: RateNews
-    watch: Watch
-    nudge_outbox: Nudge
-    nudge_broadcasts: Nudge
-    nudge_live: Nudge
-    broadcasting: Broadcasting
-    live_show: LiveShow
-    nudge_quotes: Nudge
-    nudge_watch: Nudge
+    rate_news: RateNotifications
+    watch: MonitorWorker
+    nudge_outbox: Wakeup
+    nudge_broadcasts: Wakeup
+    nudge_live: Wakeup
+    broadcasting: BroadcastWorker
+    live_show: LiveProgress
+    nudge_quotes: Wakeup
+    nudge_watch: Wakeup
     support: SupportParts
     clock: SystemClock
 
@@ -88,12 +88,12 @@ def build(settings: Settings) -> House:
     """Build the parts; opens no connection and no file."""
     clock = SystemClock()
     store = store_of(settings)
-    nudge_outbox, nudge_broadcasts, nudge_quotes, nudge_watch = Nudge(), Nudge(), Nudge(), Nudge()
+    nudge_outbox, nudge_broadcasts, nudge_quotes, nudge_watch = Wakeup(), Wakeup(), Wakeup(), Wakeup()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
     health = Health(clock, patience_of(settings), nudge_watch)
     budget, viewed = AdaptiveBudget(settings.service_max_requests_per_second), ViewedOrders(clock)
     adapter = SettlementAdapter(client, may_place=store.leads)
-    settlement = WatchedSettlement(adapter, health, on_slow_down=budget.halve)
+    settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
     application = telegram_application(settings, lambda: store.is_leading)
     messenger = Messenger(application.bot)
     translations = Translations.load()
@@ -101,9 +101,9 @@ def build(settings: Settings) -> House:
     market, rules = Market(settlement, clock), rules_of(settings)
     orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
     quotes = Quotes(store, settlement, clock, on_recorded=nudge_quotes)
-    room = SupportRoom(settings.support_chat_id, rules.supporter_ids)
+    room = StaffChat(settings.support_chat_id, rules.supporter_ids)
     observer = Observer(orders, room)
-    watching = Watching(
+    watching = Monitor(
         store=store,
         clock=clock,
         health=health,
@@ -140,7 +140,7 @@ def build(settings: Settings) -> House:
         on_confirmed=nudge_broadcasts,
         on_news=nudge_outbox,
     )
-    charts, nudge_live = Charts(quotes), Nudge()
+    charts, nudge_live = Charts(quotes), Wakeup()
     delivering = Delivering(
         store=store,
         clock=clock,
@@ -188,7 +188,7 @@ def build(settings: Settings) -> House:
         operator_ids=settings.operator_ids,
         provider=provider_of(settings),
     )
-    teller = ChatTeller(
+    teller = OrderRenderer(
         store=store,
         messenger=messenger,
         translations=translations,
@@ -198,9 +198,9 @@ def build(settings: Settings) -> House:
         default_locale=settings.default_locale,
         public_url=settings.public_url,
         others={
-            **BroadcastNews(store, messenger, clock).tellers(),
-            **QuoteNews(store, messenger, clock).tellers(),
-            **AlarmTeller(store, messenger, clock, settings.operator_ids).tellers(),
+            **BroadcastRenderer(store, messenger, clock).tellers(),
+            **QuoteRenderer(store, messenger, clock).tellers(),
+            **AlarmRenderer(store, messenger, clock, settings.operator_ids).tellers(),
             **support.tellers,
         },
     )
@@ -214,14 +214,14 @@ def build(settings: Settings) -> House:
         poller=poller,
         reconciler=Reconciler(orders, settlement),
         quotes=quotes,
-        rate_news=RateNews(store, market, clock, nudge_outbox),
-        broadcasting=Broadcasting(broadcasts, delivering),
-        live_show=LiveShow(delivering, LiveMessages(store, messenger, translations, settings.default_locale)),
+        rate_news=RateNotifications(store, market, clock, nudge_outbox),
+        broadcasting=BroadcastWorker(broadcasts, delivering),
+        live_show=LiveProgress(delivering, LiveMessages(store, messenger, translations, settings.default_locale)),
         nudge_live=nudge_live,
         nudge_outbox=nudge_outbox,
         nudge_broadcasts=nudge_broadcasts,
         nudge_quotes=nudge_quotes,
-        watch=Watch(watching, poller, clock, silence_of(settings)),
+        watch=MonitorWorker(watching, poller, clock, silence_of(settings)),
         nudge_watch=nudge_watch,
         support=support,
         clock=clock,
@@ -233,13 +233,15 @@ def store_of(settings: Settings) -> SqlStore:
     return SqlStore(settings.database_url, Vault(settings.sealing_keys))
 
 
-def alarms_of(settings: Settings, store: SqlStore, clock: SystemClock, nudge_outbox: Nudge) -> Alarms:
+def alarms_of(settings: Settings, store: SqlStore, clock: SystemClock, nudge_outbox: Wakeup) -> Alarms:
     """What operators hear of by themselves."""
     return Alarms(store, clock, settings.operator_ids, timedelta(seconds=settings.alarm_reminder_seconds), nudge_outbox)
 
 
 def telegram_application(settings: Settings, may_call: Callable[[], bool] = lambda: True) -> Application:  # type: ignore[type-arg]
-    """PTB's application with our transport and our limiter, and without its updater: `chat/updates.py` receives.
+    """PTB's application with our transport and our limiter, and without its updater.
+
+    `infra/telegram/inbound/receiver.py` receives instead.
 
     `may_call` is asked before each call of the Bot API.
     """

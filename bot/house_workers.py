@@ -7,18 +7,18 @@ from typing import Any
 
 from bot.house import House
 from bot.infra.outbox.worker import OutboxWorker
-from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.ui import commands
-from bot.infra.workers.loop import Nudge, run_forever
+from bot.infra.workers.loop import Wakeup, run_forever
 from bot.operations.sweeps import Sweeps
 from bot.rates.quote_worker import QuoteRecorder
 from bot.rates.subscription_worker import SubscriptionsWorker
 from bot.support.tickets.worker import Tickets
 from bot.users.retention import Retention
-from bot.users.worker import Leaving
+from bot.users.worker import DeletionWorker
 
 
-def loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, None]]]:
+def loops(house: House, lanes: ChatQueues) -> list[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the workers that act again and again, each under its name; `lanes` are the chats' queues."""
     sweeps = Sweeps(
         store=house.store,
@@ -30,32 +30,32 @@ def loops(house: House, lanes: Lanes) -> list[tuple[str, Coroutine[Any, Any, Non
         run_in_lane=lanes.run_in_lane,
         on_news=house.nudge_outbox,
     )
-    leaving = Leaving(
+    leaving = DeletionWorker(
         privacy=house.desk.privacy,
         retention=Retention(house.store, house.clock, house.settings.retention_days),
         run_in_lane=lanes.run_in_lane,
         on_news=house.nudge_outbox,
     )
     recorder = QuoteRecorder(house.quotes, house.clock, house.settings.quote_record_seconds)
-    ticks: list[tuple[str, Callable[[], Awaitable[float]], Nudge]] = [
+    ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
         ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
-        ("poller", house.poller.tick, Nudge()),
+        ("poller", house.poller.tick, Wakeup()),
         ("subscriptions", SubscriptionsWorker(house.rate_news).tick, house.nudge_quotes),
         ("watch", house.watch.look, house.nudge_watch),
-        ("probe", house.watch.probe, Nudge()),
-        ("expiries", sweeps.expiries, Nudge()),
-        ("lapses", sweeps.lapses, Nudge()),
-        ("reconciler", sweeps.reconciling, Nudge()),
-        ("housekeeping", sweeps.housekeeping, Nudge()),
-        ("wishes", leaving.wishes, Nudge()),
-        ("tickets", Tickets(house.support.ticket_waiting).tick, Nudge()),
-        ("retention", leaving.retention, Nudge()),
-        ("quotes", recorder.tick, Nudge()),
+        ("probe", house.watch.probe, Wakeup()),
+        ("expiries", sweeps.expiries, Wakeup()),
+        ("lapses", sweeps.lapses, Wakeup()),
+        ("reconciler", sweeps.reconciling, Wakeup()),
+        ("housekeeping", sweeps.housekeeping, Wakeup()),
+        ("wishes", leaving.wishes, Wakeup()),
+        ("tickets", Tickets(house.support.ticket_waiting).tick, Wakeup()),
+        ("retention", leaving.retention, Wakeup()),
+        ("quotes", recorder.tick, Wakeup()),
         ("broadcasts", house.broadcasting.tick, house.nudge_broadcasts),
         ("live", house.live_show.tick, house.nudge_live),
         ("masking", house.support.masking.mask_due, house.support.nudge_masking),
-        ("commands", partial(_set_commands, house), Nudge()),
-        ("descriptions", partial(_set_descriptions, house), Nudge()),
+        ("commands", partial(_set_commands, house), Wakeup()),
+        ("descriptions", partial(_set_descriptions, house), Wakeup()),
     ]
     return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]
 

@@ -12,7 +12,7 @@ from bot.broadcasts.screens import progress as broadcast_progress
 from bot.checkout.steps import way_on
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import Context, Handler
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 
 
 def handlers() -> list[Handler]:
@@ -21,7 +21,7 @@ def handlers() -> list[Handler]:
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     broadcast_id, action = data.read_delivery_press((query.data or "") if query else "")
     act = ACTIONS.get(action)
@@ -30,7 +30,7 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _carry_out(visit: Visit, broadcast_id: str, act: "Act") -> bool:
+async def _carry_out(visit: Session, broadcast_id: str, act: "Act") -> bool:
     """Do it and show how it stands; False where there is no such broadcast under way."""
     if await visit.desk.delivering.progress(broadcast_id) is None:
         return False
@@ -43,26 +43,26 @@ async def _carry_out(visit: Visit, broadcast_id: str, act: "Act") -> bool:
     return True
 
 
-async def _show(_: Visit, __: str) -> bool:
+async def _show(_: Session, __: str) -> bool:
     return True
 
 
-async def _pause(visit: Visit, broadcast_id: str) -> bool:
+async def _pause(visit: Session, broadcast_id: str) -> bool:
     return await visit.desk.delivering.pause(broadcast_id, visit.person.id) is not None
 
 
-async def _resume(visit: Visit, broadcast_id: str) -> bool:
+async def _resume(visit: Session, broadcast_id: str) -> bool:
     return await visit.desk.delivering.resume(broadcast_id, visit.person.id) is not None
 
 
-async def _stop(visit: Visit, broadcast_id: str) -> bool:
+async def _stop(visit: Session, broadcast_id: str) -> bool:
     return await visit.desk.delivering.stop(broadcast_id, visit.person.id) is not None
 
 
-async def _again(visit: Visit, broadcast_id: str) -> bool:
+async def _again(visit: Session, broadcast_id: str) -> bool:
     return await visit.desk.delivering.again(broadcast_id, visit.person.id) > 0
 
 
-Act = Callable[[Visit, str], Awaitable[bool]]
+Act = Callable[[Session, str], Awaitable[bool]]
 ACTIONS: Mapping[str, Act] = {"show": _show, "pause": _pause, "resume": _resume, "stop": _stop, "again": _again}
 """What a button does; whether it was still to be done."""

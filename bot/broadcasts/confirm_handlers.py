@@ -10,10 +10,10 @@ from bot.broadcasts.typed import compose
 from bot.core.errors import Rejection
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Visit
+from bot.infra.telegram.ui.session import Session
 
 
-async def preview(visit: Visit, broadcast: Broadcast) -> bool:
+async def preview(visit: Session, broadcast: Broadcast) -> bool:
     """Show what each language gets, then the question whether to send it."""
     await visit.acknowledge()
     try:
@@ -30,7 +30,7 @@ async def preview(visit: Visit, broadcast: Broadcast) -> bool:
     return True
 
 
-async def see(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+async def see(visit: Session, broadcast: Broadcast, _: str) -> bool:
     """Show the messages of a broadcast that was confirmed; with the numbers of today where it has none yet."""
     await visit.acknowledge()
     shown = await visit.desk.broadcasts.with_some_quote(broadcast)
@@ -43,7 +43,7 @@ async def see(visit: Visit, broadcast: Broadcast, _: str) -> bool:
     return True
 
 
-async def confirm(visit: Visit, broadcast: Broadcast, despite: str) -> bool:
+async def confirm(visit: Session, broadcast: Broadcast, despite: str) -> bool:
     """The first press, or the second one in spite of the doubts that it names."""
     doubts = frozenset(doubt for doubt in Doubt if doubt in despite)
     try:
@@ -62,7 +62,7 @@ async def confirm(visit: Visit, broadcast: Broadcast, despite: str) -> bool:
     return True
 
 
-async def _send_previews(visit: Visit, found: Preview) -> Outcome:
+async def _send_previews(visit: Session, found: Preview) -> Outcome:
     """What became of the last one; the others were sent."""
     sent: Outcome = Delivered()
     for locale in languages_of(found.broadcast):
@@ -74,7 +74,7 @@ async def _send_previews(visit: Visit, found: Preview) -> Outcome:
     return sent
 
 
-async def _refuse(visit: Visit, broadcast: Broadcast, rejection: Rejection) -> bool:
+async def _refuse(visit: Session, broadcast: Broadcast, rejection: Rejection) -> bool:
     """Say why not; a draft can be changed, and one whose time had come waits on."""
     reason = visit.reason(rejection)
     if broadcast.status is BroadcastStatus.DRAFT:

@@ -12,7 +12,7 @@ from functools import partial
 import structlog
 
 from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
-from bot.broadcasts.run import Progress, Round
+from bot.broadcasts.run import BroadcastRun, Progress
 from bot.core.clock import Clock
 from bot.core.ending import end
 from bot.infra.db.ports import Store
@@ -60,7 +60,7 @@ class Delivering:
         self._default_locale = default_locale
         self._per_second = per_second
         self._on_change = on_change
-        self._rounds: dict[str, tuple[Round, asyncio.Task[None]]] = {}
+        self._rounds: dict[str, tuple[BroadcastRun, asyncio.Task[None]]] = {}
         self._to_show: set[str] = set()
         self._closing = False
 
@@ -179,12 +179,12 @@ class Delivering:
         if self._closing or broadcast.id in self._rounds:
             return
         self._to_show.add(broadcast.id)
-        made = Round(self._store, self._courier, self._clock, broadcast, self._per_second)
+        made = BroadcastRun(self._store, self._courier, self._clock, broadcast, self._per_second)
         task = asyncio.create_task(self._carry_out(broadcast.id, made), name=f"broadcast-{broadcast.id}")
         self._rounds[broadcast.id] = made, task
         task.add_done_callback(partial(self._ended, broadcast.id))
 
-    async def _carry_out(self, broadcast_id: str, made: Round) -> None:
+    async def _carry_out(self, broadcast_id: str, made: BroadcastRun) -> None:
         await made.run()
         await self._end(broadcast_id)
 

@@ -22,9 +22,9 @@ from bot.core.time_of_day import MINUTES
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 
-Act = Callable[[Visit, Broadcast, str], Awaitable[bool]]
+Act = Callable[[Session, Broadcast, str], Awaitable[bool]]
 """What a button does; whether there was such a thing."""
 
 
@@ -39,7 +39,7 @@ def handlers() -> list[Handler]:
 
 
 async def _write(_: Update, __: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     if not visit.is_operator:
         return
     visit.message_id = None
@@ -48,7 +48,7 @@ async def _write(_: Update, __: Context) -> None:
 
 
 async def _list(_: Update, __: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     if not visit.is_operator:
         return
     visit.message_id = None
@@ -57,7 +57,7 @@ async def _list(_: Update, __: Context) -> None:
 
 
 async def _list_pressed(update: Update, _: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     offset = data.read_broadcasts_press((query.data or "") if query else "")
     if not visit.is_operator:
@@ -72,7 +72,7 @@ async def _list_pressed(update: Update, _: Context) -> None:
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     press = data.read_broadcast_press((query.data or "") if query else "")
     act = ACTIONS.get(press.action) if press is not None and visit.is_operator else None
@@ -86,7 +86,7 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _as_it_is_now(visit: Visit, broadcast: Broadcast) -> None:
+async def _as_it_is_now(visit: Session, broadcast: Broadcast) -> None:
     """Somebody was faster, or it is an old button: how the broadcast stands."""
     await visit.acknowledge(visit.t.plain("broadcast.changed_meanwhile"))
     if broadcast.status is BroadcastStatus.DRAFT and broadcast.operator_id == visit.person.id:
@@ -95,21 +95,21 @@ async def _as_it_is_now(visit: Visit, broadcast: Broadcast) -> None:
         await _page(visit, broadcast, "")
 
 
-async def _show_list(visit: Visit, offset: int) -> None:
+async def _show_list(visit: Session, offset: int) -> None:
     page = await visit.desk.broadcast_drafts.page(offset)
     if offset and not page.broadcasts:
         page = await visit.desk.broadcast_drafts.page()
     await visit.show(broadcast_list.screen(visit.t, page, visit.desk.clock.now(), visit.zone))
 
 
-async def _page(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+async def _page(visit: Session, broadcast: Broadcast, _: str) -> bool:
     await visit.acknowledge()
     counts = await visit.desk.broadcast_drafts.counts(broadcast)
     await visit.show(broadcast_list.page(visit.t, broadcast, counts, visit.desk.clock.now(), visit.zone))
     return True
 
 
-async def _edit(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+async def _edit(visit: Session, broadcast: Broadcast, _: str) -> bool:
     if broadcast.status is not BroadcastStatus.DRAFT:
         return False
     await visit.acknowledge()
@@ -117,15 +117,15 @@ async def _edit(visit: Visit, broadcast: Broadcast, _: str) -> bool:
     return True
 
 
-async def _text(visit: Visit, broadcast: Broadcast, locale: str) -> bool:
+async def _text(visit: Session, broadcast: Broadcast, locale: str) -> bool:
     return locale in LOCALES and await ask_text(visit, broadcast, locale)
 
 
-async def _usual(visit: Visit, broadcast: Broadcast, locale: str) -> bool:
+async def _usual(visit: Session, broadcast: Broadcast, locale: str) -> bool:
     return await keep(visit, replace(broadcast, texts=with_text(broadcast.texts, locale, None)))
 
 
-async def _picture(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
+async def _picture(visit: Session, broadcast: Broadcast, choice: str) -> bool:
     if not choice:
         return await ask_picture(visit, broadcast)
     if choice not in {"none", *PERIODS}:
@@ -133,7 +133,7 @@ async def _picture(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
     return await keep(visit, replace(broadcast, picture=None if choice == "none" else CHART + choice))
 
 
-async def _to(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
+async def _to(visit: Session, broadcast: Broadcast, choice: str) -> bool:
     if not choice:
         return await show_readers(visit, broadcast)
     if choice not in {"all", *LOCALES}:
@@ -142,20 +142,20 @@ async def _to(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
     return await keep(visit, replace(broadcast, audience=audience), show_readers)
 
 
-async def _days(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
+async def _days(visit: Session, broadcast: Broadcast, choice: str) -> bool:
     if not choice.isdecimal() or int(choice) > MOST_DAYS:
         return False
     audience = replace(broadcast.audience, active_days=int(choice) or None)
     return await keep(visit, replace(broadcast, audience=audience), show_readers)
 
 
-async def _when(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
+async def _when(visit: Session, broadcast: Broadcast, choice: str) -> bool:
     if not choice:
         return await ask_moment(visit, broadcast)
     return await keep(visit, replace(broadcast, starts_at=None, daily_minute=None))
 
 
-async def _daily(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
+async def _daily(visit: Session, broadcast: Broadcast, choice: str) -> bool:
     if choice == "other":
         return await ask_daily(visit, broadcast)
     if not choice.isdecimal() or int(choice) >= MINUTES:
@@ -163,7 +163,7 @@ async def _daily(visit: Visit, broadcast: Broadcast, choice: str) -> bool:
     return await keep(visit, replace(broadcast, starts_at=None, daily_minute=int(choice)))
 
 
-async def _discard(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+async def _discard(visit: Session, broadcast: Broadcast, _: str) -> bool:
     if await visit.desk.broadcast_drafts.discard(broadcast) is None:
         return False
     await visit.acknowledge()
@@ -171,14 +171,14 @@ async def _discard(visit: Visit, broadcast: Broadcast, _: str) -> bool:
     return True
 
 
-async def _like(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+async def _like(visit: Session, broadcast: Broadcast, _: str) -> bool:
     await visit.acknowledge()
     visit.message_id = None
     await compose(visit, await visit.desk.broadcast_drafts.like(broadcast, visit.person.id))
     return True
 
 
-async def _call_off(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+async def _call_off(visit: Session, broadcast: Broadcast, _: str) -> bool:
     if not may_be_called_off(broadcast):
         return False
     stopped = await visit.desk.broadcasts.call_off(broadcast, visit.person.id)
@@ -188,7 +188,7 @@ async def _call_off(visit: Visit, broadcast: Broadcast, _: str) -> bool:
     return await _page(visit, stopped, "")
 
 
-async def _preview(visit: Visit, broadcast: Broadcast, _: str) -> bool:
+async def _preview(visit: Session, broadcast: Broadcast, _: str) -> bool:
     return may_be_confirmed(broadcast) and await broadcast_confirming.preview(visit, broadcast)
 
 

@@ -43,7 +43,7 @@ class Page:
     unsent: frozenset[int]
 
 
-class Ledger:
+class DeliveryLedger:
     """The ledger of one broadcast, for the one round that delivers it. Every method raises `StoreDown`."""
 
     def __init__(self, store: Store, clock: Clock, broadcast_id: str) -> None:

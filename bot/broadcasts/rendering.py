@@ -7,13 +7,13 @@ from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.ports import Store
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Told
+from bot.infra.outbox.model import Sent
 from bot.infra.outbox.rendering import Tellers, Telling, kept, marked
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 
 
-class BroadcastNews:
+class BroadcastRenderer:
     """A teller of news."""
 
     def __init__(self, store: Store, messenger: Messenger, clock: Clock) -> None:
@@ -25,12 +25,12 @@ class BroadcastNews:
         """The kinds that it tells."""
         return {WAITS: self.tell}
 
-    async def tell(self, news: News, reader: Person | None, t: Translator) -> Telling:
+    async def tell(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         """One attempt; nothing is told of a broadcast that an operator has decided about meanwhile."""
         async with self._store.reading() as tx:
             broadcast = await tx.broadcasts.get(news.subject.removeprefix(SUBJECT).partition(":")[0])
         if broadcast is None or not waits_for_word(broadcast):
-            return Told()
+            return Sent()
         zone, doubts = reader.zone if reader else PRESUMED, str(news.payload.get("doubts", ""))
         screen = broadcast_confirm.waits(t, broadcast, doubts, self._clock.now(), zone)
         text = marked(news, t, screen.text)

@@ -13,13 +13,13 @@ from functools import partial
 
 import structlog
 
-from bot.broadcasts.ledger import Ledger, Page, Wish
+from bot.broadcasts.ledger import DeliveryLedger, Page, Wish
 from bot.broadcasts.model import Broadcast, Delivery, DeliveryStatus
 from bot.broadcasts.refusals import Refusals
 from bot.core.clock import Clock
 from bot.core.mistakes import where
 from bot.infra.db.ports import Store, StoreDown
-from bot.infra.outbox.model import Courier, Outcome, TellLater, Told, Untellable
+from bot.infra.outbox.model import Courier, Outcome, RetryLater, Sent, Undeliverable
 
 log = structlog.get_logger(__name__)
 
@@ -51,14 +51,14 @@ class Progress:
         return self.broadcast.ended_at is not None
 
 
-class Round:
+class BroadcastRun:
     """Delivers what waits of one running broadcast, until nobody is left or it runs no more.
 
     `per_second` is the pace that is hoped for; the courier keeps to the limit by itself.
     """
 
     def __init__(self, store: Store, courier: Courier, clock: Clock, broadcast: Broadcast, per_second: float) -> None:
-        self._ledger = Ledger(store, clock, broadcast.id)
+        self._ledger = DeliveryLedger(store, clock, broadcast.id)
         self._courier, self._clock = courier, clock
         self._broadcast = broadcast
         self._ahead = max(2, math.ceil(per_second * AHEAD_SECONDS))
@@ -182,24 +182,24 @@ class Round:
             why = type(error).__name__
             log.error("broadcast_delivery_failed", broadcast=self._broadcast.id, error=why, where=where(error))  # noqa: TRY400
             may_have_left = delivery.person_id not in self._queued
-            outcome = TellLater(0, maybe_told=True) if may_have_left else Untellable(why)
+            outcome = RetryLater(0, maybe_told=True) if may_have_left else Undeliverable(why)
         self._settle(delivery, outcome)
 
     def _settle(self, delivery: Delivery, outcome: Outcome) -> None:
         match outcome:
-            case Told():
+            case Sent():
                 self._troubles = self._failures = 0
                 self._refusals.reached()
                 self._end(delivery, DeliveryStatus.DELIVERED)
-            case Untellable(reason, whole_chat=True):
+            case Undeliverable(reason, whole_chat=True):
                 self._end(delivery, DeliveryStatus.BLOCKED, reason)
-            case Untellable(reason):
+            case Undeliverable(reason):
                 self._failures += 1
                 self._end(delivery, DeliveryStatus.FAILED, reason)
-            case TellLater(after, maybe_told=True):
+            case RetryLater(after, maybe_told=True):
                 self._end(delivery, DeliveryStatus.UNKNOWN)
                 self._rest(after, costly=True)
-            case TellLater(after):
+            case RetryLater(after):
                 if self._refusals.refused(delivery.person_id):
                     self._end(delivery, DeliveryStatus.FAILED, "refused too often")
                 else:

@@ -23,7 +23,7 @@ from bot.rates.quote import Quote
 from bot.settlement.catalogue import Market
 from bot.settlement.model import SettlementFailure
 from bot.staff.audit import write_broadcast
-from bot.users.model import News
+from bot.users.model import Notification
 
 WAITS: Final = "broadcast_waits"
 """The kind of the news that a broadcast's time has come, and that it waits for an operator's word."""
@@ -242,8 +242,8 @@ async def _last_quote(tx: Transaction) -> Quote | None:
     return last.quote if last is not None else None
 
 
-def _news(broadcast: Broadcast, chat_id: int, doubts: tuple[Doubt, ...], now: datetime) -> News:
-    return News(
+def _news(broadcast: Broadcast, chat_id: int, doubts: tuple[Doubt, ...], now: datetime) -> Notification:
+    return Notification(
         chat_id=chat_id,
         subject=f"{SUBJECT}{broadcast.id}:{broadcast.revision}",
         kind=WAITS,

@@ -19,7 +19,7 @@ from bot.core.datetime_parsing import read_days, read_minute, read_moment
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Visit
+from bot.infra.telegram.ui.session import Session
 
 TEXT: Final = "bc_text"
 PICTURE: Final = "bc_picture"
@@ -27,22 +27,22 @@ MOMENT: Final = "bc_when"
 DAILY: Final = "bc_daily"
 DAYS: Final = "bc_days"
 
-Show = Callable[[Visit, Broadcast], Awaitable[bool]]
+Show = Callable[[Session, Broadcast], Awaitable[bool]]
 
 
-async def compose(visit: Visit, broadcast: Broadcast) -> bool:
+async def compose(visit: Session, broadcast: Broadcast) -> bool:
     """The draft at a glance."""
     await visit.show(screens.screen(visit.t, broadcast, visit.desk.clock.now(), visit.zone))
     return True
 
 
-async def show_readers(visit: Visit, broadcast: Broadcast) -> bool:
+async def show_readers(visit: Session, broadcast: Broadcast) -> bool:
     """To whom, with how many they are."""
     readers = await visit.desk.broadcasts.readers(broadcast.audience)
     return await _ask(visit, DAYS, broadcast.id, screens.audiences(visit.t, broadcast, readers))
 
 
-async def keep(visit: Visit, changed: Broadcast, show: Show = compose) -> bool:
+async def keep(visit: Session, changed: Broadcast, show: Show = compose) -> bool:
     """Keep a change that a button has made, if its messages still fit, and show it; whether it could be kept."""
     try:
         check_fits(replace(changed, is_rate=tells_rate(changed)), visit.desk.translations)
@@ -56,29 +56,29 @@ async def keep(visit: Visit, changed: Broadcast, show: Show = compose) -> bool:
     return await show(visit, kept)
 
 
-async def ask_text(visit: Visit, broadcast: Broadcast, locale: str) -> bool:
+async def ask_text(visit: Session, broadcast: Broadcast, locale: str) -> bool:
     """Ask for the text in one language."""
     return await _ask(visit, TEXT, f"{broadcast.id}:{locale}", screens.text(visit.t, broadcast, locale))
 
 
-async def ask_picture(visit: Visit, broadcast: Broadcast) -> bool:
+async def ask_picture(visit: Session, broadcast: Broadcast) -> bool:
     """Ask for a picture."""
     return await _ask(visit, PICTURE, broadcast.id, screens.pictures(visit.t, broadcast))
 
 
-async def ask_moment(visit: Visit, broadcast: Broadcast) -> bool:
+async def ask_moment(visit: Session, broadcast: Broadcast) -> bool:
     """Ask when."""
     screen = screens.moments(visit.t, broadcast, visit.desk.clock.now(), visit.zone)
     return await _ask(visit, MOMENT, broadcast.id, screen)
 
 
-async def ask_daily(visit: Visit, broadcast: Broadcast) -> bool:
+async def ask_daily(visit: Session, broadcast: Broadcast) -> bool:
     """Ask at what time each day."""
     screen = screens.daily_minute(visit.t, broadcast, visit.desk.clock.now(), visit.zone)
     return await _ask(visit, DAILY, broadcast.id, screen)
 
 
-async def text_sent(visit: Visit, argument: str, message: Message) -> None:
+async def text_sent(visit: Session, argument: str, message: Message) -> None:
     """A text for one language; with a picture where one came along."""
     broadcast_id, _separator, locale = argument.partition(":")
 
@@ -89,7 +89,7 @@ async def text_sent(visit: Visit, argument: str, message: Message) -> None:
     await _take(visit, broadcast_id, change, lambda broadcast: screens.text(visit.t, broadcast, locale))
 
 
-async def picture_sent(visit: Visit, broadcast_id: str, message: Message) -> None:
+async def picture_sent(visit: Session, broadcast_id: str, message: Message) -> None:
     """A picture of one's own; what is written under it is not taken."""
 
     def change(broadcast: Broadcast) -> Broadcast:
@@ -101,7 +101,7 @@ async def picture_sent(visit: Visit, broadcast_id: str, message: Message) -> Non
     await _take(visit, broadcast_id, change, lambda broadcast: screens.pictures(visit.t, broadcast))
 
 
-async def moment_sent(visit: Visit, broadcast_id: str, message: Message) -> None:
+async def moment_sent(visit: Session, broadcast_id: str, message: Message) -> None:
     """A time to begin at."""
     now = visit.desk.clock.now()
 
@@ -112,7 +112,7 @@ async def moment_sent(visit: Visit, broadcast_id: str, message: Message) -> None
     await _take(visit, broadcast_id, change, lambda each: screens.moments(visit.t, each, now, visit.zone))
 
 
-async def daily_sent(visit: Visit, broadcast_id: str, message: Message) -> None:
+async def daily_sent(visit: Session, broadcast_id: str, message: Message) -> None:
     """A time of each day."""
     now = visit.desk.clock.now()
 
@@ -122,7 +122,7 @@ async def daily_sent(visit: Visit, broadcast_id: str, message: Message) -> None:
     await _take(visit, broadcast_id, change, lambda each: screens.daily_minute(visit.t, each, now, visit.zone))
 
 
-async def days_sent(visit: Visit, broadcast_id: str, message: Message) -> None:
+async def days_sent(visit: Session, broadcast_id: str, message: Message) -> None:
     """Within how many days readers must have been here."""
     shown = await visit.desk.broadcast_drafts.get(broadcast_id)
     readers = await visit.desk.broadcasts.readers(shown.audience) if shown else {}
@@ -143,14 +143,14 @@ WHOLE_MESSAGES: Final = {
 """What takes the answer to which question."""
 
 
-async def _ask(visit: Visit, question: str, argument: str, screen: Screen) -> bool:
+async def _ask(visit: Session, question: str, argument: str, screen: Screen) -> bool:
     await visit.acknowledge()
     await questions.ask(visit, question, screen, argument)
     return True
 
 
 async def _take(
-    visit: Visit, broadcast_id: str, change: Callable[[Broadcast], Broadcast], ask: Callable[[Broadcast], Screen]
+    visit: Session, broadcast_id: str, change: Callable[[Broadcast], Broadcast], ask: Callable[[Broadcast], Screen]
 ) -> None:
     """Keep what was sent, or say why not and ask again."""
     broadcast = await visit.desk.broadcast_drafts.get(broadcast_id) if visit.is_operator else None
@@ -172,7 +172,7 @@ async def _take(
     await compose(visit, kept or await visit.desk.broadcast_drafts.open(visit.person.id))
 
 
-async def _end_question(visit: Visit) -> None:
+async def _end_question(visit: Session) -> None:
     async with visit.desk.store.transaction() as tx:
         await tx.people.save(questions.answered(visit))
 

@@ -33,7 +33,7 @@ class Shows(Protocol):
         ...
 
 
-class Broadcasting:
+class BroadcastWorker:
     """One `tick` begins what is due and takes up what should be running."""
 
     def __init__(self, plans: Plans, delivering: Delivering) -> None:
@@ -50,7 +50,7 @@ class Broadcasting:
         return SHORTEST_WAIT
 
 
-class LiveShow:
+class LiveProgress:
     """One `tick` brings the live messages up to date. A loop of its own: Telegram may keep it waiting."""
 
     def __init__(self, delivering: Delivering, shows: Shows) -> None:

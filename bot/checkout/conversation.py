@@ -27,7 +27,7 @@ from bot.infra.i18n import Html
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import VISIT, Pressed, Typed, Visit
+from bot.infra.telegram.ui.session import SESSION, Pressed, Session, Typed
 from bot.orders.screens import phrases as words
 from bot.support.user_chat import handlers as tickets
 
@@ -37,7 +37,7 @@ class DraftConversation(ConversationHandler[Context]):
 
     def check_update(self, update: object) -> object:  # type: ignore[override]
         """Load the state from the draft of this visit, then choose the handler as PTB does."""
-        visit = VISIT.get(None)
+        visit = SESSION.get(None)
         if visit is not None and isinstance(update, Update) and update.effective_user and update.effective_chat:
             key = self._get_key(update)
             if visit.draft is None:
@@ -78,13 +78,13 @@ def around_the_conversation() -> list[Handler]:
 
 async def _send(update: Update, _: Context) -> object:
     """A question to begin with; or all at once, in the line after the command."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     _command, *line = (_text_of(update) or "").split(maxsplit=1)
     return await lines.begin(visit, line[0]) if line else await _begin_or_ask(visit)
 
 
 async def _new(_: Update, __: Context) -> object:
-    visit = VISIT.get()
+    visit = SESSION.get()
     await visit.acknowledge()
     # The button also stands under news of orders, which must not be written over.
     visit.message_id = None
@@ -92,12 +92,12 @@ async def _new(_: Update, __: Context) -> object:
 
 
 async def _over(_: Update, __: Context) -> object:
-    visit = VISIT.get()
+    visit = SESSION.get()
     await visit.acknowledge()
     return await _begin(visit)
 
 
-async def _begin_or_ask(visit: Visit) -> object:
+async def _begin_or_ask(visit: Session) -> object:
     """A new draft; where one with answers is open, the question whether to go on with that."""
     if visit.draft is not None and not visit.is_replayed and has_answers(visit.draft):
         await visit.show(_unfinished(visit, visit.draft))
@@ -105,7 +105,7 @@ async def _begin_or_ask(visit: Visit) -> object:
     return await _begin(visit)
 
 
-async def _begin(visit: Visit) -> object:
+async def _begin(visit: Session) -> object:
     if not visit.is_replayed:
         visit.draft = await visit.desk.drafts.begin(visit.person.id, visit.chat_id, visit.update_id)
         visit.notice = await too_many.foretold(visit) or visit.notice
@@ -113,7 +113,7 @@ async def _begin(visit: Visit) -> object:
 
 
 async def _typed(update: Update, _: Context) -> object:
-    visit = VISIT.get()
+    visit = SESSION.get()
     text = _text_of(update)
     if text is None:
         visit.notice = visit.t("talk.only_text")
@@ -123,7 +123,7 @@ async def _typed(update: Update, _: Context) -> object:
 
 
 async def _pressed(update: Update, _: Context) -> object:
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     press = data.read_draft_press(query.data or "") if query else None
     draft = visit.draft
@@ -141,7 +141,7 @@ async def _pressed(update: Update, _: Context) -> object:
     return await take(visit, Pressed(press.action, press.argument))
 
 
-async def _outdated(visit: Visit) -> object:
+async def _outdated(visit: Session) -> object:
     """A button of a question that has been answered. A second tap on the newest one needs no second question."""
     if visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
         return await show_draft(visit)
@@ -151,11 +151,11 @@ async def _outdated(visit: Visit) -> object:
 
 
 async def _cancel(_: Update, __: Context) -> object:
-    visit = VISIT.get()
+    visit = SESSION.get()
     return await leave(visit, open_draft(visit))
 
 
-async def _take_up(visit: Visit, draft_id: str) -> object:
+async def _take_up(visit: Session, draft_id: str) -> object:
     await visit.acknowledge()
     draft = await visit.desk.drafts.get(draft_id)
     if draft is None or draft.chat_id != visit.chat_id:
@@ -167,7 +167,7 @@ async def _take_up(visit: Visit, draft_id: str) -> object:
     return await show_draft(visit)
 
 
-def _unfinished(visit: Visit, draft: OrderDraft) -> Screen:
+def _unfinished(visit: Session, draft: OrderDraft) -> Screen:
     go_on = Button(visit.t.plain("draft.continue"), data=data.for_draft(draft, "show"), style="primary")
     anew = Button(visit.t.plain("draft.start_over"), data=data.OVER)
     text = visit.t("draft.unfinished", line=Html(words.draft_line(visit.t, draft)))
@@ -175,13 +175,13 @@ def _unfinished(visit: Visit, draft: OrderDraft) -> Screen:
 
 
 async def _nothing_to_cancel(_: Update, __: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     await visit.show(Screen(visit.t("draft.nothing_to_cancel"), (new_row(visit.t),)))
 
 
 async def _idle(update: Update, _: Context) -> None:
     """An order in one line; words to nobody in particular; and commands that there are none of."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     text = _text_of(update)
     if text is not None and await _is_order(visit, update, text):
         await lines.begin(visit, text)
@@ -195,7 +195,7 @@ async def _idle(update: Update, _: Context) -> None:
     await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
 
 
-async def _is_order(visit: Visit, update: Update, text: str) -> bool:
+async def _is_order(visit: Session, update: Update, text: str) -> bool:
     """What somebody else wrote, and was merely passed on, is no wish of this person's."""
     message = update.effective_message
     if visit.draft is not None or text.startswith("/") or message is None or message.forward_origin is not None:
@@ -208,4 +208,4 @@ def _text_of(update: Update) -> str | None:
 
 
 async def _unknown_press(_: Update, __: Context) -> None:
-    await way_on(VISIT.get(), "stale.button")
+    await way_on(SESSION.get(), "stale.button")

@@ -10,9 +10,9 @@ from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft, new_dra
 from bot.core.clock import Clock
 from bot.infra.db.ports import RowUnreadable, Store
 from bot.orders.notifications import DRAFT_SUBJECT
-from bot.orders.order import Notice, Order
+from bot.orders.order import Order, OrderNotification
 from bot.recipients.methods import PayoutMethod
-from bot.users.model import LapsedDraft, News
+from bot.users.model import ExpiredDraft, Notification
 
 log = structlog.get_logger(__name__)
 
@@ -90,7 +90,7 @@ class Drafts:
                 await tx.drafts.set_open_aside(chat_id)
                 log.error("unreadable_draft_closed")  # noqa: TRY400  where it was read says nothing
 
-    async def lapsed(self) -> tuple[LapsedDraft, ...]:
+    async def lapsed(self) -> tuple[ExpiredDraft, ...]:
         """Open drafts that nobody has touched for too long."""
         async with self._store.reading() as tx:
             return await tx.drafts.lapsed(self._clock.now())
@@ -125,11 +125,11 @@ class Drafts:
         return draft
 
 
-def _lapse_news(draft: OrderDraft, now: datetime) -> News:
-    return News(
+def _lapse_news(draft: OrderDraft, now: datetime) -> Notification:
+    return Notification(
         chat_id=draft.chat_id,
         subject=DRAFT_SUBJECT + draft.id,
-        kind=f"{Notice.DRAFT_LAPSED}:{draft.revision}",
+        kind=f"{OrderNotification.DRAFT_LAPSED}:{draft.revision}",
         due_at=now,
         created_at=now,
     )

@@ -16,7 +16,7 @@ from bot.checkout.steps import END, open_draft, show_draft
 from bot.core.money import Ambiguous
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Visit
+from bot.infra.telegram.ui.session import Session
 from bot.orders.screens import phrases as words
 from bot.recipients.methods import PayoutMethod, display_name
 from bot.recipients.saved import title
@@ -27,7 +27,7 @@ SAID_WHILE_ASKING = frozenset({Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER})
 """The later questions show all there is themselves."""
 
 
-async def begin(visit: Visit, text: str) -> object:
+async def begin(visit: Session, text: str) -> object:
     """A new draft with what the line says, in the place of an open one."""
     try:
         methods, known = await _listed(visit)
@@ -46,7 +46,7 @@ async def begin(visit: Visit, text: str) -> object:
     return await _ask(visit, wanted, methods, notices)
 
 
-async def at_destination(visit: Visit, text: str) -> object | None:
+async def at_destination(visit: Session, text: str) -> object | None:
     """The same where the destination is asked for; None where `text` says no more than a destination's name."""
     draft = open_draft(visit)
     if draft.ask is not Ask.DESTINATION or draft.status is not DraftStatus.OPEN or visit.is_replayed:
@@ -65,7 +65,7 @@ async def at_destination(visit: Visit, text: str) -> object | None:
     return await _ask(visit, wanted, methods, [])
 
 
-async def is_order(visit: Visit, text: str) -> bool:
+async def is_order(visit: Session, text: str) -> bool:
     """Whether a plain message outside a draft begins an order."""
     known = await visit.desk.recipients.of(visit.person.id)
     if not lines.may_be_order(text, known):
@@ -77,7 +77,7 @@ async def is_order(visit: Visit, text: str) -> bool:
     return lines.is_order(text, methods, known)
 
 
-async def _listed(visit: Visit) -> tuple[Sequence[PayoutMethod], Sequence[Recipient]]:
+async def _listed(visit: Session) -> tuple[Sequence[PayoutMethod], Sequence[Recipient]]:
     """Without the list, the name of a bank would be taken for somebody's."""
     methods = await destination.listed(visit)
     if not methods:
@@ -85,13 +85,15 @@ async def _listed(visit: Visit) -> tuple[Sequence[PayoutMethod], Sequence[Recipi
     return methods, await visit.desk.recipients.of(visit.person.id)
 
 
-async def _unread(visit: Visit) -> object:
+async def _unread(visit: Session) -> object:
     screen = Screen(visit.t("oneline.unread"), (new_row(visit.t),))
     await visit.show(with_way_back(visit.t, visit.draft, screen))
     return END if visit.draft is None else visit.draft.ask
 
 
-async def _ask(visit: Visit, wanted: Wanted, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]) -> object:
+async def _ask(
+    visit: Session, wanted: Wanted, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]
+) -> object:
     """Say what was understood and what wasn't, and ask the first thing that is doubtful or missing."""
     draft = open_draft(visit)
     doubt = _doubt(visit.t, draft, wanted)

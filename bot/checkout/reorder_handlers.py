@@ -9,7 +9,7 @@ from bot.checkout.screens.parts import has_answers
 from bot.checkout.steps import show_draft
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html
-from bot.infra.telegram.ui.session import Visit
+from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order, Phase
 from bot.orders.screens import phrases as words
 from bot.orders.status_messages import show_as_decided, show_at_the_end
@@ -17,14 +17,14 @@ from bot.orders.tracking.intervals import offer_is_over
 from bot.recipients.methods import PayoutMethod
 from bot.settlement.model import SettlementFailure
 
-SECOND_TAP = timedelta(seconds=5)
+DOUBLE_TAP = timedelta(seconds=5)
 """A press this soon after the same one wants nothing new: what it asked for is just being shown.
 
 Unless it comes from what is itself the newest question: then what was shown has lost its buttons to that.
 """
 
 
-async def resend(visit: Visit, order: Order) -> None:
+async def resend(visit: Session, order: Order) -> None:
     """The same recipient and amount as a new draft at its review, whatever became of the order."""
     order = await _let_go(visit, order)
     if not order.has_recipient:
@@ -36,7 +36,7 @@ async def resend(visit: Visit, order: Order) -> None:
         await _wish_again(visit, order)
 
 
-async def new_quote(visit: Visit, order: Order) -> None:
+async def new_quote(visit: Session, order: Order) -> None:
     """The same for an order that wasn't paid. Paid meanwhile, it needs no other: then it shows how it stands."""
     if order.is_paid:
         await show_as_decided(visit, order)
@@ -44,7 +44,7 @@ async def new_quote(visit: Visit, order: Order) -> None:
         await resend(visit, order)
 
 
-async def _wish_again(visit: Visit, order: Order) -> None:
+async def _wish_again(visit: Session, order: Order) -> None:
     """The new draft, with what is to be said before its review: once, however often the button was pressed."""
     await visit.acknowledge()
     pressed_in_question = visit.desk.prompts.is_current(visit.chat_id, visit.message_id)
@@ -62,7 +62,7 @@ async def _wish_again(visit: Visit, order: Order) -> None:
     await show_draft(visit)
 
 
-async def _on_the_list(visit: Visit, order: Order) -> PayoutMethod | None:
+async def _on_the_list(visit: Session, order: Order) -> PayoutMethod | None:
     """The order's destination as the live list has it now. A list that can't be had, or is empty, says nothing."""
     try:
         methods = await visit.desk.market.methods()
@@ -73,10 +73,10 @@ async def _on_the_list(visit: Visit, order: Order) -> PayoutMethod | None:
 
 
 def _touched_just_now(draft: OrderDraft, now: datetime) -> bool:
-    return now - (draft.expires_at - IDLE_LIMIT) < SECOND_TAP
+    return now - (draft.expires_at - IDLE_LIMIT) < DOUBLE_TAP
 
 
-async def _let_go(visit: Visit, order: Order) -> Order:
+async def _let_go(visit: Session, order: Order) -> Order:
     """An offer that is over is given up by asking for another."""
     if order.phase is not Phase.HELD or not offer_is_over(order, visit.desk.clock.now()):
         return order
@@ -85,7 +85,7 @@ async def _let_go(visit: Visit, order: Order) -> Order:
         return await tx.orders.get(order.reference) or order
 
 
-async def _difference(visit: Visit, order: Order) -> Html | None:
+async def _difference(visit: Session, order: Order) -> Html | None:
     if visit.draft is None:
         return None
     try:

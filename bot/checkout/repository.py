@@ -16,7 +16,7 @@ from bot.infra.db import upsert as writing
 from bot.infra.db.columns import constant
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.inbound.inbox import TAKE
-from bot.users.model import TAKEN_BY_DRAFT, LapsedDraft
+from bot.users.model import TAKEN_BY_DRAFT, ExpiredDraft
 
 NAMES = tuple(field.name for field in fields(OrderDraft))
 
@@ -84,10 +84,10 @@ class SqlDrafts:
         await self._connection.execute(TAKE, {"taken": after.last_update_id, "by": TAKEN_BY_DRAFT})
         return after
 
-    async def lapsed(self, now: datetime, limit: int = 100) -> tuple[LapsedDraft, ...]:
+    async def lapsed(self, now: datetime, limit: int = 100) -> tuple[ExpiredDraft, ...]:
         """Open drafts past their `expires_at`, the longest past first. Nothing of them is opened."""
         found = await self._connection.execute(LAPSED, {"now": now, "limit": limit})
-        return tuple(LapsedDraft(**row) for row in found.mappings())
+        return tuple(ExpiredDraft(**row) for row in found.mappings())
 
     async def set_aside(self, draft_id: str) -> None:
         """Close a draft that can't be read, if it is open."""

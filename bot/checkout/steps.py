@@ -19,7 +19,7 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Visit
+from bot.infra.telegram.ui.session import Pressed, Said, Session
 from bot.orders.screens import outcome
 from bot.settlement.model import SettlementFailure
 
@@ -34,7 +34,7 @@ SCREENS: dict[Ask, ModuleType] = {
 }
 
 
-async def take(visit: Visit, said: Said) -> object:
+async def take(visit: Session, said: Said) -> object:
     """Give the answer to the screen that asked, keep what it makes of the draft, and show what comes next."""
     draft = open_draft(visit)
     if visit.is_replayed:
@@ -53,14 +53,14 @@ async def take(visit: Visit, said: Said) -> object:
     return await _keep(visit, found)
 
 
-async def _keep(visit: Visit, draft: OrderDraft) -> object:
+async def _keep(visit: Session, draft: OrderDraft) -> object:
     visit.draft = await visit.desk.drafts.save(draft, visit.update_id)
     if visit.draft is None:
         visit.draft = await visit.desk.drafts.get(draft.id)
     return await show_draft(visit)
 
 
-async def show_draft(visit: Visit) -> object:
+async def show_draft(visit: Session) -> object:
     """Show the question that the draft waits for; the state it is in."""
     draft = open_draft(visit)
     await visit.acknowledge()
@@ -75,7 +75,7 @@ async def show_draft(visit: Visit) -> object:
     return draft.ask
 
 
-async def _reject(visit: Visit, draft: OrderDraft, rejection: Rejection) -> object:
+async def _reject(visit: Session, draft: OrderDraft, rejection: Rejection) -> object:
     """Say why, and ask the same question again. A sum that no longer fits is asked for, whichever screen found it."""
     if too_many.is_one(rejection):
         await visit.show(too_many.screen(visit.t, draft, visit.reason(rejection)))
@@ -94,35 +94,35 @@ async def _reject(visit: Visit, draft: OrderDraft, rejection: Rejection) -> obje
     return draft.ask
 
 
-async def _service_down(visit: Visit, draft: OrderDraft) -> object:
+async def _service_down(visit: Session, draft: OrderDraft) -> object:
     again = Button(visit.t.plain("button.try_again"), data=data.for_draft(draft, "show"), style="primary")
     await visit.show(Screen(visit.t("service.down"), ((again,), leave_row(visit.t, draft))))
     return draft.ask
 
 
-async def _back(visit: Visit, draft: OrderDraft) -> object:
+async def _back(visit: Session, draft: OrderDraft) -> object:
     return await _keep(visit, step_back(draft))
 
 
-async def _again(visit: Visit, _: OrderDraft) -> object:
+async def _again(visit: Session, _: OrderDraft) -> object:
     return await show_draft(visit)
 
 
-async def leave(visit: Visit, draft: OrderDraft) -> object:
+async def leave(visit: Session, draft: OrderDraft) -> object:
     """Put the draft away for good."""
     await visit.desk.drafts.cancel(draft, visit.update_id)
     await visit.show(Screen(visit.t("draft.cancelled"), (new_row(visit.t),)))
     return END
 
 
-COMMON: dict[str, Callable[[Visit, OrderDraft], Awaitable[object]]] = {
+COMMON: dict[str, Callable[[Session, OrderDraft], Awaitable[object]]] = {
     "back": _back,
     "cancel": leave,
     "show": _again,
 }
 
 
-async def stale(visit: Visit, draft_id: str) -> object:
+async def stale(visit: Session, draft_id: str) -> object:
     """A button of a draft that isn't open any more explains itself and offers the way on."""
     draft = await visit.desk.drafts.get(draft_id)
     mine = draft is not None and draft.chat_id == visit.chat_id
@@ -137,7 +137,7 @@ async def stale(visit: Visit, draft_id: str) -> object:
     return await way_on(visit, "stale.cancelled" if draft.status is DraftStatus.CANCELLED else "stale.button")
 
 
-async def way_on(visit: Visit, key: str) -> object:
+async def way_on(visit: Session, key: str) -> object:
     """Say what became of the button, and show the question that is open, or how to begin."""
     await visit.acknowledge(visit.t.plain(key))
     visit.message_id = None
@@ -147,7 +147,7 @@ async def way_on(visit: Visit, key: str) -> object:
     return END
 
 
-async def _placed(visit: Visit, draft: OrderDraft) -> object:
+async def _placed(visit: Session, draft: OrderDraft) -> object:
     """A second tap on Confirm changes nothing; an older button shows how the order stands."""
     await visit.acknowledge(visit.t.plain("stale.placed"))
     async with visit.desk.store.reading() as tx:
@@ -160,12 +160,12 @@ async def _placed(visit: Visit, draft: OrderDraft) -> object:
     return END if visit.draft is None else visit.draft.ask
 
 
-async def _still_open(visit: Visit, draft: OrderDraft) -> bool:
+async def _still_open(visit: Session, draft: OrderDraft) -> bool:
     current = await visit.desk.drafts.get(draft.id)
     return current is not None and current.status is DraftStatus.OPEN
 
 
-def open_draft(visit: Visit) -> OrderDraft:
+def open_draft(visit: Session) -> OrderDraft:
     """The draft of this visit, where the map says that there is one."""
     if visit.draft is None:
         raise RuntimeError("the conversation was entered without a draft")

@@ -15,7 +15,7 @@ from functools import partial
 
 from bot.core.clock import Clock, SystemClock
 from bot.mcp_server.memory import make_room
-from bot.mcp_server.tools.unresolved_orders import Doubts
+from bot.mcp_server.tools.unresolved_orders import UnresolvedOrders
 from bot.orders.deposits import LONGEST_LIST
 from bot.orders.limits import AmountLimits
 from bot.orders.order import OrderReport
@@ -75,7 +75,7 @@ class Service:
         self.rules = rules
         self.clock: Clock = clock or SystemClock()
         self.seconds, self.sleep = seconds, sleep
-        self.doubts = Doubts(seconds)
+        self.doubts = UnresolvedOrders(seconds)
         self._budget = Budget(rules.requests_per_second, clock=seconds, sleep=sleep)
         self._client = client
         self._pace = OrderPace(seconds, sleep)

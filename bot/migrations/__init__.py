@@ -1,1 +1,1 @@
-"""The history of the tables, which the program applies by itself (`bot/store/migrate.py`)."""
+"""The history of the tables, which the program applies by itself (`bot/infra/db/migrate.py`)."""

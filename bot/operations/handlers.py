@@ -10,7 +10,7 @@ from bot.checkout.steps import way_on
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.operations.screens import status as operator_status
 from bot.orders.screens import status
 from bot.staff.alarm_model import AlarmKind
@@ -25,7 +25,7 @@ def handlers() -> list[Handler]:
     return [CallbackQueryHandler(_pressed, pattern=data.ALARM_PATTERN)]
 
 
-async def show_status(visit: Visit) -> Screen:
+async def show_status(visit: Session) -> Screen:
     """All at a glance for an operator, one's own orders for everybody else."""
     if not visit.is_operator:
         return await status.show(visit)
@@ -35,7 +35,7 @@ async def show_status(visit: Visit) -> Screen:
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit, query = VISIT.get(), update.callback_query
+    visit, query = SESSION.get(), update.callback_query
     action, kind, subject = data.read_alarm_press((query.data or "") if query else "")
     handle = ACTIONS.get(action) if visit.is_operator else None
     if handle is None or not await handle(visit, kind, subject):
@@ -43,7 +43,7 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _status(visit: Visit, _: str = "", __: str = "") -> bool:
+async def _status(visit: Session, _: str = "", __: str = "") -> bool:
     """Anew in its own place; asked for from a reminder, which is to stay, as a message of its own."""
     await visit.acknowledge()
     if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
@@ -52,13 +52,13 @@ async def _status(visit: Visit, _: str = "", __: str = "") -> bool:
     return True
 
 
-async def _mine(visit: Visit, _: str, __: str) -> bool:
+async def _mine(visit: Session, _: str, __: str) -> bool:
     await visit.acknowledge()
     await visit.show(with_way_back(visit.t, visit.draft, await status.show(visit)))
     return True
 
 
-async def _done(visit: Visit, kind: str, subject: str) -> bool:
+async def _done(visit: Session, kind: str, subject: str) -> bool:
     """Under the alarm's own message: its button has done its work."""
     if not await _settle(visit, kind, subject):
         return False
@@ -67,12 +67,12 @@ async def _done(visit: Visit, kind: str, subject: str) -> bool:
     return True
 
 
-async def _tick(visit: Visit, kind: str, subject: str) -> bool:
+async def _tick(visit: Session, kind: str, subject: str) -> bool:
     """Under the status, which is brought up to date."""
     return await _settle(visit, kind, subject) and await _status(visit)
 
 
-async def _list(visit: Visit, kind: str, subject: str) -> bool:
+async def _list(visit: Session, kind: str, subject: str) -> bool:
     """Under a reminder, of which the rest is left."""
     if not await _settle(visit, kind, subject):
         return False
@@ -84,7 +84,7 @@ async def _list(visit: Visit, kind: str, subject: str) -> bool:
     return True
 
 
-async def _settle(visit: Visit, kind: str, subject: str) -> bool:
+async def _settle(visit: Session, kind: str, subject: str) -> bool:
     """Whether there is such an alarm at all; a second tap, and one after another operator's, find it over already."""
     known = KINDS.get(kind)
     if known is None:
@@ -94,7 +94,7 @@ async def _settle(visit: Visit, kind: str, subject: str) -> bool:
     return True
 
 
-ACTIONS: Mapping[str, Callable[[Visit, str, str], Awaitable[bool]]] = {
+ACTIONS: Mapping[str, Callable[[Session, str, str], Awaitable[bool]]] = {
     "status": _status,
     "mine": _mine,
     "done": _done,

@@ -26,7 +26,7 @@ LONGEST_REST = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Glance:
+class HealthSummary:
     """All that is watched over, as it stands now. None is "not known yet"."""
 
     alarms: tuple[Alarm, ...]
@@ -37,7 +37,7 @@ class Glance:
     raised_lately: int
 
 
-class Watching:
+class Monitor:
     """`backlog_after` is how long news may wait; `shrink_percent` how much shorter the methods list may become."""
 
     def __init__(
@@ -92,14 +92,14 @@ class Watching:
             return False
         return await self._alarms.settle(kind, subject, by)
 
-    async def glance(self) -> Glance:
+    async def glance(self) -> HealthSummary:
         """All at once, for whom asks."""
         now = self._clock.now()
         async with self._store.reading() as tx:
             alarms, backlog = await tx.alarms.open(), await tx.outbox.backlog(now)
             lately = await tx.alarms.since(now - LATELY)
         is_down = self._health.answers.are_lacking
-        return Glance(
+        return HealthSummary(
             alarms=alarms,
             key_is_taken=self._health.key_is_taken,
             service_answers=None if is_down is None else not is_down,

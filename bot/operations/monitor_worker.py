@@ -6,7 +6,7 @@ Two loops: a probe that waits for an answer which never comes must not keep anyb
 from datetime import datetime, timedelta
 
 from bot.core.clock import Clock
-from bot.operations.monitor import Watching
+from bot.operations.monitor import Monitor
 from bot.orders.tracking.poller import Poller
 
 LOOK_EVERY = timedelta(seconds=5)
@@ -14,10 +14,10 @@ ASLEEP = 3
 """After so many looks that didn't come, it was this process that stood still, and with it everything it watches."""
 
 
-class Watch:
+class MonitorWorker:
     """`silence` is how long the poller may give no sign of life beyond the rest it has announced."""
 
-    def __init__(self, watching: Watching, poller: Poller, clock: Clock, silence: timedelta) -> None:
+    def __init__(self, watching: Monitor, poller: Poller, clock: Clock, silence: timedelta) -> None:
         self._watching = watching
         self._poller = poller
         self._clock = clock

@@ -44,7 +44,7 @@ _OF_PHASE = {
 
 
 def outcome_of(order: Order) -> Outcome:
-    """How `order` stands. `store/figures.py` says the same in SQL."""
+    """How `order` stands. `operations/statistics_repository.py` says the same in SQL."""
     if order.state == COMPLETED:
         return Outcome.SENT
     if order.failure is not None:

@@ -21,7 +21,7 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.operations.screens import export, platform
 from bot.operations.screens import statistics as figures
 
@@ -40,7 +40,7 @@ def handlers() -> list[Handler]:
 
 async def _stats(_: Update, __: Context) -> None:
     """The bot's own figures at once; those of the service when it has told them."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     if not visit.is_operator:
         return
     await visit.post(await _own(visit, FIRST_SHOWN))
@@ -51,7 +51,7 @@ async def _stats(_: Update, __: Context) -> None:
 
 async def _export(_: Update, context: Context) -> None:
     """The orders of the time that stands behind the command; where none does, it is asked for."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     if not visit.is_operator:
         return
     visit.message_id = None
@@ -67,7 +67,7 @@ async def _export(_: Update, context: Context) -> None:
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     if not visit.is_operator:
         return
     query = update.callback_query
@@ -77,7 +77,7 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def time_typed(visit: Visit, _: str, text: str) -> None:
+async def time_typed(visit: Session, _: str, text: str) -> None:
     """The time whose orders are wanted; asked again as long as it can't be read."""
     if not visit.is_operator:
         await _forget_question(visit)
@@ -92,7 +92,7 @@ async def time_typed(visit: Visit, _: str, text: str) -> None:
     await _hand_out(visit, span)
 
 
-async def _show(visit: Visit, argument: str) -> bool:
+async def _show(visit: Session, argument: str) -> bool:
     if argument not in set(Period):
         return False
     await visit.acknowledge()
@@ -100,14 +100,14 @@ async def _show(visit: Visit, argument: str) -> bool:
     return True
 
 
-async def _ask(visit: Visit, _: str) -> bool:
+async def _ask(visit: Session, _: str) -> bool:
     await visit.acknowledge()
     visit.message_id = None
     await questions.ask(visit, TIME, export.asking(visit.t))
     return True
 
 
-async def _file(visit: Visit, argument: str) -> bool:
+async def _file(visit: Session, argument: str) -> bool:
     find = export.TIMES.get(argument)
     if find is None:
         return False
@@ -120,13 +120,13 @@ async def _file(visit: Visit, argument: str) -> bool:
     return True
 
 
-async def _own(visit: Visit, period: Period) -> Screen:
+async def _own(visit: Session, period: Period) -> Screen:
     span, own = await visit.desk.figures.own(period, visit.zone)
     picture = await render_bars_off_loop(figures.bars(visit.t, period, span, own.orders, visit.zone))
     return figures.screen(visit.t, period, visit.t.date_time(span.since, visit.zone), own, picture)
 
 
-async def _hand_out(visit: Visit, span: Span) -> None:
+async def _hand_out(visit: Session, span: Span) -> None:
     made = await visit.desk.figures.export(span, visit.person.id)
     if made.content is None:
         await visit.show(export.nothing(visit.t, made, span, visit.zone))
@@ -142,14 +142,14 @@ async def _hand_out(visit: Visit, span: Span) -> None:
         await visit.say(Screen(visit.t("export.not_sent"), export.again_row(visit.t)))
 
 
-async def _forget_question(visit: Visit) -> None:
+async def _forget_question(visit: Session) -> None:
     async with visit.desk.store.transaction() as tx:
         await tx.people.save(questions.answered(visit))
 
 
-def _today(visit: Visit) -> date:
+def _today(visit: Session) -> date:
     return visit.desk.clock.now().astimezone(visit.zone).date()
 
 
-ACTIONS: Mapping[str, Callable[[Visit, str], Awaitable[bool]]] = {"show": _show, "export": _ask, "csv": _file}
+ACTIONS: Mapping[str, Callable[[Session, str], Awaitable[bool]]] = {"show": _show, "export": _ask, "csv": _file}
 """What a button does; whether there was such a thing."""

@@ -72,7 +72,7 @@ OUTCOME: ColumnElement[str] = case(
     (or_(_in(Phase.DONE), orders.c.expiry_told), constant(Outcome.UNPAID)),
     else_=constant(Outcome.WAITING),
 )
-"""`domain/figures.outcome_of`, in SQL; a test holds one against the other."""
+"""`operations/statistics.outcome_of`, in SQL; a test holds one against the other."""
 
 IDR = func.coalesce(orders.c.idr, orders.c.expected_idr)
 SATS = func.coalesce(orders.c.sats, orders.c.expected_sats)

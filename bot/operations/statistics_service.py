@@ -12,7 +12,7 @@ from bot.infra.db.ports import Store
 from bot.operations import export as exporting
 from bot.operations.statistics import OwnFigures
 from bot.settlement.model import DepositRails, PlatformStats, Settlement, SettlementFailure
-from bot.staff.audit import of_time, write_down
+from bot.staff.audit import of_time, record_audit
 from bot.staff.model import AuditAction
 from bot.support.reply_times import TicketFigures, measured
 
@@ -88,7 +88,7 @@ class Figures:
                 content += await asyncio.to_thread(exporting.rows, found)
                 found = await tx.figures.lines(span.since, span.until, found[-1], AT_ONCE)
         async with self._store.transaction() as tx:
-            await write_down(tx, by, AuditAction.EXPORTED, ORDERS, self._clock.now(), detail=of_time(span))
+            await record_audit(tx, by, AuditAction.EXPORTED, ORDERS, self._clock.now(), detail=of_time(span))
         return Export(count, bytes(content))
 
 

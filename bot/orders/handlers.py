@@ -11,7 +11,7 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders import history_handlers as history
 from bot.orders.order import Order, Phase
 from bot.orders.placement.service import MethodVanished
@@ -20,12 +20,12 @@ from bot.orders.screens import phrases as words
 from bot.orders.status_messages import looked_at, screen_of, show_as_decided, show_at_the_end
 from bot.settlement.model import SettlementFailure
 from bot.support.user_chat import handlers as tickets
-from bot.users.activity import did, pressed
+from bot.users.activity import pressed, record_user_event
 
 
 async def order_pressed(update: Update, _: object) -> None:
     """Find the order, see that it is this chat's, and do what the button says."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     press = data.read_order_press(query.data or "") if query else None
     if press is not None:
@@ -39,20 +39,20 @@ async def order_pressed(update: Update, _: object) -> None:
     raise ApplicationHandlerStop
 
 
-async def _write_down(visit: Visit, press: data.OrderPress) -> None:
+async def _write_down(visit: Session, press: data.OrderPress) -> None:
     """For support: what somebody did about their order."""
     if press.action in ACTIONS:
         async with visit.desk.store.transaction() as tx:
-            await did(tx, visit.person.id, pressed(press.action), visit.desk.clock.now(), press.reference)
+            await record_user_event(tx, visit.person.id, pressed(press.action), visit.desk.clock.now(), press.reference)
 
 
-async def _look(visit: Visit, order: Order) -> None:
+async def _look(visit: Session, order: Order) -> None:
     """Ask the service now, unless it was asked a moment ago, and bring the pressed card up to date."""
     await visit.acknowledge(visit.t.plain("card.looking"))
     await visit.update(screen_of(visit, await looked_at(visit, order)))
 
 
-async def _accept(visit: Visit, order: Order) -> None:
+async def _accept(visit: Session, order: Order) -> None:
     try:
         opened = await visit.desk.orders.accept_price(order.reference)
     except SettlementFailure:
@@ -72,7 +72,7 @@ async def _accept(visit: Visit, order: Order) -> None:
     await visit.update(Screen(visit.t("order.accepted", line=words.order_line(visit.t, opened))))
 
 
-async def _drop(visit: Visit, order: Order) -> None:
+async def _drop(visit: Session, order: Order) -> None:
     if not await visit.desk.orders.drop(order.reference):
         await show_as_decided(visit, order)
         return
@@ -81,7 +81,7 @@ async def _drop(visit: Visit, order: Order) -> None:
     await visit.update(Screen(text, (new_row(visit.t),)))
 
 
-async def _try_again(visit: Visit, order: Order) -> None:
+async def _try_again(visit: Session, order: Order) -> None:
     try:
         anew = await visit.desk.orders.try_again(order.reference)
     except (Rejection, MethodVanished, SettlementFailure) as failure:
@@ -97,7 +97,7 @@ async def _try_again(visit: Visit, order: Order) -> None:
     await visit.update(Screen(visit.t("order.trying_again", line=words.order_line(visit.t, anew))))
 
 
-def _why_not(visit: Visit, order: Order, failure: Exception) -> Html:
+def _why_not(visit: Session, order: Order, failure: Exception) -> Html:
     if isinstance(failure, Rejection):
         return visit.reason(failure)
     if isinstance(failure, MethodVanished):
@@ -105,14 +105,14 @@ def _why_not(visit: Visit, order: Order, failure: Exception) -> Html:
     return visit.t("order.cannot_check")
 
 
-async def _help(visit: Visit, order: Order) -> None:
+async def _help(visit: Session, order: Order) -> None:
     if visit.desk.help.is_offered:
         await tickets.ask_about(visit, order)
     else:
         await show_as_decided(visit, order)
 
 
-ACTIONS: dict[str, Callable[[Visit, Order], Awaitable[object]]] = {
+ACTIONS: dict[str, Callable[[Session, Order], Awaitable[object]]] = {
     "look": _look,
     "card": show_at_the_end,
     "accept": _accept,

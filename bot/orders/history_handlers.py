@@ -7,7 +7,7 @@ from bot.checkout.screens.parts import with_way_back
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.history import NEWEST, HistoryPage
 from bot.orders.order import Order
 from bot.orders.screens import history
@@ -16,14 +16,14 @@ from bot.orders.status_messages import looked_at
 
 
 def handlers() -> list[Handler]:
-    """The command, and the buttons that turn pages; those of an order are among the orders' (`chat/presses.py`)."""
+    """The command, and the buttons that turn pages; those of an order are among the orders' (`orders/handlers.py`)."""
     return [
         CommandHandler("orders", _asked_for, filters=PRIVATE),
         CallbackQueryHandler(_turned, pattern=data.HISTORY_PATTERN),
     ]
 
 
-async def show_page(visit: Visit, order: Order) -> None:
+async def show_page(visit: Session, order: Order) -> None:
     """The order's page: in the list's place, but never in that of a card or of news, which stay as they are."""
     await visit.acknowledge()
     if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
@@ -31,26 +31,26 @@ async def show_page(visit: Visit, order: Order) -> None:
     await _show(visit, await _page_of(visit, order))
 
 
-async def refresh(visit: Visit, order: Order) -> None:
+async def refresh(visit: Session, order: Order) -> None:
     """Ask the service, unless it was asked a moment ago, and bring the page up to date."""
     await visit.acknowledge(visit.t.plain("card.looking"))
     await _show(visit, await _page_of(visit, await looked_at(visit, order)))
 
 
-async def back_to_list(visit: Visit, order: Order) -> None:
+async def back_to_list(visit: Session, order: Order) -> None:
     """The page of the list on which the order stands, in the place of the order's own."""
     await visit.acknowledge()
     await _show_list(visit, await visit.desk.history.page_holding(order))
 
 
 async def _asked_for(_: Update, __: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     await _show_list(visit, await visit.desk.history.page(visit.person.id))
     raise ApplicationHandlerStop
 
 
 async def _turned(update: Update, _: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     await visit.acknowledge()
     query = update.callback_query
     first = data.read_history_press(query.data or "") if query else NEWEST
@@ -58,16 +58,16 @@ async def _turned(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _show_list(visit: Visit, page: HistoryPage) -> None:
+async def _show_list(visit: Session, page: HistoryPage) -> None:
     await _show(visit, history.screen(visit.t, page, visit.desk.clock.now(), visit.zone))
 
 
-async def _page_of(visit: Visit, order: Order) -> Screen:
+async def _page_of(visit: Session, order: Order) -> Screen:
     async with visit.desk.store.reading() as tx:
         events = await tx.orders.events(order.reference)
     now, help_offered = visit.desk.clock.now(), visit.desk.help.is_offered
     return order_page.screen(visit.t, order, events, now, visit.zone, help_offered=help_offered)
 
 
-async def _show(visit: Visit, screen: Screen) -> None:
+async def _show(visit: Session, screen: Screen) -> None:
     await visit.show(with_way_back(visit.t, visit.draft, screen))

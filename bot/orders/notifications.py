@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from bot.orders.order import Notice, Order
-from bot.users.model import News, Queue
+from bot.orders.order import Order, OrderNotification
+from bot.users.model import Notification, Queue
 
 ORDER_SUBJECT = "order:"
 DRAFT_SUBJECT = "draft:"
@@ -18,8 +18,8 @@ EXTRA_TRIES: Final = 24
 
 _EXTRA_KINDS: Final = frozenset(
     {
-        Notice.RECEIPT,
-        Notice.TAKE_DOWN_PICTURE,
+        OrderNotification.RECEIPT,
+        OrderNotification.TAKE_DOWN_PICTURE,
         # What support and users write to each other, with files: in one queue, so that it keeps its order.
         "ticket_answer",
         "ticket_answer_edited",
@@ -59,13 +59,13 @@ def reference_in(subject: str) -> str:
     return subject.removeprefix(ORDER_SUBJECT)
 
 
-def news_of(order: Order, notices: Iterable[Notice], now: datetime) -> list[News]:
+def news_of(order: Order, notices: Iterable[OrderNotification], now: datetime) -> list[Notification]:
     """Rows for the person of `order`. A card's edits are told apart by the order's version: each is due once."""
     return [
-        News(
+        Notification(
             chat_id=order.chat_id,
             subject=subject_of(order),
-            kind=f"{notice}:{order.version}" if notice is Notice.CARD_EDIT else str(notice),
+            kind=f"{notice}:{order.version}" if notice is OrderNotification.CARD_EDIT else str(notice),
             due_at=now,
             created_at=now,
         )
@@ -73,10 +73,12 @@ def news_of(order: Order, notices: Iterable[Notice], now: datetime) -> list[News
     ]
 
 
-def staff_news(chat_ids: Iterable[int], notice: str, subject: str, now: datetime, **payload: object) -> list[News]:
+def staff_news(
+    chat_ids: Iterable[int], notice: str, subject: str, now: datetime, **payload: object
+) -> list[Notification]:
     """Rows that tell each of the staff. `payload` holds masked facts only."""
     return [
-        News(
+        Notification(
             chat_id=chat_id,
             subject=subject,
             kind=str(notice),

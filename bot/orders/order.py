@@ -48,7 +48,7 @@ class Hold(StrEnum):
     RECIPIENT = "recipient"  # found again, but the service shows only a part of the recipient's number
 
 
-class Notice(StrEnum):
+class OrderNotification(StrEnum):
     """The kinds of news about an order. `CARD` only changes the card, all others are messages of their own."""
 
     CHECKING = "checking"  # outcome unknown: we are looking for it
@@ -68,7 +68,7 @@ class Notice(StrEnum):
     TAKE_DOWN_PICTURE = "take_down_picture"  # of an invoice that is too old to be deleted; its text has gone already
     PAID = "paid"
     PAID_LATE = "paid_late"
-    CONVERTING = "converting"  # these two only for whom wishes to hear of each step (domain/notices.py)
+    CONVERTING = "converting"  # these two only for whom wishes to hear of each step (orders/preferences.py)
     SENDING = "sending"
     SENT = "sent"
     RECEIPT = "receipt"  # the picture to forward, right after it was told that the rupiah were sent
@@ -246,7 +246,7 @@ def new_page_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tuple[Notice, ...]]:
+def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
     """The order after the service has reported on it, and what is news in that.
 
     Skipped, repeated, stale and unknown states are all fine; an ended order stays as it ended. Steps that were
@@ -264,23 +264,27 @@ def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tu
     return _tell(order, after, now)
 
 
-def expire(order: Order, asked_at: datetime) -> tuple[Order, tuple[Notice, ...]]:
+def expire(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
     """The order once its invoice has expired by our own clock: told once, and never as "not paid".
 
     `asked_at` is when the service was asked for what `order` says of its payment: only after the expiry that counts.
     """
     if order.expiry_told or order.is_paid or order.is_ended or not order.is_expired(asked_at):
         return order, ()
-    return replace(order, expiry_told=True), (Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.EXPIRED)
+    return replace(order, expiry_told=True), (
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.EXPIRED,
+    )
 
 
-def stick(order: Order, now: datetime, patience: timedelta) -> tuple[Order, tuple[Notice, ...]]:
+def stick(order: Order, now: datetime, patience: timedelta) -> tuple[Order, tuple[OrderNotification, ...]]:
     """The order once it has been paid for as long as `patience` and isn't done: told once, and followed as before."""
     if order.phase is not Phase.OPEN or order.is_ended or order.stuck_told_at is not None:
         return order, ()
     if order.paid_at is None or now < order.paid_at + patience:
         return order, ()
-    return replace(order, stuck_told_at=now), (Notice.CARD_EDIT, Notice.STUCK)
+    return replace(order, stuck_told_at=now), (OrderNotification.CARD_EDIT, OrderNotification.STUCK)
 
 
 def _shows_payment(report: OrderReport, step: Step) -> bool:
@@ -288,31 +292,33 @@ def _shows_payment(report: OrderReport, step: Step) -> bool:
     return step >= Step.PAID or (report.state == FAILED and report.paid_at is not None)
 
 
-def _tell(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[Notice, ...]]:
+def _tell(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
     first_payment = after.is_paid and not before.is_paid
-    news: list[Notice] = []
+    news: list[OrderNotification] = []
     if first_payment or (after.is_ended and not before.is_paid):
-        news.append(Notice.TAKE_DOWN)
+        news.append(OrderNotification.TAKE_DOWN)
     if after.step != before.step or after.is_ended or first_payment:
-        news.append(Notice.CARD_EDIT)
+        news.append(OrderNotification.CARD_EDIT)
     if after.state == COMPLETED:
-        news += [Notice.SENT, Notice.RECEIPT]
+        news += [OrderNotification.SENT, OrderNotification.RECEIPT]
     elif after.state == FAILED:
         return _tell_failure(before, after, now, news)
     elif first_payment:
-        news.append(Notice.PAID_LATE if before.expiry_told else Notice.PAID)
+        news.append(OrderNotification.PAID_LATE if before.expiry_told else OrderNotification.PAID)
     return after, tuple(news)
 
 
-def _tell_failure(before: Order, after: Order, now: datetime, news: list[Notice]) -> tuple[Order, tuple[Notice, ...]]:
+def _tell_failure(
+    before: Order, after: Order, now: datetime, news: list[OrderNotification]
+) -> tuple[Order, tuple[OrderNotification, ...]]:
     # The contract fails an order whose invoice ran out unpaid: to a person that is an expiry, told once.
     # A deposit that failed without evidence isn't one: nobody knows whether it was paid.
     ran_out = after.failure is Failure.UNPAID and (before.expiry_told or after.is_expired(now + CLOCK_SLACK))
     if not ran_out:
-        return after, (*news, Notice.FAILED)
+        return after, (*news, OrderNotification.FAILED)
     if before.expiry_told:
         return after, tuple(news)
-    return replace(after, expiry_told=True), (*news, Notice.EXPIRED)
+    return replace(after, expiry_told=True), (*news, OrderNotification.EXPIRED)
 
 
 CLOCK_SLACK = timedelta(minutes=2)

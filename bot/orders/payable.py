@@ -29,7 +29,9 @@ class Payable:
 
 
 def payable(order: Order) -> Payable:
-    """How `order` is paid. It has been judged payable (`actions/verdict.py`); whether it still is, isn't asked here.
+    """How `order` is paid.
+
+    `orders/placement/invoice_check.py` has found it payable. Whether it still is, isn't asked here.
 
     Raises:
         ValueError: it has neither an invoice nor a deposit.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from bot.orders.order import Notice, Order
+from bot.orders.order import Order, OrderNotification
 from bot.orders.timeline import Step
 
 
@@ -30,7 +30,7 @@ class Topic:
     """News that are chosen about together. `usual` holds until a person chooses one of `ways`."""
 
     name: str
-    notices: frozenset[Notice]
+    notices: frozenset[OrderNotification]
     usual: Way
     ways: tuple[Way, ...]
 
@@ -47,25 +47,25 @@ class Topic:
 
 CREATING: Final = frozenset(
     {
-        Notice.CHECKING,
-        Notice.REFUSED,
-        Notice.NOT_SHOWN,
-        Notice.OUTSIDE_LIMITS,
-        Notice.SUPERSEDED,
-        Notice.DEPOSIT_TAKEN,
+        OrderNotification.CHECKING,
+        OrderNotification.REFUSED,
+        OrderNotification.NOT_SHOWN,
+        OrderNotification.OUTSIDE_LIMITS,
+        OrderNotification.SUPERSEDED,
+        OrderNotification.DEPOSIT_TAKEN,
     }
 )
 """What comes of creating an order, where no invoice does."""
 
 TOPICS: Final = (
-    Topic("paid", frozenset({Notice.PAID, Notice.PAID_LATE}), Way.SOUND, ANY_WAY),
-    Topic("steps", frozenset({Notice.CONVERTING, Notice.SENDING}), Way.CARD, ANY_WAY),
-    Topic("sent", frozenset({Notice.SENT}), Way.SOUND, ANY_WAY),
-    Topic("expired", frozenset({Notice.EXPIRED}), Way.SILENT, ANY_WAY),
-    Topic("failed", frozenset({Notice.FAILED, Notice.STUCK}), Way.SOUND, AS_A_MESSAGE),
+    Topic("paid", frozenset({OrderNotification.PAID, OrderNotification.PAID_LATE}), Way.SOUND, ANY_WAY),
+    Topic("steps", frozenset({OrderNotification.CONVERTING, OrderNotification.SENDING}), Way.CARD, ANY_WAY),
+    Topic("sent", frozenset({OrderNotification.SENT}), Way.SOUND, ANY_WAY),
+    Topic("expired", frozenset({OrderNotification.EXPIRED}), Way.SILENT, ANY_WAY),
+    Topic("failed", frozenset({OrderNotification.FAILED, OrderNotification.STUCK}), Way.SOUND, AS_A_MESSAGE),
     Topic(
         "questions",
-        frozenset({Notice.PRICE_MOVED, Notice.RECIPIENT_MASKED, Notice.UNRESOLVED}),
+        frozenset({OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED, OrderNotification.UNRESOLVED}),
         Way.SOUND,
         AS_A_MESSAGE,
     ),
@@ -77,10 +77,10 @@ CHOOSABLE: Final = tuple(topic for topic in TOPICS if topic.is_choosable)
 Choices = Mapping[str, str]
 """Topic -> way, where a person's choice differs from the usual."""
 
-_STEP_NEWS: Final = {Step.CONVERTING: Notice.CONVERTING, Step.SENDING: Notice.SENDING}
+_STEP_NEWS: Final = {Step.CONVERTING: OrderNotification.CONVERTING, Step.SENDING: OrderNotification.SENDING}
 
 
-def topic_of(notice: Notice) -> Topic | None:
+def topic_of(notice: OrderNotification) -> Topic | None:
     """The topic that `notice` belongs to; None for what is no news of its own (a card, an invoice)."""
     return next((topic for topic in TOPICS if notice in topic.notices), None)
 
@@ -96,7 +96,7 @@ def chosen(topic: Topic, choices: Choices | None) -> Way:
     return next((way for way in topic.ways if way == wished), topic.usual)
 
 
-def way_of(notice: Notice, choices: Choices | None) -> Way:
+def way_of(notice: OrderNotification, choices: Choices | None) -> Way:
     """How `notice` arrives. News of no topic rings: better heard once too often than not at all."""
     topic = topic_of(notice)
     return Way.SOUND if topic is None else chosen(topic, choices)
@@ -119,7 +119,7 @@ def next_way(topic: Topic, way: Way) -> Way:
     return topic.ways[(topic.ways.index(way) + 1) % len(topic.ways)]
 
 
-def step_news(before: Order, after: Order) -> Notice | None:
+def step_news(before: Order, after: Order) -> OrderNotification | None:
     """The news that a paid order has come a small step further; None where bigger news says so, or it hasn't."""
     if not before.is_paid or after.is_ended or after.step <= before.step:
         return None

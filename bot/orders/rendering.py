@@ -15,13 +15,13 @@ from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.ports import RowUnreadable, Store
 from bot.infra.i18n import Html, Translations, Translator, choose
-from bot.infra.outbox.model import Told, Untellable
+from bot.infra.outbox.model import Sent, Undeliverable
 from bot.infra.outbox.rendering import Tellers, Telling, kept, marked, tell_text
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.closed_picture import draw_closed
 from bot.orders.notifications import DRAFT_SUBJECT, FAREWELL, news_of, reference_in, subject_of
-from bot.orders.order import Notice, Order, Phase
+from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.preferences import Way, way_of
 from bot.orders.receipts.handlers import draw
 from bot.orders.receipts.service import Receipts
@@ -35,7 +35,7 @@ from bot.recipients import screens as recipients
 from bot.recipients.saved import known_as
 from bot.staff.help import Help
 from bot.staff.screens import notes as staff_notes
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 from bot.users.screens import privacy
 
 PICTURE_TRIES = 2
@@ -43,23 +43,23 @@ PICTURE_TRIES = 2
 MOST_UNSENT: Final = 1_000
 """Invoices whose attempts that sent nothing are counted. What is forgotten goes out as text sooner."""
 
-TellOrder = Callable[[News, Order, Translator, ZoneInfo], Awaitable[Telling]]
+TellOrder = Callable[[Notification, Order, Translator, ZoneInfo], Awaitable[Telling]]
 
-HOLDS: dict[Notice, Callable[[Order], bool]] = {
-    Notice.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
-    Notice.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
-    Notice.PRICE_MOVED: lambda order: order.phase is Phase.HELD,
-    Notice.RECIPIENT_MASKED: lambda order: order.phase is Phase.HELD,
-    Notice.EXPIRED: lambda order: not order.is_paid,
-    Notice.STUCK: lambda order: not order.is_ended,
-    Notice.CONVERTING: lambda order: order.step is Step.CONVERTING and not order.is_ended,
-    Notice.SENDING: lambda order: order.step is Step.SENDING and not order.is_ended,
+HOLDS: dict[OrderNotification, Callable[[Order], bool]] = {
+    OrderNotification.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
+    OrderNotification.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
+    OrderNotification.PRICE_MOVED: lambda order: order.phase is Phase.HELD,
+    OrderNotification.RECIPIENT_MASKED: lambda order: order.phase is Phase.HELD,
+    OrderNotification.EXPIRED: lambda order: not order.is_paid,
+    OrderNotification.STUCK: lambda order: not order.is_ended,
+    OrderNotification.CONVERTING: lambda order: order.step is Step.CONVERTING and not order.is_ended,
+    OrderNotification.SENDING: lambda order: order.step is Step.SENDING and not order.is_ended,
 }
 """What may have been overtaken before it could be told, and then isn't told any more."""
 
 
-class ChatTeller:
-    """Tells news in Telegram (the `Teller` of the outbox)."""
+class OrderRenderer:
+    """Tells news in Telegram (the `Renderer` of the outbox)."""
 
     def __init__(
         self,
@@ -85,16 +85,16 @@ class ChatTeller:
         self._others = others or {}
         self._unsent = Counter[int]()
         self._special: dict[str, TellOrder] = {
-            Notice.INVOICE: self._tell_invoice,
-            Notice.INVOICE_TEXT: self._tell_invoice_text,
-            Notice.CARD: self._tell_card,
-            Notice.CARD_EDIT: self._edit_card,
-            Notice.TAKE_DOWN: self._take_down,
-            Notice.TAKE_DOWN_PICTURE: self._take_down_picture,
-            Notice.RECEIPT: self._tell_receipt,
+            OrderNotification.INVOICE: self._tell_invoice,
+            OrderNotification.INVOICE_TEXT: self._tell_invoice_text,
+            OrderNotification.CARD: self._tell_card,
+            OrderNotification.CARD_EDIT: self._edit_card,
+            OrderNotification.TAKE_DOWN: self._take_down,
+            OrderNotification.TAKE_DOWN_PICTURE: self._take_down_picture,
+            OrderNotification.RECEIPT: self._tell_receipt,
         }
 
-    async def tell(self, news: News) -> Telling:
+    async def tell(self, news: Notification) -> Telling:
         """One attempt at one piece of news."""
         kind = news.kind.partition(":")[0]
         if kind == FAREWELL:
@@ -103,28 +103,28 @@ class ChatTeller:
         t = words.translator_for(self._translations, reader, self._default_locale)
         if kind in self._others:
             return await self._others[kind](news, reader, t)
-        if kind == Notice.DRAFT_LAPSED:
+        if kind == OrderNotification.DRAFT_LAPSED:
             return await self._tell_lapse(news, t)
         if kind.startswith("staff_"):
             return await self._tell_staff(news, kind, t)
         return await self._tell_of_order(news, kind, reader, t)
 
-    async def _tell_of_order(self, news: News, kind: str, reader: Person | None, t: Translator) -> Telling:
+    async def _tell_of_order(self, news: Notification, kind: str, reader: Person | None, t: Translator) -> Telling:
         zone = reader.zone if reader else PRESUMED
         async with self._store.reading() as tx:
             order = await tx.orders.get(reference_in(news.subject))
         if order is None:
-            return Untellable("the order is gone")
+            return Undeliverable("the order is gone")
         handler = self._special.get(kind)
         if handler is not None:
             return await handler(news, order, t, zone)
-        notice, wished = Notice(kind), reader.notices if reader else None
+        notice, wished = OrderNotification(kind), reader.notices if reader else None
         way = way_of(notice, wished)
         if way is Way.CARD or (notice in HOLDS and not HOLDS[notice](order)):
-            return Told()
+            return Sent()
         offered, told = self._help.is_offered, self._help.has_staff
         screen = outcome.screen(notice, t, order, self._clock.now(), zone, help_offered=offered, staff_told=told)
-        if notice is Notice.SENT:
+        if notice is OrderNotification.SENT:
             # The receipt that follows is made to be forwarded, so what only the sender may see stands here.
             screen = replace(screen, text=screen.text + words.phrase_line(t, reader))
             screen = await self._with_offer(screen, t, order)
@@ -143,13 +143,13 @@ class ChatTeller:
         async with self._store.reading() as tx:
             return await tx.people.get_if_readable(chat_id)
 
-    async def _send(self, news: News, t: Translator, screen: Screen, *, silent: bool) -> Telling:
+    async def _send(self, news: Notification, t: Translator, screen: Screen, *, silent: bool) -> Telling:
         return await tell_text(self._messenger, news, t, screen, lane="money", silent=silent)
 
-    async def _tell_invoice(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _tell_invoice(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         """With its picture; where that fails twice or is refused, as text: nobody waits for a picture to pay."""
         if not order.awaits_payment(self._clock.now()):
-            return Told()
+            return Sent()
         payment = await self._payment(news, order, t, zone)
         page = wallet_page.rows(t, order, self._public_url)
         sent: Outcome = Invalid("the picture failed twice")
@@ -176,9 +176,9 @@ class ChatTeller:
             ),
         )
         told = kept(sent)
-        return replace(told, without_picture=True) if isinstance(told, Told) else told
+        return replace(told, without_picture=True) if isinstance(told, Sent) else told
 
-    def _count_unsent(self, news: News, sent: Outcome) -> None:
+    def _count_unsent(self, news: Notification, sent: Outcome) -> None:
         """Count an attempt that surely sent nothing, as one that Telegram slowed down: the picture didn't fail."""
         if not isinstance(sent, TryLater):
             self._unsent.pop(news.id, None)
@@ -194,23 +194,23 @@ class ChatTeller:
         sent = await send((*page, *keyboard))
         return await send(keyboard) if page and isinstance(sent, Invalid) else sent
 
-    async def _payment(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> pay.Payment:
+    async def _payment(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> pay.Payment:
         reader = await self._reader(news.chat_id)
         return pay.payment(t, order, self._clock.now(), zone, reader.phrase if reader else None)
 
-    async def _tell_invoice_text(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _tell_invoice_text(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         """What didn't fit under the picture; most often nothing."""
         if not order.awaits_payment(self._clock.now()):
-            return Told()
+            return Sent()
         text = (await self._payment(news, order, t, zone)).follow_up
-        return Told() if text is None else await self._send(news, t, Screen(text), silent=True)
+        return Sent() if text is None else await self._send(news, t, Screen(text), silent=True)
 
-    async def _tell_card(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _tell_card(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         return await self._send(news, t, self._card(order, t, zone), silent=True)
 
-    async def _edit_card(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _edit_card(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         async with self._store.reading() as tx:
-            message_id = await tx.outbox.message_of(subject_of(order), Notice.CARD, news.chat_id)
+            message_id = await tx.outbox.message_of(subject_of(order), OrderNotification.CARD, news.chat_id)
         screen = self._card(order, t, zone)
         if message_id is not None:
             edited = await self._messenger.edit_text(
@@ -222,85 +222,87 @@ class ChatTeller:
         sent = await self._messenger.send_text(news.chat_id, screen.text, screen.keyboard, lane="money", silent=True)
         if isinstance(sent, Delivered):
             async with self._store.transaction() as tx:
-                await tx.outbox.replace_message(subject_of(order), Notice.CARD, news.chat_id, sent.message_id)
+                await tx.outbox.replace_message(
+                    subject_of(order), OrderNotification.CARD, news.chat_id, sent.message_id
+                )
         return kept(sent)
 
-    async def _take_down(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _take_down(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         """Take away all that could still be paid with, the picture last: a retry finds what is left."""
         del zone
-        for kind in (Notice.INVOICE_TEXT, Notice.INVOICE):
+        for kind in (OrderNotification.INVOICE_TEXT, OrderNotification.INVOICE):
             async with self._store.reading() as tx:
                 message_id = await tx.outbox.message_of(subject_of(order), kind, news.chat_id)
             if message_id is None:
                 continue
             gone = await self._take_away(news, message_id, t, order)
-            if not isinstance(gone, Told):
+            if not isinstance(gone, Sent):
                 return gone
-        return Told()
+        return Sent()
 
-    async def _take_away(self, news: News, message_id: int, t: Translator, order: Order) -> Telling:
+    async def _take_away(self, news: Notification, message_id: int, t: Translator, order: Order) -> Telling:
         """Delete a message, or replace what it shows: after 48 hours Telegram deletes nothing of a bot's."""
         chat_id = news.chat_id
         outcome = await self._messenger.delete(chat_id, message_id, lane="money")
         if not isinstance(outcome, Gone | Invalid):
             return kept(outcome)
         if isinstance(outcome, Gone) and not outcome.is_too_old:
-            return Told()
+            return Sent()
         text = _closed_text(t, order)
         outcome = await self._messenger.edit_caption(chat_id, message_id, text, lane="money")
         if isinstance(outcome, Delivered | NotModified):
             # Text and buttons are gone. A picture that keeps failing must not delay that the payment has arrived.
             async with self._store.transaction() as tx:
-                await tx.outbox.add(news_of(order, (Notice.TAKE_DOWN_PICTURE,), self._clock.now()))
-            return Told()
+                await tx.outbox.add(news_of(order, (OrderNotification.TAKE_DOWN_PICTURE,), self._clock.now()))
+            return Sent()
         if isinstance(outcome, Gone | Invalid):
             outcome = await self._messenger.edit_text(chat_id, message_id, text, lane="money")
         # What can't be edited either isn't there any more.
-        return Told() if isinstance(outcome, Gone | Invalid) else kept(outcome)
+        return Sent() if isinstance(outcome, Gone | Invalid) else kept(outcome)
 
-    async def _take_down_picture(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _take_down_picture(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         """Replace the QR code of an invoice that is too old to be deleted."""
         del zone
         async with self._store.reading() as tx:
-            message_id = await tx.outbox.message_of(subject_of(order), Notice.INVOICE, news.chat_id)
+            message_id = await tx.outbox.message_of(subject_of(order), OrderNotification.INVOICE, news.chat_id)
         if message_id is None:
-            return Told()
+            return Sent()
         picture, text = draw_closed(is_paid=order.is_paid), _closed_text(t, order)
         outcome = await self._messenger.edit_photo(news.chat_id, message_id, picture, text, lane="talk")
-        return Told() if isinstance(outcome, Gone) else kept(outcome)
+        return Sent() if isinstance(outcome, Gone) else kept(outcome)
 
-    async def _tell_receipt(self, news: News, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _tell_receipt(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         """Silently, for that the rupiah were sent has just been told; and not to whom leaves that to the card."""
         reader = await self._reader(news.chat_id)
-        if way_of(Notice.SENT, reader.notices if reader else None) is Way.CARD:
-            return Told()
+        if way_of(OrderNotification.SENT, reader.notices if reader else None) is Way.CARD:
+            return Sent()
         drawn = await draw(self._receipts, t, order, zone, self._messenger.username)
         if drawn is None:
-            return Told()
+            return Sent()
         png, caption, keyboard = drawn.png, marked(news, t, drawn.caption), drawn.keyboard
         # A picture can wait; what others are told of their money can't.
         return kept(await self._messenger.send_photo(news.chat_id, png, caption, keyboard, lane="talk", silent=True))
 
-    async def _tell_farewell(self, news: News) -> Telling:
+    async def _tell_farewell(self, news: Notification) -> Telling:
         """To somebody who isn't known any more: the news itself brings their language along."""
         chosen, of_app = (str(news.payload.get(name) or "") for name in ("locale", "language_code"))
         t = self._translations.get(choose(chosen, of_app, self._default_locale))
         return await self._send(news, t, privacy.deleted(t), silent=True)
 
-    async def _tell_lapse(self, news: News, t: Translator) -> Telling:
+    async def _tell_lapse(self, news: Notification, t: Translator) -> Telling:
         try:
             async with self._store.reading() as tx:
                 draft = await tx.drafts.get(news.subject.removeprefix(DRAFT_SUBJECT))
         except RowUnreadable:
             return await self._send(news, t, lapsed.damaged(t), silent=True)
         if draft is None or draft.status is not DraftStatus.LAPSED:
-            return Told()
+            return Sent()
         return await self._send(news, t, lapsed.screen(t, draft), silent=True)
 
-    async def _tell_staff(self, news: News, kind: str, t: Translator) -> Telling:
+    async def _tell_staff(self, news: Notification, kind: str, t: Translator) -> Telling:
         async with self._store.reading() as tx:
             order = await tx.orders.get(reference_in(news.subject))
-        screen = staff_notes.screen(Notice(kind), t, order, news.payload, self._clock.now())
+        screen = staff_notes.screen(OrderNotification(kind), t, order, news.payload, self._clock.now())
         return await self._send(news, t, screen, silent=False)
 
     def _card(self, order: Order, t: Translator, zone: ZoneInfo) -> Screen:

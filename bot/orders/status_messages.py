@@ -4,9 +4,9 @@ from datetime import timedelta
 
 from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Visit
+from bot.infra.telegram.ui.session import Session
 from bot.orders.notifications import subject_of
-from bot.orders.order import Notice, Order, Phase
+from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.screens import outcome
 from bot.settlement.model import SettlementFailure
 
@@ -14,13 +14,13 @@ LOOK_GAP = timedelta(seconds=1)
 """Settlement API, 6.3: no order is asked for more than once a second."""
 
 
-def screen_of(visit: Visit, order: Order) -> Screen:
+def screen_of(visit: Session, order: Order) -> Screen:
     """The order's card, or what there is to know or decide instead."""
     now = visit.desk.clock.now()
     return outcome.state(visit.t, order, now, visit.zone, help_offered=visit.desk.help.is_offered)
 
 
-async def looked_at(visit: Visit, order: Order) -> Order:
+async def looked_at(visit: Session, order: Order) -> Order:
     """The order after asking the service now, unless it was asked a moment ago; where it can't be, that is noted."""
     now = visit.desk.clock.now()
     asked_just_now = order.looked_at is not None and now - order.looked_at < LOOK_GAP
@@ -34,7 +34,7 @@ async def looked_at(visit: Visit, order: Order) -> Order:
     return await visit.desk.observer.observe(order.reference, report, asked_at=now) or order
 
 
-async def show_at_the_end(visit: Visit, order: Order) -> Outcome:
+async def show_at_the_end(visit: Session, order: Order) -> Outcome:
     """Show where the order stands at the end of the chat. A card moves there: one an order is alive."""
     await visit.acknowledge()
     sent = await visit.send(screen_of(visit, order))
@@ -42,14 +42,14 @@ async def show_at_the_end(visit: Visit, order: Order) -> Outcome:
     if message_id is None or order.phase not in {Phase.OPEN, Phase.DONE}:
         return sent
     async with visit.desk.store.transaction() as tx:
-        before = await tx.outbox.message_of(subject_of(order), Notice.CARD, visit.chat_id)
-        await tx.outbox.replace_message(subject_of(order), Notice.CARD, visit.chat_id, message_id)
+        before = await tx.outbox.message_of(subject_of(order), OrderNotification.CARD, visit.chat_id)
+        await tx.outbox.replace_message(subject_of(order), OrderNotification.CARD, visit.chat_id, message_id)
     if before is not None and before != message_id:
         await visit.desk.messenger.delete(visit.chat_id, before, lane="talk")
     return sent
 
 
-async def show_as_decided(visit: Visit, order: Order) -> None:
+async def show_as_decided(visit: Session, order: Order) -> None:
     """The moment of a button has passed: say so, and show where the order stands now."""
     await visit.acknowledge(visit.t.plain("stale.order"))
     await show_at_the_end(visit, order)

@@ -6,7 +6,7 @@ from typing import Final
 from bot.checkout.screens.parts import with_way_back
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui import questions
-from bot.infra.telegram.ui.session import Visit
+from bot.infra.telegram.ui.session import Session
 from bot.rates.alerts import COOL_DOWNS, DAYS, is_sensible, read_threshold
 from bot.rates.quote import Quote
 from bot.rates.screens import alert as rate_alert
@@ -19,14 +19,14 @@ _PARTS_OF_A_WISH: Final = 4
 _MOST_DIGITS: Final = 15
 
 
-async def overview(visit: Visit) -> None:
+async def overview(visit: Session) -> None:
     """All that the person has asked for."""
     wishes = await visit.desk.subscribing.wishes(visit.person.id)
     shown = subscription.screen(visit.t, wishes, visit.desk.clock.now(), visit.zone)
     await visit.show(with_way_back(visit.t, visit.draft, shown))
 
 
-async def ask(visit: Visit, _: str = "") -> bool:
+async def ask(visit: Session, _: str = "") -> bool:
     """The question for the price."""
     await visit.acknowledge()
     quote = await _quote(visit)
@@ -38,7 +38,7 @@ async def ask(visit: Visit, _: str = "") -> bool:
     return True
 
 
-async def price_typed(visit: Visit, _: str, text: str) -> None:
+async def price_typed(visit: Session, _: str, text: str) -> None:
     """A price or a change in percent: what is understood is shown, and the question stays open until it is taken."""
     quote = await _quote(visit)
     if quote is None:
@@ -53,7 +53,7 @@ async def price_typed(visit: Visit, _: str, text: str) -> None:
     await visit.show(rate_alert.options(visit.t, threshold, quote))
 
 
-async def chosen(visit: Visit, argument: str) -> bool:
+async def chosen(visit: Session, argument: str) -> bool:
     """A price that was one tap away."""
     quote = await _quote(visit)
     if quote is None:
@@ -66,7 +66,7 @@ async def chosen(visit: Visit, argument: str) -> bool:
     return True
 
 
-async def set_alert(visit: Visit, argument: str) -> bool:
+async def set_alert(visit: Session, argument: str) -> bool:
     """Keep the alert that the button names; a second tap keeps it once."""
     wish = _wish(argument)
     if wish is None:
@@ -81,7 +81,7 @@ async def set_alert(visit: Visit, argument: str) -> bool:
     return True
 
 
-async def drop(visit: Visit, alert_id: str) -> bool:
+async def drop(visit: Session, alert_id: str) -> bool:
     """Delete an alert. One that is gone already is as good as deleted."""
     await visit.desk.subscribing.drop(visit.person.id, alert_id)
     await visit.acknowledge(visit.t.plain("subscription.alert_dropped"))
@@ -89,7 +89,7 @@ async def drop(visit: Visit, alert_id: str) -> bool:
     return True
 
 
-async def _quote(visit: Visit) -> Quote | None:
+async def _quote(visit: Session) -> Quote | None:
     """The rate of now; while the service is away, the last one that was recorded."""
     try:
         return await visit.desk.market.quote()

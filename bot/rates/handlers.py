@@ -12,7 +12,7 @@ from bot.checkout.steps import way_on
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.rates.history import Period
 from bot.rates.quote import Quote
 from bot.rates.screens import rate
@@ -28,7 +28,7 @@ def handlers() -> list[Handler]:
 
 
 async def _command(_: Update, __: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     quote = await _quote(visit)
     if quote is not None:
         screen = await _screen(visit, Period.DAY, quote)
@@ -40,7 +40,7 @@ async def _command(_: Update, __: Context) -> None:
 
 async def _pressed(update: Update, _: Context) -> None:
     """Another period in the same message; where there is no rate now, the picture stays as it is."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     period = data.read_rate_press((query.data or "") if query else "")
     quote = await _quote(visit)
@@ -54,7 +54,7 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _quote(visit: Visit) -> Quote | None:
+async def _quote(visit: Session) -> Quote | None:
     """The shared quote, if it can be had."""
     try:
         return await visit.desk.market.quote()
@@ -62,7 +62,7 @@ async def _quote(visit: Visit) -> Quote | None:
         return None
 
 
-async def _screen(visit: Visit, period: Period, quote: Quote) -> Screen:
+async def _screen(visit: Session, period: Period, quote: Quote) -> Screen:
     subscribed = await _subscribed(visit)
     if quote.is_stale(visit.desk.clock.now()):
         return rate.stale(visit.t, quote, visit.zone, subscribed=subscribed)
@@ -70,6 +70,6 @@ async def _screen(visit: Visit, period: Period, quote: Quote) -> Screen:
     return rate.screen(visit.t, quote, visit.zone, chart, subscribed=subscribed)
 
 
-async def _subscribed(visit: Visit) -> bool:
+async def _subscribed(visit: Session) -> bool:
     """Return whether there are rate updates to stop."""
     return not (await visit.desk.subscribing.wishes(visit.person.id)).is_nothing

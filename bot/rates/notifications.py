@@ -18,7 +18,7 @@ from bot.rates.model import RateAlert, Subscription
 from bot.rates.quote import Quote, payload_of
 from bot.settlement.catalogue import Market
 from bot.settlement.model import SettlementFailure
-from bot.users.model import News
+from bot.users.model import Notification
 
 DAILY: Final = "daily_quote"
 ALERT: Final = "rate_alert"
@@ -32,7 +32,7 @@ AT_ONCE: Final = 24
 _A_DAY, _ABOUT = timedelta(days=1), timedelta(minutes=30)
 
 
-class RateNews:
+class RateNotifications:
     """What the clock and each new quote bring about. `on_news` is called when there is something to tell."""
 
     def __init__(self, store: Store, market: Market, clock: Clock, on_news: Callable[[], None] = lambda: None) -> None:
@@ -169,5 +169,5 @@ async def _change_in_a_day(tx: Transaction, quote: Quote) -> Decimal | None:
     return round((quote.btc_idr / before.btc_idr - 1) * 100, 2)
 
 
-def _news(chat_id: int, subject: str, kind: str, payload: Mapping[str, object], now: datetime) -> News:
-    return News(chat_id=chat_id, subject=subject, kind=kind, payload=payload, due_at=now, created_at=now)
+def _news(chat_id: int, subject: str, kind: str, payload: Mapping[str, object], now: datetime) -> Notification:
+    return Notification(chat_id=chat_id, subject=subject, kind=kind, payload=payload, due_at=now, created_at=now)

@@ -7,17 +7,17 @@ from bot.core.clock import Clock
 from bot.core.time_of_day import is_quiet
 from bot.infra.db.ports import Store
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Told
+from bot.infra.outbox.model import Sent
 from bot.infra.outbox.rendering import Tellers, Telling, kept, tell_text
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.rates.model import Subscription
 from bot.rates.notifications import ALERT, DAILY, LATEST
 from bot.rates.quote import quote_in
 from bot.rates.screens import notifications as quote_news
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 
 
-class QuoteNews:
+class QuoteRenderer:
     """Two of the outbox's tellers. Whoever has stopped it all meanwhile is told nothing any more."""
 
     def __init__(self, store: Store, messenger: Messenger, clock: Clock) -> None:
@@ -29,11 +29,11 @@ class QuoteNews:
         """The kinds of news, and who tells them."""
         return {DAILY: self._daily, ALERT: self._alert}
 
-    async def _daily(self, news: News, reader: Person | None, t: Translator) -> Telling:
+    async def _daily(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         subscription = await self._wished_by(reader)
         # A quote that may have been read is no loss, and one that comes at night is a nuisance.
         if reader is None or subscription is None or news.maybe_told or self._clock.now() - news.created_at > LATEST:
-            return Told()
+            return Sent()
         change = news.payload.get("change")
         screen = quote_news.daily(
             t, quote_in(news.payload), None if change is None else Decimal(str(change)), reader.zone
@@ -43,10 +43,10 @@ class QuoteNews:
             await self._messenger.send_text(news.chat_id, screen.text, screen.keyboard, lane="bulk", silent=silent)
         )
 
-    async def _alert(self, news: News, reader: Person | None, t: Translator) -> Telling:
+    async def _alert(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         subscription = await self._wished_by(reader)
         if reader is None or subscription is None:
-            return Told()
+            return Sent()
         rests_until = news.payload.get("rests_until")
         screen = quote_news.alert(
             t,

@@ -12,7 +12,7 @@ from bot.core.time_of_day import MINUTES, read_span, read_time
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import Context, Handler
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.rates import alert_handlers as alerting
 from bot.rates.screens import subscription
 
@@ -28,7 +28,7 @@ def handlers() -> list[Handler]:
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit, query = VISIT.get(), update.callback_query
+    visit, query = SESSION.get(), update.callback_query
     pressed = (query.data or "") if query else ""
     action, argument = data.read_subscription_press(pressed)
     message = query.message if query else None
@@ -46,7 +46,7 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def hour_typed(visit: Visit, _: str, text: str) -> None:
+async def hour_typed(visit: Session, _: str, text: str) -> None:
     """The time of the daily quote as it was typed, or the question again."""
     minute = read_time(text)
     if minute is None:
@@ -57,7 +57,7 @@ async def hour_typed(visit: Visit, _: str, text: str) -> None:
     await _show_daily(visit)
 
 
-async def hush_typed(visit: Visit, _: str, text: str) -> None:
+async def hush_typed(visit: Session, _: str, text: str) -> None:
     """The quiet hours as they were typed, or the question again."""
     hours = read_span(text)
     if hours is None:
@@ -68,13 +68,13 @@ async def hush_typed(visit: Visit, _: str, text: str) -> None:
     await _show(visit)
 
 
-async def _show(visit: Visit, _: str = "") -> bool:
+async def _show(visit: Session, _: str = "") -> bool:
     await visit.acknowledge()
     await alerting.overview(visit)
     return True
 
 
-async def _ask_hour(visit: Visit, _: str = "") -> bool:
+async def _ask_hour(visit: Session, _: str = "") -> bool:
     await visit.acknowledge()
     wishes = await visit.desk.subscribing.wishes(visit.person.id)
     shown = subscription.daily(visit.t, wishes, visit.desk.clock.now(), visit.zone)
@@ -82,7 +82,7 @@ async def _ask_hour(visit: Visit, _: str = "") -> bool:
     return True
 
 
-async def _take_hour(visit: Visit, argument: str) -> bool:
+async def _take_hour(visit: Session, argument: str) -> bool:
     minute = None if argument == subscription.NONE else _minute(argument)
     if minute is None and argument != subscription.NONE:
         return False
@@ -94,19 +94,19 @@ async def _take_hour(visit: Visit, argument: str) -> bool:
     return True
 
 
-async def _show_daily(visit: Visit) -> None:
+async def _show_daily(visit: Session) -> None:
     visit.notice = visit.t("subscription.daily_set")
     await alerting.overview(visit)
 
 
-async def _ask_hush(visit: Visit, _: str = "") -> bool:
+async def _ask_hush(visit: Session, _: str = "") -> bool:
     await visit.acknowledge()
     shown = subscription.quiet(visit.t, await visit.desk.subscribing.wishes(visit.person.id))
     await questions.ask(visit, HUSH, with_way_back(visit.t, visit.draft, shown))
     return True
 
 
-async def _take_hush(visit: Visit, argument: str) -> bool:
+async def _take_hush(visit: Session, argument: str) -> bool:
     hours = tuple(minute for part in argument.split("-") if (minute := _minute(part)) is not None)
     match hours:
         case (start, end) if start != end:
@@ -118,7 +118,7 @@ async def _take_hush(visit: Visit, argument: str) -> bool:
     return await _show(visit)
 
 
-async def _stop(visit: Visit, _: str) -> bool:
+async def _stop(visit: Session, _: str) -> bool:
     """Everything, in one tap. Whoever had nothing on learns that it is off, too."""
     await visit.desk.subscribing.stop(visit.person.id)
     await visit.acknowledge(visit.t.plain("subscription.stopped_short"))
@@ -133,7 +133,7 @@ def _minute(text: str) -> int | None:
     return minute if minute < MINUTES else None
 
 
-ACTIONS: Mapping[str, Callable[[Visit, str], Awaitable[bool]]] = {
+ACTIONS: Mapping[str, Callable[[Session, str], Awaitable[bool]]] = {
     "show": _show,
     "open": _show,
     "daily": _ask_hour,

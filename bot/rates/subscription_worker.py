@@ -1,6 +1,6 @@
 """Daily quotes as their times come, and alerts as quotes are recorded."""
 
-from bot.rates.notifications import RateNews
+from bot.rates.notifications import RateNotifications
 
 LOOK_EVERY_SECONDS = 5.0
 SOON_SECONDS = 0.5
@@ -10,7 +10,7 @@ SOON_SECONDS = 0.5
 class SubscriptionsWorker:
     """One `tick` queues what is due, and what the newest quote has met."""
 
-    def __init__(self, news: RateNews) -> None:
+    def __init__(self, news: RateNotifications) -> None:
         self._news = news
 
     async def tick(self) -> float:

@@ -24,7 +24,7 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.screens import phrases as words
 from bot.recipients import screens as recipients
 from bot.recipients.methods import PayoutMethod
@@ -46,14 +46,14 @@ def handlers() -> list[Handler]:
 
 
 async def _command(_: Update, __: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     visit.message_id = None
     await _list(visit)
     raise ApplicationHandlerStop
 
 
 async def _turned(update: Update, _: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     await visit.acknowledge()
     await _list(visit, data.read_page_of_recipients((query.data or "") if query else ""))
@@ -62,7 +62,7 @@ async def _turned(update: Update, _: Context) -> None:
 
 async def _pressed(update: Update, _: Context) -> None:
     """Find the recipient, see that it is this person's, and do what the button says."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     press = data.read_recipient_press((query.data or "") if query else "")
     if press is not None:
@@ -79,24 +79,24 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _list(visit: Visit, page: int = 0) -> None:
+async def _list(visit: Session, page: int = 0) -> None:
     known = await visit.desk.recipients.of(visit.person.id)
     await visit.show(with_way_back(visit.t, visit.draft, recipients.screen(visit.t, known, page)))
 
 
-async def _page(visit: Visit, recipient: Recipient) -> None:
+async def _page(visit: Session, recipient: Recipient) -> None:
     screen = recipients.page(visit.t, recipient, visit.desk.clock.now())
     await visit.show(with_way_back(visit.t, visit.draft, screen))
 
 
-async def _gone(visit: Visit) -> None:
+async def _gone(visit: Session) -> None:
     """Deleted, or never this person's: which of both is nobody's business."""
     await visit.acknowledge(visit.t.plain("recipient.gone"))
     visit.notice = visit.t("recipient.gone")
     await _list(visit)
 
 
-async def _send(visit: Visit, recipient: Recipient) -> None:
+async def _send(visit: Session, recipient: Recipient) -> None:
     """A draft for this recipient; a second tap finds it made."""
     if not visit.is_replayed and not _is_begun(visit, recipient):
         method = await _method(visit, recipient)
@@ -114,7 +114,7 @@ async def _send(visit: Visit, recipient: Recipient) -> None:
     await show_draft(visit)
 
 
-def _is_begun(visit: Visit, recipient: Recipient) -> bool:
+def _is_begun(visit: Session, recipient: Recipient) -> bool:
     draft = visit.draft
     if draft is None or draft.method is None or draft.amount is not None:
         return False
@@ -122,7 +122,7 @@ def _is_begun(visit: Visit, recipient: Recipient) -> bool:
     return (draft.method.code, draft.method.name, draft.number) == wanted
 
 
-async def _method(visit: Visit, recipient: Recipient) -> PayoutMethod | None:
+async def _method(visit: Session, recipient: Recipient) -> PayoutMethod | None:
     """The destination as the list has it; as it was, where the list can't be read: placing looks again."""
     try:
         methods = await visit.desk.market.methods()
@@ -131,41 +131,41 @@ async def _method(visit: Visit, recipient: Recipient) -> PayoutMethod | None:
     return current_method(recipient, methods) if methods else recipient.method
 
 
-async def _save(visit: Visit, recipient: Recipient) -> None:
+async def _save(visit: Session, recipient: Recipient) -> None:
     """The same from under an order's news, which must not be written over."""
     visit.message_id = None
     await _ask_name(visit, recipient)
 
 
-async def _ask_name(visit: Visit, recipient: Recipient) -> None:
+async def _ask_name(visit: Session, recipient: Recipient) -> None:
     await questions.ask(visit, NAME, recipients.naming(visit.t, recipient), recipient.id)
 
 
-async def _ask_holder(visit: Visit, recipient: Recipient) -> None:
+async def _ask_holder(visit: Session, recipient: Recipient) -> None:
     await questions.ask(visit, HOLDER, recipients.holding(visit.t, recipient), recipient.id)
 
 
-async def _ask_delete(visit: Visit, recipient: Recipient) -> None:
+async def _ask_delete(visit: Session, recipient: Recipient) -> None:
     await visit.show(recipients.deleting(visit.t, recipient))
 
 
-async def _unname(visit: Visit, recipient: Recipient) -> None:
+async def _unname(visit: Session, recipient: Recipient) -> None:
     changed = await visit.desk.recipients.name(visit.person, recipient.id, None)
     await _changed(visit, changed, visit.t("recipient.unnamed"))
 
 
-async def _unhold(visit: Visit, recipient: Recipient) -> None:
+async def _unhold(visit: Session, recipient: Recipient) -> None:
     changed = await visit.desk.recipients.hold(visit.person, recipient.id, None)
     await _changed(visit, changed, visit.t("recipient.held"))
 
 
-async def _forget(visit: Visit, recipient: Recipient) -> None:
+async def _forget(visit: Session, recipient: Recipient) -> None:
     await visit.desk.recipients.delete(visit.person.id, recipient.id)
     visit.notice = visit.t("recipient.deleted")
     await _list(visit)
 
 
-async def name_typed(visit: Visit, recipient_id: str, text: str) -> None:
+async def name_typed(visit: Session, recipient_id: str, text: str) -> None:
     """The answer to what a recipient is to be called."""
     try:
         label = recipients.clean_label(text)
@@ -179,7 +179,7 @@ async def name_typed(visit: Visit, recipient_id: str, text: str) -> None:
         await _changed(visit, changed, said)
 
 
-async def holder_typed(visit: Visit, recipient_id: str, text: str) -> None:
+async def holder_typed(visit: Session, recipient_id: str, text: str) -> None:
     """The answer to whose account it is."""
     try:
         holder = read_holder(text)
@@ -191,7 +191,7 @@ async def holder_typed(visit: Visit, recipient_id: str, text: str) -> None:
 
 
 async def _ask_again(
-    visit: Visit, recipient_id: str, rejection: Rejection, screen: Callable[[Translator, Recipient], Screen]
+    visit: Session, recipient_id: str, rejection: Rejection, screen: Callable[[Translator, Recipient], Screen]
 ) -> None:
     """Say why, and ask again; the question is still open, so there's nothing to save."""
     recipient = await visit.desk.recipients.get(visit.person.id, recipient_id)
@@ -204,7 +204,7 @@ async def _ask_again(
     await visit.show(screen(visit.t, recipient))
 
 
-async def _changed(visit: Visit, recipient: Recipient | None, said: Html) -> None:
+async def _changed(visit: Session, recipient: Recipient | None, said: Html) -> None:
     if recipient is None:
         await _gone(visit)
         return
@@ -212,7 +212,7 @@ async def _changed(visit: Visit, recipient: Recipient | None, said: Html) -> Non
     await _page(visit, recipient)
 
 
-ACTIONS: Mapping[str, Callable[[Visit, Recipient], Awaitable[None]]] = {
+ACTIONS: Mapping[str, Callable[[Session, Recipient], Awaitable[None]]] = {
     "page": _page,
     "send": _send,
     "save": _save,

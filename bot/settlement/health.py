@@ -1,6 +1,6 @@
 """What the service's answers say of the service: whether it takes our key, answers at all, and what it lists.
 
-Heard by `WatchedSettlement` at each call, looked at by `actions/watching.py`. In memory alone: after a restart nothing
+Heard by `MonitoredSettlement` at each call, read by `operations/monitor.py`. In memory alone: after a restart nothing
 is known until something has been heard.
 """
 

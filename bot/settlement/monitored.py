@@ -30,7 +30,7 @@ from bot.settlement.model import (
 T = TypeVar("T")
 
 
-class WatchedSettlement:
+class MonitoredSettlement:
     """`Settlement` of which `health` hears each answer and each failure.
 
     `on_slow_down` hears of each request to call less often (429): the service's limit is one for all that use its key.

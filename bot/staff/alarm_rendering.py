@@ -6,26 +6,26 @@ from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.ports import Store
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Told
+from bot.infra.outbox.model import Sent
 from bot.infra.outbox.rendering import Tell, Telling, tell_text
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications import reference_in
-from bot.orders.order import Notice, Order
+from bot.orders.order import Order, OrderNotification
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import OVER, RAISED, REMINDER, alarm_in
 from bot.staff.screens import alarms
 from bot.staff.screens import notes as staff_notes
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 
 KIND_OF: Mapping[str, AlarmKind] = {
-    Notice.STAFF_STUCK: AlarmKind.ORDER_STUCK,
-    Notice.STAFF_FAILED: AlarmKind.ORDER_FAILED,
-    Notice.STAFF_BAD_INVOICE: AlarmKind.INVOICE_MISMATCH,
+    OrderNotification.STAFF_STUCK: AlarmKind.ORDER_STUCK,
+    OrderNotification.STAFF_FAILED: AlarmKind.ORDER_FAILED,
+    OrderNotification.STAFF_BAD_INVOICE: AlarmKind.INVOICE_MISMATCH,
 }
 
 
-class AlarmTeller:
+class AlarmRenderer:
     """Tells what is filed as news of alarms."""
 
     def __init__(self, store: Store, messenger: Messenger, clock: Clock, operator_ids: frozenset[int]) -> None:
@@ -39,28 +39,28 @@ class AlarmTeller:
         own = {RAISED: self._tell_raised, OVER: self._tell_over, REMINDER: self._tell_reminder}
         return {**own, **dict.fromkeys(map(str, KIND_OF), self._tell_of_order)}
 
-    async def _tell_raised(self, news: News, reader: Person | None, t: Translator) -> Telling:
+    async def _tell_raised(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         alarm, zone = alarm_in(news.payload), reader.zone if reader else PRESUMED
         return await self._send(news, t, alarms.raised(t, alarm, await self._orders([alarm]), self._clock.now(), zone))
 
-    async def _tell_over(self, news: News, _: Person | None, t: Translator) -> Telling:
+    async def _tell_over(self, news: Notification, _: Person | None, t: Translator) -> Telling:
         alarm, by_hand = alarm_in(news.payload), bool(news.payload.get("by_hand"))
         return await self._send(news, t, alarms.over(t, alarm, await self._orders([alarm]), by_hand=by_hand))
 
-    async def _tell_reminder(self, news: News, reader: Person | None, t: Translator) -> Telling:
+    async def _tell_reminder(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         """Of what is wrong when it is told: what was put right meanwhile isn't worth a sound."""
         async with self._store.reading() as tx:
             raised = await tx.alarms.open()
         if not raised:
-            return Told()
+            return Sent()
         zone, orders = reader.zone if reader else PRESUMED, await self._orders(raised)
         return await self._send(news, t, alarms.reminder(t, raised, orders, self._clock.now(), zone))
 
-    async def _tell_of_order(self, news: News, _: Person | None, t: Translator) -> Telling:
+    async def _tell_of_order(self, news: Notification, _: Person | None, t: Translator) -> Telling:
         kind, reference = news.kind, reference_in(news.subject)
         async with self._store.reading() as tx:
             order = await tx.orders.get_if_readable(reference)
-        screen = staff_notes.screen(Notice(kind), t, order, news.payload, self._clock.now())
+        screen = staff_notes.screen(OrderNotification(kind), t, order, news.payload, self._clock.now())
         if news.chat_id in self._operators:
             alarm = Alarm(kind=KIND_OF[kind], subject=reference, raised_at=news.created_at)
             known = {reference: order} if order is not None else {}
@@ -70,7 +70,7 @@ class AlarmTeller:
     async def _orders(self, raised: Iterable[Alarm]) -> Mapping[str, Order]:
         return await orders_of(self._store, raised)
 
-    async def _send(self, news: News, t: Translator, screen: Screen) -> Telling:
+    async def _send(self, news: Notification, t: Translator, screen: Screen) -> Telling:
         return await tell_text(self._messenger, news, t, screen, lane="money")
 
 

@@ -14,9 +14,9 @@ import structlog
 from bot.core.clock import Clock
 from bot.infra.db.ports import Store, Transaction
 from bot.orders.notifications import staff_news
-from bot.orders.order import Notice
+from bot.orders.order import OrderNotification
 from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.audit import write_down
+from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 
 log = structlog.get_logger(__name__)
@@ -27,7 +27,7 @@ OVER: Final = "alarm_over"
 ALARM_SUBJECT: Final = "alarm:"
 
 OWN_NEWS: Final[Mapping[AlarmKind, tuple[str, str]]] = {
-    AlarmKind.KEY_REFUSED: (Notice.STAFF_KEY_REFUSED, Notice.STAFF_KEY_WORKS)
+    AlarmKind.KEY_REFUSED: (OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS)
 }
 """Where the news of an alarm and of its end have kinds of their own."""
 
@@ -109,7 +109,7 @@ class Alarms:
             if settled:
                 order = await tx.orders.get_if_readable(subject) if kind in OF_ORDERS else None
                 whom, about = order.person_id if order else 0, f"{ALARM_SUBJECT}{kind}:{subject}"
-                await write_down(tx, by, AuditAction.CHANGED, about, now, person_id=whom, detail="settled")
+                await record_audit(tx, by, AuditAction.CHANGED, about, now, person_id=whom, detail="settled")
         if settled:
             self._on_news()
         return settled

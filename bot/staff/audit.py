@@ -26,7 +26,7 @@ ITSELF: Final = "trail:"
 
 
 @dataclass(frozen=True, slots=True)
-class TrailPage:
+class AuditPage:
     """Some entries, newest first: of one member of staff, or of all (0); `older` is where the next page begins."""
 
     entries: tuple[AuditEntry, ...]
@@ -36,28 +36,28 @@ class TrailPage:
 
 
 @dataclass(frozen=True, slots=True)
-class TrailFile:
+class AuditFile:
     """The trail of a time: how many entries, and the file; none where there are no entries, or too many."""
 
     entries: int
     content: bytes | None
 
 
-class Trail:
+class AuditLog:
     """Reads the trail."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
-    async def page(self, before: str = "", actor_id: int = 0) -> TrailPage:
+    async def page(self, before: str = "", actor_id: int = 0) -> AuditPage:
         """The entries before that one, or the newest."""
         async with self._store.reading() as tx:
             found = await tx.audit.page(before=before, actor_id=actor_id, limit=PAGE + 1)
         older = found[PAGE - 1].id if len(found) > PAGE else ""
-        return TrailPage(found[:PAGE], actor_id, older, is_newest=not before)
+        return AuditPage(found[:PAGE], actor_id, older, is_newest=not before)
 
-    async def export(self, span: Span, by: int) -> TrailFile:
+    async def export(self, span: Span, by: int) -> AuditFile:
         """The trail of a time, oldest first. That it was taken along is written down before it can be."""
         content, count = bytearray(table([list(COLUMNS)])), 0
         async with self._store.reading() as tx:
@@ -67,13 +67,13 @@ class Trail:
                 content += await asyncio.to_thread(_lines, found)
                 found = await tx.audit.between(span.since, span.until, found[-1].id, AT_ONCE)
         if not 0 < count <= MOST_ENTRIES:
-            return TrailFile(count, None)
+            return AuditFile(count, None)
         async with self._store.transaction() as tx:
-            await write_down(tx, by, AuditAction.EXPORTED, ITSELF, self._clock.now(), detail=of_time(span))
-        return TrailFile(count, bytes(content))
+            await record_audit(tx, by, AuditAction.EXPORTED, ITSELF, self._clock.now(), detail=of_time(span))
+        return AuditFile(count, bytes(content))
 
 
-async def write_down(
+async def record_audit(
     tx: Transaction,
     by: int,
     action: AuditAction,
@@ -88,9 +88,9 @@ async def write_down(
     await tx.audit.add(entry)
 
 
-async def write_broadcast(tx: Transaction, by: int, broadcast_id: str, did: str, now: datetime) -> None:
+async def write_broadcast(tx: Transaction, by: int, broadcast_id: str, record_user_event: str, now: datetime) -> None:
     """What `by` does with a broadcast in this transaction."""
-    await write_down(tx, by, AuditAction.BROADCAST, f"broadcast:{broadcast_id}", now, detail=did)
+    await record_audit(tx, by, AuditAction.BROADCAST, f"broadcast:{broadcast_id}", now, detail=record_user_event)
 
 
 def of_time(span: Span) -> str:

@@ -13,7 +13,7 @@ from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHa
 from bot.checkout.steps import way_on
 from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.operations.screens import export
 from bot.staff.screens import audit as screens
 from bot.support.staff import callback_data as data
@@ -32,7 +32,7 @@ def handlers() -> list[Handler]:
 
 async def _audit(_: Update, context: Context) -> None:
     """All of it, or what the one did whose id stands behind the command."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     if not visit.is_operator:
         return
     visit.message_id = None
@@ -42,7 +42,7 @@ async def _audit(_: Update, context: Context) -> None:
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit, query = VISIT.get(), update.callback_query
+    visit, query = SESSION.get(), update.callback_query
     action, argument = data.read_audit_press((query.data or "") if query else "")
     act = ACTIONS.get(action) if visit.is_operator else None
     if act is None or not await act(visit, argument):
@@ -50,12 +50,12 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _show(visit: Visit, before: str, actor_id: int) -> None:
+async def _show(visit: Session, before: str, actor_id: int) -> None:
     page = await visit.desk.trail.page(before, actor_id)
     await visit.show(screens.screen(visit.t, page, visit.desk.clock.now(), visit.zone))
 
 
-async def _page(visit: Visit, argument: str) -> bool:
+async def _page(visit: Session, argument: str) -> bool:
     wanted = PAGE.fullmatch(argument)
     if wanted is None:
         return False
@@ -64,13 +64,13 @@ async def _page(visit: Visit, argument: str) -> bool:
     return True
 
 
-async def _ask(visit: Visit, _: str) -> bool:
+async def _ask(visit: Session, _: str) -> bool:
     await visit.acknowledge()
     await visit.show(screens.asking(visit.t))
     return True
 
 
-async def _file(visit: Visit, argument: str) -> bool:
+async def _file(visit: Session, argument: str) -> bool:
     find = export.TIMES.get(argument)
     if find is None:
         return False
@@ -91,5 +91,5 @@ async def _file(visit: Visit, argument: str) -> bool:
     return True
 
 
-ACTIONS: Mapping[str, Callable[[Visit, str], Awaitable[bool]]] = {"page": _page, "export": _ask, "csv": _file}
+ACTIONS: Mapping[str, Callable[[Session, str], Awaitable[bool]]] = {"page": _page, "export": _ask, "csv": _file}
 """What a button does; whether there was such a thing."""

@@ -1,12 +1,12 @@
 """Whether there is anybody to help: support here in the chat, or a contact elsewhere."""
 
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 
 
 class Help:
     """`contact` is whom people may write to themselves; empty where there is nobody."""
 
-    def __init__(self, room: SupportRoom, contact: str = "") -> None:
+    def __init__(self, room: StaffChat, contact: str = "") -> None:
         self.contact = contact
         self._room = room
 

@@ -109,7 +109,7 @@ class Reveals(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SavedAnswer:
+class SavedReply:
     """An answer to be used again: `texts` by language, with variables in braces."""
 
     name: str
@@ -118,15 +118,15 @@ class SavedAnswer:
     updated_by: int
 
 
-class SavedAnswers(Protocol):
+class SavedReplies(Protocol):
     """The answers that support keeps."""
 
-    async def all(self) -> tuple[SavedAnswer, ...]:
+    async def all(self) -> tuple[SavedReply, ...]:
         """By name."""
         ...
 
-    async def get(self, name: str) -> SavedAnswer | None: ...
-    async def save(self, answer: SavedAnswer) -> None:
+    async def get(self, name: str) -> SavedReply | None: ...
+    async def save(self, answer: SavedReply) -> None:
         """Insert or replace."""
         ...
 

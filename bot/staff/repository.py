@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.vault import Vault
-from bot.staff.model import AuditAction, AuditEntry, PersonAct, Reveal, SavedAnswer
+from bot.staff.model import AuditAction, AuditEntry, PersonAct, Reveal, SavedReply
 from bot.staff.tables import IS_REVEALED, audit, person_acts, reveals, saved_answers
 
 LIMIT = bindparam("limit", type_=Integer())
@@ -163,23 +163,23 @@ def _reveal(known: dict[str, Any]) -> Reveal:
     return Reveal(**known)
 
 
-class SqlSavedAnswers:
-    """`SavedAnswers`, in the table of that name."""
+class SqlSavedReplies:
+    """`SavedReplies`, in the table of that name."""
 
     def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
         self._connection = connection
         self._vault = vault
 
-    async def all(self) -> tuple[SavedAnswer, ...]:
+    async def all(self) -> tuple[SavedReply, ...]:
         """By name."""
         found = (await self._connection.execute(ANSWERS)).mappings()
         return sealing.readable(self._vault, saved_answers.name, found, _saved_answer)
 
-    async def get(self, name: str) -> SavedAnswer | None:
+    async def get(self, name: str) -> SavedReply | None:
         """The one of this name."""
         return next((answer for answer in await self.all() if answer.name == name), None)
 
-    async def save(self, answer: SavedAnswer) -> None:
+    async def save(self, answer: SavedReply) -> None:
         """Insert or replace."""
         await writing.put(self._connection, saved_answers, asdict(answer))
 
@@ -188,5 +188,5 @@ class SqlSavedAnswers:
         return (await self._connection.execute(DELETE_ANSWER, {"called": name})).rowcount == 1
 
 
-def _saved_answer(known: dict[str, Any]) -> SavedAnswer:
-    return SavedAnswer(**known)
+def _saved_answer(known: dict[str, Any]) -> SavedReply:
+    return SavedReply(**known)

@@ -3,7 +3,7 @@
 from bot.infra.db.ports import Transaction
 
 
-class SupportRoom:
+class StaffChat:
     """`chat_id` is the group's, 0 for none; `supporters` are those who help people."""
 
     def __init__(self, chat_id: int, supporters: frozenset[int]) -> None:

@@ -10,7 +10,7 @@ from bot.orders.order import LOOKED_FOR, Failure, Order, Phase
 from bot.staff.model import PersonAct
 from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import subject_of_ticket
-from bot.users.model import EventNote, News, NewsStatus, OrderEvent, Person
+from bot.users.model import EventNote, Notification, NotificationStatus, OrderEvent, Person
 
 OTHERS = 6
 """Other orders and tickets of the person that are read: one more than is shown, to say that there are more."""
@@ -19,7 +19,7 @@ BLOCKED = ("blocked", "deactivated", "chat not found")
 """What Telegram's refusals say where the person can't be reached at all."""
 
 
-class Oddity(StrEnum):
+class Anomaly(StrEnum):
     """What is unusual in a case, the worst first."""
 
     FAILED_PAID = "failed_paid"
@@ -59,16 +59,16 @@ class Case:
     person: Person | None
     order: Order | None = None
     events: tuple[OrderEvent, ...] = ()
-    news: tuple[News, ...] = ()
+    news: tuple[Notification, ...] = ()
     acts: tuple[PersonAct, ...] = ()
     others: tuple[Order, ...] = ()
     tickets: tuple[Ticket, ...] = ()
 
     @property
-    def oddities(self) -> tuple[Oddity, ...]:
+    def oddities(self) -> tuple[Anomaly, ...]:
         """What is unusual, the worst first."""
         found = {*_of_order(self), *_of_person(self)}
-        return tuple(oddity for oddity in Oddity if oddity in found)
+        return tuple(oddity for oddity in Anomaly if oddity in found)
 
 
 class Cases:
@@ -105,17 +105,17 @@ async def case_of(tx: Transaction, person_id: int, reference: str = "") -> Case:
     )
 
 
-def reach_of(news: News) -> Reach:
+def reach_of(news: Notification) -> Reach:
     """What became of a piece of news."""
-    if news.status is NewsStatus.TOLD:
+    if news.status is NotificationStatus.TOLD:
         return Reach.NEEDLESS if news.message_id is None and not _edits(news) else Reach.SENT
-    if news.status is NewsStatus.UNDELIVERABLE:
+    if news.status is NotificationStatus.UNDELIVERABLE:
         why = (news.failure or "").lower()
         return Reach.BLOCKED if any(word in why for word in BLOCKED) else Reach.FAILED
-    return Reach.UNDER_WAY if news.status is NewsStatus.SENDING else Reach.WAITS
+    return Reach.UNDER_WAY if news.status is NotificationStatus.SENDING else Reach.WAITS
 
 
-def _edits(news: News) -> bool:
+def _edits(news: Notification) -> bool:
     """Whether telling it changes a message, so that there is no new one to name."""
     kind = news.kind.partition(":")[0]
     return kind.endswith(("_edit", "_edited", "_withdrawn", "_down"))
@@ -128,7 +128,9 @@ async def _tickets(tx: Transaction, person_id: int, order: Order | None) -> tupl
     return tuple(sorted(found.values(), key=lambda ticket: (not ticket.is_open, ticket.created_at)))
 
 
-async def _news(tx: Transaction, person_id: int, order: Order | None, tickets: Iterable[Ticket]) -> tuple[News, ...]:
+async def _news(
+    tx: Transaction, person_id: int, order: Order | None, tickets: Iterable[Ticket]
+) -> tuple[Notification, ...]:
     if order is None:
         return ()
     subjects = [
@@ -149,23 +151,23 @@ async def _acts(tx: Transaction, person_id: int, order: Order | None) -> tuple[P
     return await tx.acts.of_order(person_id, order.reference, order.created_at)
 
 
-def _of_order(case: Case) -> Iterator[Oddity]:
+def _of_order(case: Case) -> Iterator[Anomaly]:
     order = case.order
     if order is None:
         return
     notes, phases = {event.note for event in case.events}, {event.phase for event in case.events} | {order.phase}
     facts = {
-        Oddity.FAILED_PAID: order.failure is Failure.PAID,
-        Oddity.FAILED_UNKNOWN: order.failure is Failure.UNKNOWN,
-        Oddity.STUCK: order.is_stuck,
-        Oddity.LATE: order.is_paid and order.expiry_told,
-        Oddity.REPLACED: EventNote.INVOICE_REPLACED in notes,
-        Oddity.NOT_AGREED: any(is_not_agreed(order, event) for event in case.events),
-        Oddity.PRICE_MOVED: Phase.HELD in phases,
-        Oddity.UNKNOWN: not phases.isdisjoint(LOOKED_FOR - {Phase.INTENDED}),
-        Oddity.REFUSED: order.phase is Phase.REFUSED,
-        Oddity.UNTOLD: any(reach_of(news) in {Reach.BLOCKED, Reach.FAILED} for news in case.news),
-        Oddity.FORGOTTEN: not order.has_recipient,
+        Anomaly.FAILED_PAID: order.failure is Failure.PAID,
+        Anomaly.FAILED_UNKNOWN: order.failure is Failure.UNKNOWN,
+        Anomaly.STUCK: order.is_stuck,
+        Anomaly.LATE: order.is_paid and order.expiry_told,
+        Anomaly.REPLACED: EventNote.INVOICE_REPLACED in notes,
+        Anomaly.NOT_AGREED: any(is_not_agreed(order, event) for event in case.events),
+        Anomaly.PRICE_MOVED: Phase.HELD in phases,
+        Anomaly.UNKNOWN: not phases.isdisjoint(LOOKED_FOR - {Phase.INTENDED}),
+        Anomaly.REFUSED: order.phase is Phase.REFUSED,
+        Anomaly.UNTOLD: any(reach_of(news) in {Reach.BLOCKED, Reach.FAILED} for news in case.news),
+        Anomaly.FORGOTTEN: not order.has_recipient,
     }
     yield from (oddity for oddity, holds in facts.items() if holds)
 
@@ -175,6 +177,6 @@ def is_not_agreed(order: Order, event: OrderEvent) -> bool:
     return event.phase is Phase.UNSHOWN and not event.note and order.sats is not None
 
 
-def _of_person(case: Case) -> Iterator[Oddity]:
+def _of_person(case: Case) -> Iterator[Anomaly]:
     if case.person is not None and case.person.blocked_at is not None:
-        yield Oddity.AWAY
+        yield Anomaly.AWAY

@@ -11,7 +11,7 @@ PRESSED: Final = "pressed."
 """Before the name of a button under an order's message."""
 
 
-class Did(StrEnum):
+class UserEvent(StrEnum):
     """Everything but presses."""
 
     ASKED = "asked"  # wrote to support, and a ticket was opened by it
@@ -23,7 +23,9 @@ class Did(StrEnum):
     CAME_BACK = "came_back"
 
 
-async def did(tx: Transaction, person_id: int, what: str, now: datetime, order_reference: str = "") -> None:
+async def record_user_event(
+    tx: Transaction, person_id: int, what: str, now: datetime, order_reference: str = ""
+) -> None:
     """Write down that somebody did something, perhaps about an order."""
     await tx.acts.add(PersonAct(person_id=person_id, reference=order_reference, at=now, what=str(what)))
 

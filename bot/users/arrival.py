@@ -11,10 +11,10 @@ from bot.infra.db.ports import RowUnreadable, Transaction
 from bot.infra.telegram.inbound.attempts import TAKEN_BY
 from bot.infra.telegram.outbound.sender import Delivered, Invalid
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Desk, Visit
+from bot.infra.telegram.ui.session import Desk, Session
 from bot.orders.screens.phrases import translator_for
 from bot.orders.status_messages import show_at_the_end
-from bot.users.activity import Did, did
+from bot.users.activity import UserEvent, record_user_event
 from bot.users.model import MissedOrder, Person
 
 ORDERS_CAUGHT_UP = 5
@@ -23,7 +23,7 @@ MISSED_SHOWN = 5
 SEEN_FOR = timedelta(days=1)
 
 
-async def visit_of(desk: Desk, update: Update) -> Visit | None:
+async def load_session(desk: Desk, update: Update) -> Session | None:
     """The visit that an update is; None where no person has caused it."""
     user, chat = update.effective_user, update.effective_chat
     if user is None or chat is None or user.is_bot:
@@ -35,7 +35,7 @@ async def visit_of(desk: Desk, update: Update) -> Visit | None:
     person, away_since = await _person(desk, known, user, chat)
     query = update.callback_query
     message = query.message if query else None
-    return Visit(
+    return Session(
         desk=desk,
         person=person,
         t=translator_for(desk.translations, person, desk.default_locale),
@@ -78,7 +78,7 @@ def _is_long_ago(seen_at: datetime | None, now: datetime) -> bool:
     return seen_at is None or now - seen_at > SEEN_FOR
 
 
-async def catch_up(visit: Visit) -> None:
+async def catch_up(visit: Session) -> None:
     """Show what the user missed: messages that Telegram refused, and what happened while they had blocked the bot."""
     shown = await _show_missed(visit) if visit.has_missed else frozenset()
     since, now = visit.away_since, visit.desk.clock.now()
@@ -95,10 +95,10 @@ async def catch_up(visit: Visit) -> None:
     visit.person = replace(visit.person, blocked_at=None)
     async with visit.desk.store.transaction() as tx:
         await tx.people.save(visit.person)
-        await did(tx, visit.person.id, Did.CAME_BACK, now)
+        await record_user_event(tx, visit.person.id, UserEvent.CAME_BACK, now)
 
 
-async def _show_missed(visit: Visit) -> frozenset[str]:
+async def _show_missed(visit: Session) -> frozenset[str]:
     """Show the orders about which Telegram refused a message, oldest first, and return those that were shown.
 
     Each is deleted once Telegram has accepted its message: after a crash between the two it is shown again. What
@@ -121,7 +121,7 @@ async def _show_missed(visit: Visit) -> frozenset[str]:
     return frozenset(shown)
 
 
-async def _is_shown(visit: Visit, missed: MissedOrder) -> bool:
+async def _is_shown(visit: Session, missed: MissedOrder) -> bool:
     """Show one order, and return whether that is settled: Telegram accepted it, or nothing of it can be shown."""
     async with visit.desk.store.reading() as tx:
         order = await tx.orders.get_if_readable(missed.reference)
@@ -135,6 +135,6 @@ async def _is_shown(visit: Visit, missed: MissedOrder) -> bool:
     return isinstance(sent, Delivered)
 
 
-async def _delete(visit: Visit, seen: Sequence[MissedOrder]) -> None:
+async def _delete(visit: Session, seen: Sequence[MissedOrder]) -> None:
     async with visit.desk.store.transaction() as tx:
         await tx.missed_orders.delete(seen)

@@ -30,7 +30,7 @@ from bot.orders.tables import HAS_RECIPIENT, orders, receipts
 from bot.staff.tables import audit, person_acts
 from bot.support.tickets.notifications import TICKET_SUBJECT
 from bot.support.tickets.tables import ticket_entries, tickets
-from bot.users.model import NewsStatus
+from bot.users.model import NotificationStatus
 from bot.users.tables import IS_AWAY, IS_FINISHED, IS_LEAVING, inbox, missed_orders, people, recipients
 
 NOBODY: Final = 0
@@ -133,7 +133,7 @@ OLD_ENTRIES = (
     .limit(LIMIT)
 )
 FORGET_ENTRIES = delete(ticket_entries).where(ticket_entries.c.id.in_(OLD_ENTRIES))
-IS_OVER = outbox.c.status.in_([constant(NewsStatus.TOLD), constant(NewsStatus.UNDELIVERABLE)])
+IS_OVER = outbox.c.status.in_([constant(NotificationStatus.TOLD), constant(NotificationStatus.UNDELIVERABLE)])
 FORGET_FAREWELLS = delete(outbox).where(IS_FAREWELL, IS_OVER)
 
 

@@ -14,12 +14,12 @@ from bot.recipients.methods import PayoutMethod
 from bot.support.model import EntryKind, TicketEntry
 from bot.support.ticket import Ticket
 from bot.users.model import MissedOrder, OrderEvent, Person, Receipt, Recipient
-from bot.users.privacy import Held
+from bot.users.privacy import UserData
 
 Json = dict[str, object]
 
 
-def as_file(held: Held, made_at: datetime) -> bytes:
+def as_file(held: UserData, made_at: datetime) -> bytes:
     """All of `held`, as UTF-8."""
     content = {
         "about": "What Kirim keeps of you",

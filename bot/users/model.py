@@ -18,10 +18,10 @@ class Person:
 
     `suggestion` is the code of the phrase that was suggested to them last; without a phrase of their own, their first
     invoice bears that one. `notices` is what they chose about being told (kind -> how), where it differs from the
-    usual. `awaits` names the question outside of a draft whose typed answer is waited for (`chat/questions.py`), and
-    `answered_update_id` the last update that has answered one. `seen_at` is when they last acted, to a day. An empty
-    `time_zone` is one that they haven't chosen: Jakarta's is presumed. `username` is their public name, in small
-    letters and without @.
+    usual. `awaits` names the question outside of a draft whose typed answer is waited for
+    (`infra/telegram/ui/questions.py`), and `answered_update_id` the last update that has answered one. `seen_at` is
+    when they last acted, to a day. An empty `time_zone` is one that they haven't chosen: Jakarta's is presumed.
+    `username` is their public name, in small letters and without @.
     """
 
     id: int
@@ -81,7 +81,7 @@ class Queue(StrEnum):
     RATE = "rate"
 
 
-class NewsStatus(StrEnum):
+class NotificationStatus(StrEnum):
     """Where a piece of news is on its way to the person."""
 
     WAITING = "waiting"
@@ -91,7 +91,7 @@ class NewsStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class News:
+class Notification:
     """One row of the outbox. Unique by (subject, kind, chat); rows of one chat are told in the order of `id`."""
 
     id: int = 0
@@ -99,7 +99,7 @@ class News:
     subject: str
     kind: str
     payload: Mapping[str, object] = field(default_factory=dict)
-    status: NewsStatus = NewsStatus.WAITING
+    status: NotificationStatus = NotificationStatus.WAITING
     attempts: int = 0
     maybe_told: bool = False
     due_at: datetime
@@ -150,7 +150,7 @@ class OrderEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LapsedDraft:
+class ExpiredDraft:
     """An open draft past its time: what is needed to put it away in its chat's own queue."""
 
     id: str

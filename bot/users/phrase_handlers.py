@@ -19,7 +19,7 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.users.phrase import clean_phrase, suggested
 from bot.users.screens import phrase
 
@@ -35,13 +35,13 @@ def handlers() -> list[Handler]:
 
 
 async def _command(_: Update, __: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     await visit.say(_with_way_back(visit, await _shown(visit)))
     raise ApplicationHandlerStop
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     action, code = data.read_phrase_press((query.data or "") if query else "")
     await visit.acknowledge()
@@ -55,7 +55,7 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def typed(visit: Visit, _: str, text: str) -> None:
+async def typed(visit: Session, _: str, text: str) -> None:
     """Words of the person's own, or the reason why not these and the question again."""
     try:
         chosen = clean_phrase(text)
@@ -67,29 +67,29 @@ async def typed(visit: Visit, _: str, text: str) -> None:
     await _keep(visit, chosen)
 
 
-async def _use(visit: Visit, chosen: str | None) -> None:
+async def _use(visit: Session, chosen: str | None) -> None:
     if chosen is None:
         await way_on(visit, "stale.button")
     else:
         await _keep(visit, chosen)
 
 
-async def _keep(visit: Visit, chosen: str) -> None:
+async def _keep(visit: Session, chosen: str) -> None:
     visit.person = replace(visit.person, phrase=chosen, suggestion=None)
     async with visit.desk.store.transaction() as tx:
         await tx.people.save(visit.person)
     await visit.show(_with_way_back(visit, phrase.kept(visit.t, chosen)))
 
 
-async def _shown(visit: Visit) -> Screen:
+async def _shown(visit: Session) -> Screen:
     """The person's phrase; where they have none, a suggestion."""
     return await _offered(visit) if visit.person.phrase is None else phrase.mine(visit.t, visit.person.phrase)
 
 
-async def _offered(visit: Visit, *, is_new: bool = False) -> Screen:
+async def _offered(visit: Session, *, is_new: bool = False) -> Screen:
     suggestion = await visit.suggestion(is_new=is_new)
     return phrase.offer(visit.t, suggestion, has_one=visit.person.phrase is not None)
 
 
-def _with_way_back(visit: Visit, screen: Screen) -> Screen:
+def _with_way_back(visit: Session, screen: Screen) -> Screen:
     return with_way_back(visit.t, visit.draft, screen)

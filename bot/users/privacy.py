@@ -19,7 +19,7 @@ from bot.rates.model import RateAlert, Subscription
 from bot.support.model import EntryKind, TicketEntry
 from bot.support.ticket import Ticket
 from bot.support.tickets.deletion import forget
-from bot.users.model import MissedOrder, News, OrderEvent, Person, Receipt, Recipient
+from bot.users.model import MissedOrder, Notification, OrderEvent, Person, Receipt, Recipient
 
 NOT_ENDED = 100
 """Orders not ended that are looked at: more than anybody may have open."""
@@ -41,7 +41,7 @@ LEAVING_READ = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class UserData:
     """All that is kept of one person; orders newest first, with what was seen of them and their receipts."""
 
     person: Person
@@ -80,7 +80,7 @@ class Privacy:
         self._clock = clock
         self._to_erase = False
 
-    async def held(self, person: Person, *, whole: bool = True) -> Held:
+    async def held(self, person: Person, *, whole: bool = True) -> UserData:
         """All that is kept of `person`; for a glance at it, without timelines and receipts."""
         async with self._store.reading() as tx:
             orders = await _all_orders(tx, person.id)
@@ -89,7 +89,7 @@ class Privacy:
             receipts = {order.reference: await tx.receipts.of_order(order.reference) for order in read}
             tickets = await tx.tickets.of_person(person.id, limit=100_000)
             entries = {each.reference: await _exchanged(tx, each) for each in (tickets if whole else ())}
-            return Held(
+            return UserData(
                 person=await tx.people.get(person.id) or person,
                 recipients=await tx.recipients.of_person(person.id, limit=100_000),
                 orders=orders,
@@ -223,14 +223,14 @@ async def _all_orders(tx: Transaction, person_id: int) -> tuple[Order, ...]:
     return (*found, *page)
 
 
-def failed_after_payment(held: Held) -> tuple[Order, ...]:
+def failed_after_payment(held: UserData) -> tuple[Order, ...]:
     """Orders that a person has to sort out with somebody: their payment came in, and nothing was sent."""
     return tuple(order for order in held.orders if order.is_paid and order.state == FAILED)
 
 
-def _farewell(person: Person, now: datetime) -> News:
+def _farewell(person: Person, now: datetime) -> Notification:
     """Told after the person's row is gone: it brings along what their language was."""
-    return News(
+    return Notification(
         chat_id=person.id,
         subject=f"person:{person.id}",
         kind=FAREWELL,

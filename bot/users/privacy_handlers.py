@@ -16,7 +16,7 @@ from bot.checkout.screens.parts import with_way_back
 from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.users.export import as_file
 from bot.users.screens import privacy
 
@@ -40,14 +40,14 @@ def handlers() -> list[Handler]:
 
 
 async def _command(_: Update, __: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     visit.message_id = None
     await _show(visit)
     raise ApplicationHandlerStop
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     press = PATTERN.match((query.data or "") if query else "")
     await visit.acknowledge()
@@ -58,7 +58,7 @@ async def _pressed(update: Update, _: Context) -> None:
 
 async def _confirmed(update: Update, _: Context) -> None:
     """Delete, if the confirmation is this person's own and still means what it said."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     press = YES_PATTERN.match((query.data or "") if query else "")
     if press is None or int(press[1]) != visit.person.id:
@@ -75,18 +75,18 @@ async def _confirmed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _show(visit: Visit) -> None:
+async def _show(visit: Session) -> None:
     wished = visit.person.delete_asked_at is not None
     shown = privacy.screen(visit.t, visit.desk.privacy.retention_days, visit.desk.provider, wished=wished)
     await visit.show(with_way_back(visit.t, visit.draft, shown))
 
 
-async def _see(visit: Visit) -> None:
+async def _see(visit: Session) -> None:
     held = await visit.desk.privacy.held(visit.person, whole=False)
     await visit.show(privacy.summary(visit.t, held, visit.zone))
 
 
-async def _file(visit: Visit) -> None:
+async def _file(visit: Session) -> None:
     held = await visit.desk.privacy.held(visit.person)
     content = as_file(held, visit.desk.clock.now())
     sent = await visit.desk.messenger.send_document(
@@ -96,7 +96,7 @@ async def _file(visit: Visit) -> None:
         await visit.say(Screen(visit.t("privacy.file_not_sent"), privacy.file_row(visit.t)))
 
 
-async def _ask(visit: Visit) -> None:
+async def _ask(visit: Session) -> None:
     """The second question. What it names is as it is now, and so it bears the moment."""
     now = visit.desk.clock.now()
     held = await visit.desk.privacy.held(visit.person, whole=False)
@@ -104,7 +104,7 @@ async def _ask(visit: Visit) -> None:
     await visit.show(privacy.confirm(visit.t, held, waits, now))
 
 
-async def _delete(visit: Visit) -> None:
+async def _delete(visit: Session) -> None:
     waits = await visit.desk.privacy.delete(visit.person)
     if waits.is_over:
         # Nothing that this visit still knows may be written down again.
@@ -114,7 +114,7 @@ async def _delete(visit: Visit) -> None:
         await visit.show(privacy.waiting(visit.t, waits, visit.desk.clock.now()))
 
 
-async def _was_deleted_before(visit: Visit) -> None:
+async def _was_deleted_before(visit: Session) -> None:
     """A second tap, or one that a crash has replayed, after the first has deleted everything."""
     if await visit.desk.privacy.is_unknown(visit.person.id):
         await _delete(visit)
@@ -123,14 +123,14 @@ async def _was_deleted_before(visit: Visit) -> None:
         await visit.show(privacy.done_before(visit.t))
 
 
-async def _keep(visit: Visit) -> None:
+async def _keep(visit: Session) -> None:
     if visit.person.delete_asked_at is not None:
         visit.person = await visit.desk.privacy.keep(visit.person)
         visit.notice = visit.t("privacy.kept")
     await _show(visit)
 
 
-ACTIONS: dict[str, Callable[[Visit], Awaitable[None]]] = {
+ACTIONS: dict[str, Callable[[Session], Awaitable[None]]] = {
     "show": _show,
     "see": _see,
     "file": _file,

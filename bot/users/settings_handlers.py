@@ -22,7 +22,7 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.preferences import Way, choose, topic_named
 from bot.users.model import Person
 from bot.users.screens import settings
@@ -41,21 +41,21 @@ def handlers() -> list[Handler]:
 
 
 async def _command(_: Update, __: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     visit.message_id = None
     await _show(visit)
     raise ApplicationHandlerStop
 
 
 async def _language_command(_: Update, __: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     await visit.say(with_way_back(visit.t, visit.draft, settings.language(visit.t)))
     raise ApplicationHandlerStop
 
 
 async def _language_chosen(update: Update, _: Context) -> None:
     """The question that is open is asked again in the new language."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     await _speak(visit, (query.data or "").removeprefix("lang:") if query else "")
     if visit.draft is not None:
@@ -66,7 +66,7 @@ async def _language_chosen(update: Update, _: Context) -> None:
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     query = update.callback_query
     action, argument = data.read_settings_press((query.data or "") if query else "")
     handle = ACTIONS.get(action)
@@ -75,7 +75,7 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def place_typed(visit: Visit, _: str, text: str) -> None:
+async def place_typed(visit: Session, _: str, text: str) -> None:
     """A place: the zones it may mean are shown with their time, and the question stays open until one is chosen."""
     names = await asyncio.to_thread(names_of_zones)
     now = visit.desk.clock.now()
@@ -87,21 +87,21 @@ async def place_typed(visit: Visit, _: str, text: str) -> None:
     await visit.show(with_way_back(visit.t, visit.draft, settings.place(visit.t)))
 
 
-async def _show(visit: Visit, _: str = "") -> bool:
+async def _show(visit: Session, _: str = "") -> bool:
     return await _put(visit, settings.screen(visit.t, visit.person, visit.desk.clock.now()))
 
 
-async def _zones(visit: Visit, _: str) -> bool:
+async def _zones(visit: Session, _: str) -> bool:
     return await _put(visit, settings.zones(visit.t, visit.person, visit.desk.clock.now()))
 
 
-async def _ask_place(visit: Visit, _: str) -> bool:
+async def _ask_place(visit: Session, _: str) -> bool:
     await visit.acknowledge()
     await questions.ask(visit, PLACE, settings.place(visit.t))
     return True
 
 
-async def _take_zone(visit: Visit, key: str) -> bool:
+async def _take_zone(visit: Session, key: str) -> bool:
     zone = offered_zone(key, await asyncio.to_thread(names_of_zones))
     if zone is None:
         return False
@@ -112,11 +112,11 @@ async def _take_zone(visit: Visit, key: str) -> bool:
     return await _show(visit)
 
 
-async def _notices(visit: Visit, _: str = "") -> bool:
+async def _notices(visit: Session, _: str = "") -> bool:
     return await _put(visit, settings.notices(visit.t, visit.person))
 
 
-async def _choose_notice(visit: Visit, argument: str) -> bool:
+async def _choose_notice(visit: Session, argument: str) -> bool:
     name, _separator, wished = argument.partition(":")
     topic = topic_named(name)
     way = next((way for way in topic.ways if way == wished), None) if topic else None
@@ -127,37 +127,37 @@ async def _choose_notice(visit: Visit, argument: str) -> bool:
     return await _notices(visit)
 
 
-async def _usual(visit: Visit, _: str) -> bool:
+async def _usual(visit: Session, _: str) -> bool:
     await _save(visit, replace(visit.person, notices=None))
     return await _notices(visit)
 
 
-async def _take_language(visit: Visit, locale: str) -> bool:
+async def _take_language(visit: Session, locale: str) -> bool:
     if locale not in LOCALES:
         return False
     await _speak(visit, locale)
     return await _show(visit)
 
 
-async def _speak(visit: Visit, locale: str) -> None:
+async def _speak(visit: Session, locale: str) -> None:
     await _save(visit, replace(visit.person, locale=locale))
     visit.t = visit.desk.translations.get(locale)
     await visit.acknowledge(visit.t.plain("language.changed"))
 
 
-async def _save(visit: Visit, person: Person) -> None:
+async def _save(visit: Session, person: Person) -> None:
     visit.person = person
     async with visit.desk.store.transaction() as tx:
         await tx.people.save(person)
 
 
-async def _put(visit: Visit, screen: Screen) -> bool:
+async def _put(visit: Session, screen: Screen) -> bool:
     await visit.acknowledge()
     await visit.show(with_way_back(visit.t, visit.draft, screen))
     return True
 
 
-ACTIONS: Mapping[str, Callable[[Visit, str], Awaitable[bool]]] = {
+ACTIONS: Mapping[str, Callable[[Session, str], Awaitable[bool]]] = {
     "show": _show,
     "lang": _take_language,
     "zones": _zones,

@@ -12,7 +12,7 @@ LOOK_EVERY_SECONDS = 2.0
 A_DAY = timedelta(days=1).total_seconds()
 
 
-class Leaving:
+class DeletionWorker:
     """Two loops: one carries wishes out as soon as they can be, one looks each day for what is too old."""
 
     def __init__(

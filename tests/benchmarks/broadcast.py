@@ -20,10 +20,10 @@ from sqlalchemy import select
 from bot.broadcasts.model import Broadcast, BroadcastStatus
 from bot.infra.db.database import SqlStore
 from bot.infra.outbox.tables import outbox
-from bot.orders.order import Notice
+from bot.orders.order import OrderNotification
 from bot.rates.model import Subscription
 from bot.rates.quote import Quote
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 from tests.benchmarks import crowd
 from tests.benchmarks.crowd import Followed
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
@@ -82,11 +82,13 @@ async def _show_cards(hall: Stage, store: SqlStore, paying: Sequence[Followed]) 
     async with store.transaction() as tx:
         for order in paying:
             subject = f"order:{order.service_id[-12:]}"
-            card = News(chat_id=order.chat_id, subject=subject, kind=Notice.CARD, due_at=now, created_at=now)
+            card = Notification(
+                chat_id=order.chat_id, subject=subject, kind=OrderNotification.CARD, due_at=now, created_at=now
+            )
             await tx.outbox.add([card])
         shown = {order.chat_id: hall.sights.seen[order.chat_id][-1].message["message_id"] for order in paying}
         for news in await tx.outbox.heads(now, limit=2 * len(paying)):
-            if news.chat_id in shown and news.kind == Notice.CARD:
+            if news.chat_id in shown and news.kind == OrderNotification.CARD:
                 await tx.outbox.told(news.id, shown[news.chat_id], now)
 
 

@@ -11,7 +11,7 @@ from telegram.ext import ApplicationBuilder
 
 from bot.core.clock import SystemClock
 from bot.infra.db.database import SqlStore
-from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.pace import UNLIMITED
@@ -30,7 +30,7 @@ async def main(address: str, database: str) -> None:
     application = skeleton.with_conversation(builder.rate_limiter(SendLimiter(UNLIMITED)).build(), 0)
     await store.upgrade()
     async with application:
-        lanes = Lanes(store, application.process_update, clock, application.bot)
+        lanes = ChatQueues(store, application.process_update, clock, application.bot)
         receiver = Receiver(UpdateFeed(application.bot.base_url, polls), store, lanes, clock)
         receiving = asyncio.create_task(receiver.run())
         await stop.wait()

@@ -18,7 +18,7 @@ from telegram import Update
 
 from bot.core.clock import SystemClock
 from bot.infra.db.database import SqlStore
-from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver
 from tests.benchmarks import skeleton
 from tests.benchmarks.report import Row, Spread, seconds
@@ -95,7 +95,7 @@ async def ours(hall: Hall, folder: Path) -> AsyncIterator[App]:
     store, feed, clock = SqlStore(f"sqlite:///{folder / 'inbox.db'}", VAULT), _Feed(), SystemClock()
     await store.upgrade()
     async with application:
-        lanes = Lanes(store, application.process_update, clock, application.bot)
+        lanes = ChatQueues(store, application.process_update, clock, application.bot)
         receiving = asyncio.create_task(Receiver(feed, store, lanes, clock).run())
         hall.submit = feed.arrived.put
         yield application

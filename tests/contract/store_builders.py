@@ -10,7 +10,7 @@ from bot.orders.order import Order, Phase
 from bot.recipients.methods import PayoutMethod
 from bot.support.model import EntryKind, PostRole, TicketEntry, TicketPost
 from bot.support.ticket import Ticket
-from bot.users.model import InboxItem, News
+from bot.users.model import InboxItem, Notification
 
 NOW = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -52,10 +52,10 @@ def a_draft(draft_id: str = "d1", **changes: Any) -> OrderDraft:
     return OrderDraft(**{**known, **changes})
 
 
-def some_news(subject: str = "order:R2345AB", kind: str = "paid", **changes: Any) -> News:
+def some_news(subject: str = "order:R2345AB", kind: str = "paid", **changes: Any) -> Notification:
     """News for Emma, due now."""
     known: dict[str, Any] = {"chat_id": 1001, "due_at": NOW, "created_at": NOW}
-    return News(**{**known, "subject": subject, "kind": kind, **changes})
+    return Notification(**{**known, "subject": subject, "kind": kind, **changes})
 
 
 def an_update(update_id: int, **changes: Any) -> InboxItem:

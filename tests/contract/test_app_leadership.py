@@ -18,7 +18,7 @@ from bot.infra.db.engine import writer
 from bot.infra.db.errors import SchemaMismatch
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.telegram.errors import Unsent
-from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.recipients.methods import PayoutMethod
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from bot.settlement.model import NotMade, OutOfReach, Wish
@@ -130,7 +130,7 @@ async def test_a_loss_while_migrating_ends_the_process_before_it_meets_telegram(
         assert not bot.said("telegram_unreachable")
 
 
-@pytest.mark.parametrize(("part", "step"), [(OutboxDelivery, "recover"), (Lanes, "replay"), (app, "loops")])
+@pytest.mark.parametrize(("part", "step"), [(OutboxDelivery, "recover"), (ChatQueues, "replay"), (app, "loops")])
 async def test_a_loss_while_recovering_or_running_ends_the_process_before_it_acts(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: object, step: str
 ) -> None:

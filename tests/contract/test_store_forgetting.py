@@ -14,7 +14,7 @@ from bot.orders.notifications import FAREWELL
 from bot.orders.order import Order, Phase
 from bot.support.model import EntryKind
 from bot.support.ticket import Ticket
-from bot.support.tickets.notifications import ToRoom
+from bot.support.tickets.notifications import ToStaffChat
 from bot.users.export import as_file
 from bot.users.privacy import Privacy
 from tests.contract.conftest import on_sqlite
@@ -197,7 +197,7 @@ async def test_what_support_s_chats_show_of_a_forgotten_person_is_to_be_taken_aw
         (trail, hers) = sorted(await tx.audit.page(), key=lambda entry: entry.person_id)
     assert (removal.chat_id, removal.kind, dict(removal.payload)) == (
         GROUP,
-        ToRoom.FORGOTTEN,
+        ToStaffChat.FORGOTTEN,
         {"chat": GROUP, "topics": [0], "messages": [EMMA * 10_000]},
     )
     assert (trail.actor_id, trail.person_id, trail.detail) == (RINA, 0, "")

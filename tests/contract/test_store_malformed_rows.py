@@ -13,7 +13,7 @@ from bot.infra.db.ports import RowUnreadable
 from bot.orders.order import Phase
 from bot.rates.quote import Quote
 from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.model import AuditAction, AuditEntry, SavedAnswer
+from bot.staff.model import AuditAction, AuditEntry, SavedReply
 from bot.support.model import TicketFilter
 from bot.users.model import OrderEvent
 from tests.contract.conftest import on_sqlite
@@ -111,7 +111,7 @@ async def two_audit_entries(tx: SqlTransaction) -> None:
 
 async def two_answers(tx: SqlTransaction) -> None:
     for name in ("bad", "good"):
-        await tx.saved_answers.save(SavedAnswer(name=name, texts={"en": "x"}, updated_at=NOW, updated_by=EMMA))
+        await tx.saved_answers.save(SavedReply(name=name, texts={"en": "x"}, updated_at=NOW, updated_by=EMMA))
 
 
 ANYWHERE = {

@@ -6,14 +6,14 @@ from datetime import timedelta
 
 from bot.infra.db.database import SqlStore
 from bot.orders.order import Phase
-from bot.users.model import Backlog, News, NewsStatus, Queue
+from bot.users.model import Backlog, Notification, NotificationStatus, Queue
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
 
 LATER = NOW + timedelta(minutes=1)
 DAY = timedelta(days=1)
 
 
-async def heads(store: SqlStore, limit: int = 100) -> list[News]:
+async def heads(store: SqlStore, limit: int = 100) -> list[Notification]:
     async with store.reading() as tx:
         return list(await tx.outbox.heads(NOW, limit))
 
@@ -88,7 +88,7 @@ async def test_news_is_started_once(store: SqlStore, other_store: SqlStore) -> N
     assert sum(await asyncio.gather(*(start(one) for one in [store, other_store] * 4))) == 1
     async with store.reading() as tx:
         (left,) = await tx.outbox.left_sending()
-    assert (left.status, left.attempts) == (NewsStatus.SENDING, 1)
+    assert (left.status, left.attempts) == (NotificationStatus.SENDING, 1)
 
 
 async def test_a_retry_waits_and_remembers_that_it_may_have_arrived(store: SqlStore) -> None:

@@ -14,7 +14,7 @@ from bot.infra.db.database import SqlStore
 from bot.infra.db.ports import RowUnreadable
 from bot.infra.db.vault import NoKeys, UnfitKeys, Vault
 from bot.rates.quote import Quote
-from bot.users.model import LapsedDraft, Recipient
+from bot.users.model import ExpiredDraft, Recipient
 from tests.contract.older_tables import UNDO_0014
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order
 from tests.contract.test_store_rotation import rotated
@@ -86,7 +86,7 @@ async def test_a_draft_that_was_changed_since_its_review_is_set_aside_alone(stor
         assert await tx.drafts.of_person(6666) == ()
         assert await tx.drafts.of_person(1001) == (reviewed("GOOD", chat_id=1002),)
         lapsed = await tx.drafts.lapsed(LATER)
-        assert set(lapsed) == {LapsedDraft(id="BAD", chat_id=1001), LapsedDraft(id="GOOD", chat_id=1002)}
+        assert set(lapsed) == {ExpiredDraft(id="BAD", chat_id=1001), ExpiredDraft(id="GOOD", chat_id=1002)}
     assert store.unreadable_rows() == {"drafts BAD"}
 
 

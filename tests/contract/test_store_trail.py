@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import SqlStore
-from bot.staff.model import AuditAction, AuditEntry, PersonAct, SavedAnswer
+from bot.staff.model import AuditAction, AuditEntry, PersonAct, SavedReply
 from bot.staff.repository import SqlAudit
 from tests.contract.store_builders import NOW, SECOND
 
@@ -120,8 +120,8 @@ def test_the_trail_is_added_to_and_read_and_nothing_else() -> None:
 
 
 async def test_saved_answers_are_listed_by_name_replaced_and_deleted(store: SqlStore) -> None:
-    def answer(name: str, text: str) -> SavedAnswer:
-        return SavedAnswer(name=name, texts={"en": text, "id": f"{text} {{amount}}"}, updated_at=NOW, updated_by=RINA)
+    def answer(name: str, text: str) -> SavedReply:
+        return SavedReply(name=name, texts={"en": text, "id": f"{text} {{amount}}"}, updated_at=NOW, updated_by=RINA)
 
     async with store.transaction() as tx:
         for name in ("wait", "bank", "übrig"):

@@ -66,7 +66,7 @@ class Chatter:
         return await self.sends(text=text, reply_to=reply_to and reply_to["message_id"], thread_id=topic)
 
     async def sends(self, **what: object) -> Json:
-        """Send anything that a person can: see `bot/sandbox/bot_api/acting.py`."""
+        """Send anything that a person can: see `bot/sandbox/bot_api/people/acting.py`."""
         await self._remember()
         return await self._sends(**what)
 

@@ -170,7 +170,7 @@ async def test_an_amount_is_read_as_it_is_meant_or_asked_back(town: World) -> No
         assert (await person.buttons())[: len(readings)] == list(readings)
 
     about = re.compile(like("review.about", amount=re.compile("Rp[0-9,]+")))
-    surely: dict[str, str | re.Pattern[str]] = {
+    retry_forever: dict[str, str | re.Pattern[str]] = {
         "150rb": "Rp150,000",
         "150 ribu": "Rp150,000",
         "150k": "Rp150,000",
@@ -184,7 +184,7 @@ async def test_an_amount_is_read_as_it_is_meant_or_asked_back(town: World) -> No
         "0.0005 btc": about,
     }
     await asyncio.gather(
-        *(sure(typed, shown) for typed, shown in surely.items()),
+        *(sure(typed, shown) for typed, shown in retry_forever.items()),
         doubtful("1.500", "Rp1,500", "Rp1,500,000"),
         doubtful("1m", "Rp1,000,000", "Rp1,000,000,000"),
         doubtful("50.00", "Rp5,000", "Rp50,000"),

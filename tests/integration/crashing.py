@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from bot.infra.db.database import SqlStore
-from bot.infra.outbox.model import TellLater, Told, Untellable
-from bot.users.model import News
+from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.users.model import Notification
 from tests.integration.order_world import Ears
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 
@@ -87,6 +87,6 @@ class FusedEars(Ears):
         super().__init__(clock, heard=heard)
         self._fuse = fuse
 
-    async def tell(self, news: News) -> Told | TellLater | Untellable:
+    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
         self._fuse.burn()
         return await super().tell(news)

@@ -16,7 +16,7 @@ from bot.broadcasts.model import Broadcast, BroadcastStatus, Delivery, DeliveryS
 from bot.infra.db import retry as patience
 from bot.infra.db.database import SqlStore
 from bot.infra.db.ports import StoreDown, Transaction
-from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.rates.model import Subscription
 from bot.users.model import Person
 from tests.keys import VAULT
@@ -33,8 +33,8 @@ def rest_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "FIRST_WAIT", 0.01)
 
 
-Outcome = Told | TellLater | Untellable
-BLOCKED = Untellable("bot was blocked by the user", whole_chat=True)
+Outcome = Sent | RetryLater | Undeliverable
+BLOCKED = Undeliverable("bot was blocked by the user", whole_chat=True)
 
 
 @dataclass
@@ -67,10 +67,10 @@ class Courier:
         finally:
             self.at_once -= 1
         script = self.outcomes[delivery.person_id]
-        outcome = script.popleft() if script else Told()
+        outcome = script.popleft() if script else Sent()
         if isinstance(outcome, Exception):
             raise outcome
-        if isinstance(outcome, Told):
+        if isinstance(outcome, Sent):
             self.reached.append(delivery.person_id)
         return outcome
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from telegram import Update
 
 from bot.infra.db.database import SqlStore
-from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
 from bot.infra.telegram.transport import TelegramRequest
 from tests.keys import VAULT
@@ -42,7 +42,7 @@ async def receive(base_url: str, database: str, notes: Path, most: int) -> None:
         with notes.open("a") as out:
             out.write(f"{update.update_id}\n")
 
-    lanes = Lanes(store, process, UtcClock())
+    lanes = ChatQueues(store, process, UtcClock())
     await lanes.replay()
     await Receiver(UpdateFeed(base_url, TelegramRequest()), store, lanes, UtcClock()).run()
 

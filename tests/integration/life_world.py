@@ -32,9 +32,9 @@ from bot.payments import bolt11, qr
 from bot.rates.quote import Quote
 from bot.settlement.client import errors, wire
 from bot.settlement.model import Newest, OrderNotFound, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown, Wish
-from bot.staff.alarm_rendering import AlarmTeller
+from bot.staff.alarm_rendering import AlarmRenderer
 from bot.staff.help import Help
-from bot.users.model import News
+from bot.users.model import Notification
 from tests.integration.killable import Fate, Hanging, Mortal, MortalStore
 from tests.integration.order_world import House
 from tests.texts import TRANSLATIONS
@@ -62,7 +62,7 @@ PATHS = {
     "lightning": ("ROUTE_SHOWN", "LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"),
     "cbbtc": ("ROUTE_SHOWN", "USDT_RECEIVED", "P2PM_ORDER_PLACED", "IDR_SETTLED", "COMPLETED"),
 }
-NEWS: ContextVar[tuple[News, datetime] | None] = ContextVar("news", default=None)
+NEWS: ContextVar[tuple[Notification, datetime] | None] = ContextVar("news", default=None)
 """What is being told, and since when."""
 
 POSTING: ContextVar[str] = ContextVar("posting", default="")
@@ -214,7 +214,7 @@ class Message:
     html: str
     picture: bytes | None
     at: datetime
-    news: News
+    news: Notification
     begun_at: datetime
     is_known: bool = False
     is_gone: bool = False
@@ -243,7 +243,7 @@ class Chats:
     messages: list[Message] = field(default_factory=list)
     refuses_pictures: bool = False
     is_away: bool = False
-    refused: list[News] = field(default_factory=list)
+    refused: list[Notification] = field(default_factory=list)
 
     def about(self, subject: str, *notices_of: str) -> list[Message]:
         return [each for each in self.messages if each.news.subject == subject and each.notice in notices_of]
@@ -324,15 +324,15 @@ class Wire:
         return next((each for each in there if not each.is_gone), None)
 
 
-class Teller:
+class Renderer:
     """The real teller, and which news each of its messages is about."""
 
     store: Any = None
 
-    def __init__(self, teller: notices.ChatTeller, clock: Any) -> None:
+    def __init__(self, teller: notices.OrderRenderer, clock: Any) -> None:
         self._teller, self._clock = teller, clock
 
-    async def tell(self, news: News) -> Any:
+    async def tell(self, news: Notification) -> Any:
         NEWS.set((news, self._clock.now()))
         return await self._teller.tell(news)
 
@@ -352,11 +352,11 @@ class Bot(House):
         )
         messenger: Any = Wire(self.mortal, chats)
 
-        async def file_of_support(news: News, *_: Any) -> Any:
+        async def file_of_support(news: Notification, *_: Any) -> Any:
             return kept(await messenger.send_photo(news.chat_id, b"a file", "from support", lane="talk"))
 
-        tellers = AlarmTeller(self.store, messenger, self.clock, rules.operator_ids).tellers()
-        teller = notices.ChatTeller(
+        tellers = AlarmRenderer(self.store, messenger, self.clock, rules.operator_ids).tellers()
+        teller = notices.OrderRenderer(
             store=self.store,
             messenger=messenger,
             translations=TRANSLATIONS,
@@ -367,7 +367,7 @@ class Bot(House):
             others={**tellers, "ticket_answer": file_of_support},
         )
         after = hooks(rules.operator_ids)
-        self.delivery = OutboxDelivery(self.store, Teller(teller, self.clock), self.clock, after=after)
+        self.delivery = OutboxDelivery(self.store, Renderer(teller, self.clock), self.clock, after=after)
         begin = self.orders.posting.begin
 
         def noted(order: Any) -> None:

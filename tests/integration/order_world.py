@@ -16,11 +16,11 @@ from bot.core.money import Amount
 from bot.infra.db.database import SqlStore
 from bot.infra.db.ports import Store
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import TellLater, Told, Untellable
-from bot.operations.monitor import Watching
-from bot.operations.monitor_worker import Watch
+from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.operations.monitor import Monitor
+from bot.operations.monitor_worker import MonitorWorker
 from bot.orders.notifications import reference_in
-from bot.orders.order import Notice, Order, OrderReport
+from bot.orders.order import Order, OrderNotification, OrderReport
 from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import Orders, Rules
 from bot.orders.tracking.observer import Observer
@@ -30,10 +30,10 @@ from bot.settlement.budget import Budget
 from bot.settlement.catalogue import Market
 from bot.settlement.health import Health
 from bot.settlement.model import Settlement, Wish
-from bot.settlement.monitored import WatchedSettlement
+from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarms import Alarms
-from bot.staff.roles import SupportRoom
-from bot.users.model import News
+from bot.staff.roles import StaffChat
+from bot.users.model import Notification
 from tests.keys import VAULT
 from tests.unit.fake_settlement import BCA, FakeSettlement, MovedClock
 
@@ -64,28 +64,28 @@ class Ears:
 
     clock: MovedClock
     heard: list[Heard] = field(default_factory=list)
-    outcomes: dict[int, deque[Told | TellLater | Untellable | Exception]] = field(
+    outcomes: dict[int, deque[Sent | RetryLater | Undeliverable | Exception]] = field(
         default_factory=lambda: defaultdict(deque)
     )
     messages: int = 0
     store: Store | None = None
 
-    async def tell(self, news: News) -> Told | TellLater | Untellable:
+    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
         scripted = self.outcomes[news.chat_id].popleft() if self.outcomes[news.chat_id] else None
         if isinstance(scripted, Exception):
             raise scripted
-        if scripted is not None and not isinstance(scripted, Told):
+        if scripted is not None and not isinstance(scripted, Sent):
             return scripted
         paying = None
-        if news.kind == Notice.INVOICE and self.store is not None:
+        if news.kind == OrderNotification.INVOICE and self.store is not None:
             async with self.store.reading() as tx:
                 order = await tx.orders.get(reference_in(news.subject))
             if order is None or not order.awaits_payment(self.clock.now()):
-                return Told()
+                return Sent()
             paying = order.bolt11 or (order.deposit.to_address if order.deposit else None)
         self.messages += 1
         self.heard.append(Heard(news.chat_id, news.kind, news.subject, news.maybe_told, paying))
-        return scripted or Told(self.messages)
+        return scripted or Sent(self.messages)
 
     def kinds(self, chat_id: int = EMMA) -> list[str]:
         return [heard.notice for heard in self.heard if heard.chat_id == chat_id]
@@ -112,7 +112,7 @@ class House:
         self.sql = sql or SqlStore(database, VAULT)
         self.store: Store = wrap(self.sql)
         self.health = Health(self.clock, seconds(30))
-        self.settlement: Settlement = WatchedSettlement(settlement or service, self.health)
+        self.settlement: Settlement = MonitoredSettlement(settlement or service, self.health)
         self.viewed = ViewedOrders(self.clock)
         self.ears = ears or Ears(self.clock)
         self.ears.store = self.store
@@ -121,12 +121,12 @@ class House:
         self.orders = Orders(
             store=self.store, settlement=self.settlement, market=self.market, clock=self.clock, rules=rules
         )
-        self.room = SupportRoom(0, rules.support_ids)
+        self.room = StaffChat(0, rules.support_ids)
         self.observer = Observer(self.orders, self.room)
         self.reconciler = Reconciler(self.orders, self.settlement)
         self.delivery = OutboxDelivery(self.store, self.ears, self.clock)
         self.alarms = Alarms(self.store, self.clock, rules.operator_ids)
-        self.watching = Watching(
+        self.watching = Monitor(
             store=self.store, clock=self.clock, health=self.health, alarms=self.alarms, market=self.market
         )
         self.poller = Poller(
@@ -138,7 +138,7 @@ class House:
             viewed=self.viewed,
             interval=rules.poll_interval,
         )
-        self.watch = Watch(self.watching, self.poller, self.clock, seconds(60))
+        self.watch = MonitorWorker(self.watching, self.poller, self.clock, seconds(60))
 
     async def leave(self) -> None:
         await self.orders.posting.close(0)

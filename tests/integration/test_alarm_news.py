@@ -6,15 +6,15 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.i18n import Translations
-from bot.infra.outbox.model import Told
+from bot.infra.outbox.model import Sent
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.notifications import staff_news
-from bot.orders.order import Notice
+from bot.orders.order import OrderNotification
 from bot.orders.screens.phrases import translator_for
 from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_rendering import AlarmTeller
-from bot.users.model import News, Person
+from bot.staff.alarm_rendering import AlarmRenderer
+from bot.users.model import Notification, Person
 from tests.integration.order_world import OSCAR, House, rules
 from tests.texts import label, readable, says, starts, text
 from tests.unit.fake_settlement import FakeSettlement
@@ -44,14 +44,14 @@ def chats(house: House) -> Chats:
     """The house tells its alarms into these; Oscar reads English, Olga Indonesian."""
     chats = Chats()
     operators = frozenset({OSCAR, OLGA})
-    tellers = AlarmTeller(house.store, cast("Messenger", chats), house.clock, operators).tellers()
-    write_down = house.ears.tell
+    tellers = AlarmRenderer(house.store, cast("Messenger", chats), house.clock, operators).tellers()
+    record_audit = house.ears.tell
 
-    async def tell(news: News) -> Any:
+    async def tell(news: Notification) -> Any:
         reader = Person(id=news.chat_id, created_at=news.created_at, locale="id" if news.chat_id == OLGA else "en")
         teller = tellers.get(news.kind)
         t = translator_for(TRANSLATIONS, reader, "en")
-        return await (teller(news, reader, t) if teller else write_down(news))
+        return await (teller(news, reader, t) if teller else record_audit(news))
 
     house.ears.tell = tell  # type: ignore[method-assign]
     return chats
@@ -125,9 +125,9 @@ async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sou
 
 async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(house: House, chats: Chats) -> None:
     reference = await fails_after_payment(house)
-    tellers = AlarmTeller(house.store, cast("Messenger", chats), house.clock, frozenset({OSCAR})).tellers()
+    tellers = AlarmRenderer(house.store, cast("Messenger", chats), house.clock, frozenset({OSCAR})).tellers()
     now = house.clock.now()
-    (piece,) = staff_news([OSCAR], Notice.STAFF_FAILED, f"order:{reference}", now, reference=reference)
+    (piece,) = staff_news([OSCAR], OrderNotification.STAFF_FAILED, f"order:{reference}", now, reference=reference)
     english = TRANSLATIONS.get("en")
-    assert isinstance(await tellers[piece.kind](replace(piece, maybe_told=True), None, english), Told)
+    assert isinstance(await tellers[piece.kind](replace(piece, maybe_told=True), None, english), Sent)
     assert text("news.again") in chats.texts[OSCAR][-1]

@@ -6,16 +6,16 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from bot.infra.db.ports import StoreDown
-from bot.orders.order import Notice
+from bot.orders.order import OrderNotification
 from bot.settlement.health import Health
 from bot.settlement.model import KeyRefused, OrderNotFound, OutcomeUnknown, OutOfReach, Refused, ServiceDown, SlowDown
-from bot.settlement.monitored import WatchedSettlement
+from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import Alarms, Finding
 from tests.integration.order_world import OSCAR, WISH, House
 from tests.unit.fake_settlement import FakeSettlement
 
-CALLS: list[Callable[[WatchedSettlement], Awaitable[object]]] = [
+CALLS: list[Callable[[MonitoredSettlement], Awaitable[object]]] = [
     lambda service: service.quote(),
     lambda service: service.payout_methods(),
     lambda service: service.deposit_channels(),
@@ -28,8 +28,8 @@ REFUSED = Finding(AlarmKind.KEY_REFUSED, is_wrong=True)
 
 
 @pytest.fixture
-def watched(house: House) -> WatchedSettlement:
-    return WatchedSettlement(house.service, house.health)
+def watched(house: House) -> MonitoredSettlement:
+    return MonitoredSettlement(house.service, house.health)
 
 
 async def heard(house: House) -> list[str]:
@@ -44,7 +44,7 @@ async def test_an_incident_is_told_once_and_its_end_once(house: House) -> None:
     for _ in range(3):
         house.health.answered()
         await house.tells()
-    assert house.ears.kinds(OSCAR) == [Notice.STAFF_KEY_REFUSED, Notice.STAFF_KEY_WORKS]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS]
 
 
 async def test_a_second_incident_is_told_anew_even_within_the_same_second(house: House) -> None:
@@ -54,24 +54,28 @@ async def test_a_second_incident_is_told_anew_even_within_the_same_second(house:
     await house.tells()
     house.clock.passes(milliseconds=1)
     house.health.refused()
-    assert await heard(house) == [Notice.STAFF_KEY_REFUSED, Notice.STAFF_KEY_WORKS, Notice.STAFF_KEY_REFUSED]
+    assert await heard(house) == [
+        OrderNotification.STAFF_KEY_REFUSED,
+        OrderNotification.STAFF_KEY_WORKS,
+        OrderNotification.STAFF_KEY_REFUSED,
+    ]
 
 
 async def test_a_hundred_who_raise_it_at_once_raise_one(house: House, other_house: House) -> None:
     both = [house.alarms, other_house.alarms] * 50
     assert sum(await asyncio.gather(*(alarms.take_in([REFUSED]) for alarms in both))) == 1
-    assert await heard(house) == [Notice.STAFF_KEY_REFUSED]
+    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED]
 
 
 async def test_a_restart_repeats_no_alarm_and_tells_its_end(house: House, file: str, service: FakeSettlement) -> None:
     house.health.refused()
-    assert await heard(house) == [Notice.STAFF_KEY_REFUSED]
+    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED]
     house.clock.passes(minutes=5)
     again = House(file, service)
     again.health.refused()
     assert await heard(again) == []
     again.health.answered()
-    assert await heard(again) == [Notice.STAFF_KEY_WORKS]
+    assert await heard(again) == [OrderNotification.STAFF_KEY_WORKS]
     await again.leave()
 
 
@@ -86,7 +90,7 @@ async def test_an_alarm_that_could_not_be_kept_is_raised_by_the_next_look(
         patched.setattr(house.store, "transaction", away)
         with pytest.raises(StoreDown):
             await house.watching.hear()
-    assert await heard(house) == [Notice.STAFF_KEY_REFUSED]
+    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED]
 
 
 async def test_every_operator_hears_it(house: House) -> None:
@@ -98,31 +102,31 @@ async def test_every_operator_hears_it(house: House) -> None:
 
 @pytest.mark.parametrize("call", CALLS)
 async def test_any_refused_read_is_noticed_and_any_answer_ends_it(
-    house: House, watched: WatchedSettlement, service: FakeSettlement, call: Callable[..., Awaitable[object]]
+    house: House, watched: MonitoredSettlement, service: FakeSettlement, call: Callable[..., Awaitable[object]]
 ) -> None:
     service.make(WISH)
     service.reads.append(KeyRefused())
     with pytest.raises(KeyRefused):
         await call(watched)
-    assert await heard(house) == [Notice.STAFF_KEY_REFUSED]
+    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED]
     await call(watched)
-    assert await heard(house) == [Notice.STAFF_KEY_REFUSED, Notice.STAFF_KEY_WORKS]
+    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS]
 
 
 async def test_a_refused_post_is_noticed_and_a_made_order_ends_it(
-    house: House, watched: WatchedSettlement, service: FakeSettlement
+    house: House, watched: MonitoredSettlement, service: FakeSettlement
 ) -> None:
     service.places.append(KeyRefused())
     with pytest.raises(KeyRefused):
         await watched.place(WISH)
-    assert await heard(house) == [Notice.STAFF_KEY_REFUSED]
+    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED]
     assert (await watched.place(WISH)).service_id == "svc-1"
-    assert await heard(house) == [Notice.STAFF_KEY_REFUSED, Notice.STAFF_KEY_WORKS]
+    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS]
 
 
 @pytest.mark.parametrize("failure", [OrderNotFound(), ServiceDown(), SlowDown(1)])
 async def test_only_an_answer_to_our_key_ends_the_alarm(
-    house: House, watched: WatchedSettlement, service: FakeSettlement, failure: Exception
+    house: House, watched: MonitoredSettlement, service: FakeSettlement, failure: Exception
 ) -> None:
     house.health.refused()
     service.reads.append(failure)
@@ -133,7 +137,7 @@ async def test_only_an_answer_to_our_key_ends_the_alarm(
 
 @pytest.mark.parametrize("failure", [Refused("no"), OutOfReach(), OutcomeUnknown()])
 async def test_a_refused_wish_shows_that_the_key_is_taken(
-    house: House, watched: WatchedSettlement, service: FakeSettlement, failure: Exception
+    house: House, watched: MonitoredSettlement, service: FakeSettlement, failure: Exception
 ) -> None:
     house.health.refused()
     service.places.append(failure)
@@ -143,7 +147,7 @@ async def test_a_refused_wish_shows_that_the_key_is_taken(
 
 
 async def test_an_answer_never_waits_for_the_database_in_which_alarms_are_kept(
-    house: House, watched: WatchedSettlement, monkeypatch: pytest.MonkeyPatch
+    house: House, watched: MonitoredSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away() -> None:
         raise StoreDown

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.checkout.draft import OrderDraft
-from bot.orders.order import Notice, Order, Phase
+from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.placement.service import DraftMoved
 from bot.settlement.model import KeyRefused, Refused, ServiceDown, SlowDown
 from tests.examples import examples
@@ -20,7 +20,14 @@ from tests.integration.order_world import EMMA, House
 from tests.unit.fake_settlement import FakeSettlement
 
 ANSWERS: list[str | Exception] = ["answer", "lost_before", "lost_after", "never_reached", Refused("no"), KeyRefused()]
-MONEY = [Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED, Notice.EXPIRED, Notice.INVOICE]
+MONEY = [
+    OrderNotification.PAID,
+    OrderNotification.PAID_LATE,
+    OrderNotification.SENT,
+    OrderNotification.FAILED,
+    OrderNotification.EXPIRED,
+    OrderNotification.INVOICE,
+]
 
 
 class Life:
@@ -127,7 +134,7 @@ async def test_no_order_of_events_shows_two_invoices_or_posts_unasked(
     for notice in MONEY:
         told = [(each.subject, each.kind) for each in house.ears.heard if each.notice == notice]
         assert len(told) == len(set(told)), notice
-    assert kinds.count(Notice.SENT) + kinds.count(Notice.FAILED) <= 1
+    assert kinds.count(OrderNotification.SENT) + kinds.count(OrderNotification.FAILED) <= 1
 
 
 async def settles_down(life: Life) -> None:

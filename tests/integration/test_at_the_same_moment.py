@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.order import Notice, Order, Phase
+from bot.orders.order import Order, OrderNotification, Phase
 from bot.users.model import Person
 from bot.users.privacy import Privacy
 from tests.integration.order_world import EMMA, SARI, House, unresolved
@@ -79,7 +79,7 @@ async def test_a_deposit_whose_sender_is_still_asked_keeps_its_sum_from_others(
     accepted = await house.orders.accept_price(asked.reference)
     await house.tells()
     assert (other.phase, accepted and accepted.phase) == (Phase.UNSHOWN, Phase.OPEN)
-    assert house.ears.kinds(SARI) == [Notice.DEPOSIT_TAKEN]
+    assert house.ears.kinds(SARI) == [OrderNotification.DEPOSIT_TAKEN]
     assert len(house.ears.shown()) == 1
 
 
@@ -127,7 +127,7 @@ async def test_nobody_is_deleted_in_the_middle_of_an_order(house: House, service
     left = await house.order(order.reference)
     assert not left.has_recipient
     if phase == "paid":
-        assert Notice.SENT in house.ears.kinds()
+        assert OrderNotification.SENT in house.ears.kinds()
 
 
 async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing(

@@ -7,13 +7,13 @@ from typing import Any, cast
 import pytest
 
 from bot.broadcasts.model import Broadcast, BroadcastStatus
-from bot.broadcasts.rendering import BroadcastNews
+from bot.broadcasts.rendering import BroadcastRenderer
 from bot.broadcasts.service import SUBJECT, WAITS
 from bot.infra.db.database import SqlStore
 from bot.infra.i18n import Translations
-from bot.infra.outbox.model import Told, Untellable
+from bot.infra.outbox.model import Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 from tests.keys import VAULT
 from tests.texts import label, readable, says, text
 from tests.unit.fake_settlement import MovedClock
@@ -21,7 +21,7 @@ from tests.unit.fake_settlement import MovedClock
 OSCAR = 2001
 
 
-class Sent:
+class SentMessages:
     """A messenger that keeps what it is given."""
 
     def __init__(self, outcome: Outcome) -> None:
@@ -36,13 +36,13 @@ class Sent:
         return self._outcome
 
 
-async def tells(file: str, sent: Sent, status: BroadcastStatus, *, maybe_told: bool = False) -> object:
+async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe_told: bool = False) -> object:
     store, clock = SqlStore(file, VAULT), MovedClock()
     now = clock.now()
     waiting = Broadcast(id="0123456789", operator_id=OSCAR, created_at=now, starts_at=now - timedelta(minutes=6))
     async with store.transaction() as tx:
         await tx.broadcasts.add(replace(waiting, status=status))
-    news = News(
+    news = Notification(
         chat_id=OSCAR,
         subject=f"{SUBJECT}0123456789:3",
         kind=WAITS,
@@ -52,15 +52,15 @@ async def tells(file: str, sent: Sent, status: BroadcastStatus, *, maybe_told: b
         maybe_told=maybe_told,
     )
     reader = Person(id=OSCAR, created_at=now, language_code="en")
-    teller = BroadcastNews(store, cast("Messenger", sent), clock).tellers()[WAITS]
+    teller = BroadcastRenderer(store, cast("Messenger", sent), clock).tellers()[WAITS]
     told = await teller(news, reader, Translations.load(strict=True).get("en"))
     await store.close()
     return told
 
 
 async def test_a_waiting_broadcast_is_told_with_its_reasons_and_what_can_be_done(file: str) -> None:
-    sent = Sent(Delivered(7))
-    assert await tells(file, sent, BroadcastStatus.PAUSED, maybe_told=True) == Told(7)
+    sent = SentMessages(Delivered(7))
+    assert await tells(file, sent, BroadcastStatus.PAUSED, maybe_told=True) == Sent(7)
     doubts = "\n".join(f"⚠️ {text(f'broadcast.waits.{doubt}')}" for doubt in ("stale", "jumped"))
     (told,) = sent.texts
     assert says(told, "broadcast.waiting", why=doubts)
@@ -69,10 +69,10 @@ async def test_a_waiting_broadcast_is_told_with_its_reasons_and_what_can_be_done
 
 @pytest.mark.parametrize("status", [each for each in BroadcastStatus if each is not BroadcastStatus.PAUSED])
 async def test_what_was_decided_meanwhile_is_not_told(file: str, status: BroadcastStatus) -> None:
-    sent = Sent(Delivered(7))
-    assert await tells(file, sent, status) == Told()
+    sent = SentMessages(Delivered(7))
+    assert await tells(file, sent, status) == Sent()
     assert sent.texts == []
 
 
 async def test_an_operator_who_blocked_the_bot_is_not_told_again(file: str) -> None:
-    assert isinstance(await tells(file, Sent(Unreachable("blocked")), BroadcastStatus.PAUSED), Untellable)
+    assert isinstance(await tells(file, SentMessages(Unreachable("blocked")), BroadcastStatus.PAUSED), Undeliverable)

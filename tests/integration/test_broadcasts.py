@@ -18,7 +18,7 @@ from bot.infra.db.database import SqlStore
 from bot.rates.model import Subscription
 from bot.settlement.catalogue import Market
 from bot.settlement.model import OutOfReach
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 from tests.keys import VAULT
 from tests.unit.fake_settlement import RATE, FakeSettlement
 
@@ -84,7 +84,7 @@ class Office:
         assert found is not None
         return found
 
-    async def told(self) -> list[News]:
+    async def told(self) -> list[Notification]:
         async with self.store.reading() as tx:
             return list(await tx.outbox.heads(self.clock.now()))
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.orders.notifications import news_of
-from bot.orders.order import Notice, Order, OrderReport, Phase
-from bot.support.cases import Cases, Oddity, Reach, reach_of
+from bot.orders.order import Order, OrderNotification, OrderReport, Phase
+from bot.support.cases import Anomaly, Cases, Reach, reach_of
 from bot.support.ticket import CloseReason, closed, opened
-from bot.support.tickets.notifications import ToPerson, tell_person
-from bot.users.activity import did, pressed
-from bot.users.model import EventNote, NewsStatus
+from bot.support.tickets.notifications import ToUser, tell_person
+from bot.users.activity import pressed, record_user_event
+from bot.users.model import EventNote, NotificationStatus
 from tests.integration.order_world import EMMA, SARI, House
 
 ANOTHER = "lnbcrt1another"
@@ -27,19 +27,19 @@ async def test_a_case_holds_what_was_told_to_the_person_what_they_did_and_nothin
     theirs = await house.place(SARI)
     now = house.clock.now()
     async with house.store.transaction() as tx:
-        await did(tx, EMMA, pressed("look"), now, mine.reference)
-        await did(tx, EMMA, pressed("look"), now, other.reference)
-        await did(tx, SARI, pressed("look"), now, theirs.reference)
+        await record_user_event(tx, EMMA, pressed("look"), now, mine.reference)
+        await record_user_event(tx, EMMA, pressed("look"), now, other.reference)
+        await record_user_event(tx, SARI, pressed("look"), now, theirs.reference)
         about, old, alone = opened(EMMA, now, order_reference=mine.reference), opened(EMMA, now), opened(SARI, now)
         for ticket in (about, old, alone):
             assert await tx.tickets.add(ticket)
         await tx.tickets.save(closed(old, 3001, CloseReason.SOLVED, now))
-        await tell_person(tx, about, ToPerson.OPENED, now)
+        await tell_person(tx, about, ToUser.OPENED, now)
     await house.tells()
     case = await Cases(house.store).of_ticket(about)
     assert case.order is not None
     assert case.order.reference == mine.reference
-    assert [news.kind for news in case.news] == [Notice.INVOICE, Notice.CARD, ToPerson.OPENED]
+    assert [news.kind for news in case.news] == [OrderNotification.INVOICE, OrderNotification.CARD, ToUser.OPENED]
     assert {reach_of(news) for news in case.news} == {Reach.SENT}
     assert [(act.reference, act.what) for act in case.acts] == [(mine.reference, "pressed.look")]
     assert [each.reference for each in case.others] == [other.reference]
@@ -85,7 +85,7 @@ async def test_another_invoice_is_noted_once_and_never_shown(house: House) -> No
     assert house.ears.shown(EMMA) == shown
     case = await Cases(house.store).of_order(order)
     assert [event.note for event in case.events].count(EventNote.INVOICE_REPLACED) == 1
-    assert Oddity.REPLACED in case.oddities
+    assert Anomaly.REPLACED in case.oddities
 
 
 async def test_another_address_for_tokens_is_noted_just_so(house: House) -> None:
@@ -93,9 +93,9 @@ async def test_another_address_for_tokens_is_noted_just_so(house: House) -> None
     assert order.deposit is not None
     same = replace(order.deposit, to_address=order.deposit.to_address.upper().replace("0X", "0x"))
     await says(house, order, "IDLE", deposit=same)
-    assert Oddity.REPLACED not in (await Cases(house.store).of_order(order)).oddities
+    assert Anomaly.REPLACED not in (await Cases(house.store).of_order(order)).oddities
     await says(house, order, "IDLE", deposit=replace(same, to_address="0x" + "12" * 20))
-    assert Oddity.REPLACED in (await Cases(house.store).of_order(order)).oddities
+    assert Anomaly.REPLACED in (await Cases(house.store).of_order(order)).oddities
 
 
 async def test_what_did_not_reach_the_person_is_unusual(house: House) -> None:
@@ -106,8 +106,10 @@ async def test_what_did_not_reach_the_person_is_unusual(house: House) -> None:
         for news in await tx.outbox.to_tell_in(EMMA):
             await tx.outbox.give_up(news.id, "Forbidden: bot was blocked by the user")
     case = await Cases(house.store).of_order(paid)
-    assert [reach_of(news) for news in case.news if news.status is NewsStatus.UNDELIVERABLE] == [Reach.BLOCKED] * 3
-    assert case.oddities == (Oddity.UNTOLD,)
+    assert [reach_of(news) for news in case.news if news.status is NotificationStatus.UNDELIVERABLE] == [
+        Reach.BLOCKED
+    ] * 3
+    assert case.oddities == (Anomaly.UNTOLD,)
 
 
 async def test_a_forgotten_persons_order_is_a_case_of_nobody(house: House) -> None:
@@ -115,13 +117,13 @@ async def test_a_forgotten_persons_order_is_a_case_of_nobody(house: House) -> No
     async with house.store.transaction() as tx:
         ended = await tx.orders.save(replace(await _current(house, order), phase=Phase.DONE, state="COMPLETED"))
         assert ended is not None
-        await tx.outbox.add(news_of(ended, (Notice.SENT,), house.clock.now()))
+        await tx.outbox.add(news_of(ended, (OrderNotification.SENT,), house.clock.now()))
     await house.tells()
     async with house.store.transaction() as tx:
         await tx.forgetting.person(EMMA)
     case = await Cases(house.store).of_order(await _current(house, order))
     assert (case.person_id, case.person, case.news, case.acts, case.others) == (0, None, (), (), ())
-    assert Oddity.FORGOTTEN in case.oddities
+    assert Anomaly.FORGOTTEN in case.oddities
 
 
 async def _current(house: House, order: Order) -> Order:

@@ -10,7 +10,7 @@ import pytest
 
 from bot.checkout.draft import OrderDraft
 from bot.infra.db.database import SqlStore
-from bot.orders.order import Notice, Phase
+from bot.orders.order import OrderNotification, Phase
 from bot.orders.placement.service import DraftMoved
 from tests.examples import kill_every
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedService, FusedStore
@@ -57,7 +57,7 @@ class Payment:
             await self.hears(house)
             await self.taps_try_again(house)
             self.pays()
-            if Notice.SENT in [each.notice for each in self.heard]:
+            if OrderNotification.SENT in [each.notice for each in self.heard]:
                 break
 
     async def confirms(self, house: House) -> None:
@@ -84,7 +84,7 @@ class Payment:
                 raise Crash
 
     async def taps_try_again(self, house: House) -> None:
-        if self.taps_again and [each.notice for each in self.heard].count(Notice.UNRESOLVED):
+        if self.taps_again and [each.notice for each in self.heard].count(OrderNotification.UNRESOLVED):
             orders = await house.all_orders()
             await house.orders.try_again(orders[0].reference)
             await self.posts_end(house)
@@ -148,9 +148,19 @@ async def ends_well(payment: Payment, house: House, told_as: str) -> None:
     assert sum(record.state == "COMPLETED" for record in payment.service.records.values()) == 1, told_as
     await only_one_order_is_open_and_it_is_done(payment, house, told_as)
     kinds = [each.notice for each in heard]
-    for notice in (Notice.INVOICE, Notice.CARD, Notice.TAKE_DOWN, Notice.PAID, Notice.SENT):
+    for notice in (
+        OrderNotification.INVOICE,
+        OrderNotification.CARD,
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.PAID,
+        OrderNotification.SENT,
+    ):
         assert notice in kinds, f"{told_as}: {notice} was never told"
-    assert kinds.index(Notice.INVOICE) < kinds.index(Notice.PAID) < kinds.index(Notice.SENT), told_as
+    assert (
+        kinds.index(OrderNotification.INVOICE)
+        < kinds.index(OrderNotification.PAID)
+        < kinds.index(OrderNotification.SENT)
+    ), told_as
     doubled = [each for each, times in Counter((e.subject, e.kind) for e in heard).items() if times > 1]
     for subject, kind in doubled:
         again = [each.maybe_told for each in heard if (each.subject, each.kind) == (subject, kind)]

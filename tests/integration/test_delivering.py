@@ -10,8 +10,8 @@ from sqlalchemy import text
 
 from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
 from bot.broadcasts.run import Progress
-from bot.broadcasts.worker import LiveShow
-from bot.infra.outbox.model import TellLater, Untellable
+from bot.broadcasts.worker import LiveProgress
+from bot.infra.outbox.model import RetryLater, Undeliverable
 from bot.rates.model import Subscription
 from bot.staff.model import AuditAction
 from tests.integration.delivering import BLOCKED, Desk, rest_briefly
@@ -77,7 +77,7 @@ async def test_one_that_ends_before_anybody_has_looked_is_shown_all_the_same(des
     await desk.begins()
     await desk.delivering.settle()
     window = Window()
-    live = LiveShow(desk.delivering, window)
+    live = LiveProgress(desk.delivering, window)
     for _ in range(3):
         await live.tick()
     assert [(each.is_final, each.counts) for each in window.shown] == [(True, {DELIVERED: 3})] * 2
@@ -121,7 +121,7 @@ async def test_a_user_who_cannot_be_read_holds_up_nobody(desk: Desk) -> None:
 
 async def test_what_telegram_refuses_is_listed_as_failed_and_holds_up_nobody(desk: Desk) -> None:
     await desk.subscribers(50)
-    desk.courier.says([7, 8], Untellable("wrong"))
+    desk.courier.says([7, 8], Undeliverable("wrong"))
     await desk.begins()
     await desk.delivering.settle()
     assert (await desk.broadcast()).report == {"delivered": 48, "failed": 2}
@@ -129,7 +129,7 @@ async def test_what_telegram_refuses_is_listed_as_failed_and_holds_up_nobody(des
 
 async def test_what_may_have_arrived_is_unknown_and_sent_again_only_at_an_operators_word(desk: Desk) -> None:
     people = await desk.subscribers(50)
-    desk.courier.says([7, 8], TellLater(0, maybe_told=True))
+    desk.courier.says([7, 8], RetryLater(0, maybe_told=True))
     await desk.begins()
     await desk.delivering.settle()
     assert (await desk.broadcast()).report == {"delivered": 48, "unknown": 2}

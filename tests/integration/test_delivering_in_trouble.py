@@ -8,7 +8,7 @@ import pytest
 
 from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
 from bot.broadcasts.run import FAILURES_BORNE
-from bot.infra.outbox.model import TellLater, Untellable
+from bot.infra.outbox.model import RetryLater, Undeliverable
 from tests.integration.delivering import Courier, Desk, rest_briefly
 
 DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN
@@ -24,7 +24,7 @@ async def desk(file: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk
 
 async def test_a_refusal_for_its_frequency_is_no_loss(desk: Desk) -> None:
     people = await desk.subscribers(60)
-    desk.courier.says(range(10, 60, 10), TellLater(0.05), TellLater(0.05))
+    desk.courier.says(range(10, 60, 10), RetryLater(0.05), RetryLater(0.05))
     await desk.begins()
     await desk.delivering.settle()
     assert sorted(desk.courier.reached) == list(people)
@@ -33,7 +33,7 @@ async def test_a_refusal_for_its_frequency_is_no_loss(desk: Desk) -> None:
 
 async def test_a_storm_of_refusals_loses_and_doubles_nobody(desk: Desk) -> None:
     people = await desk.subscribers(40)
-    desk.courier.says(people, TellLater(0.01))
+    desk.courier.says(people, RetryLater(0.01))
     await desk.begins()
     await desk.delivering.settle()
     assert sorted(desk.courier.reached) == list(people)
@@ -41,7 +41,7 @@ async def test_a_storm_of_refusals_loses_and_doubles_nobody(desk: Desk) -> None:
 
 async def test_one_chat_that_is_always_refused_does_not_hold_up_the_others_for_ever(desk: Desk) -> None:
     await desk.subscribers(200)
-    desk.courier.says([1], *[TellLater(0.01)] * 50)
+    desk.courier.says([1], *[RetryLater(0.01)] * 50)
     await desk.begins()
     await desk.delivering.settle()
     assert (await desk.broadcast()).report == {"delivered": 199, "failed": 1}
@@ -57,7 +57,7 @@ async def test_a_failure_of_ours_before_the_request_is_no_unknown(desk: Desk) ->
 
 async def test_a_message_that_everybody_is_refused_pauses_the_broadcast(desk: Desk) -> None:
     people = await desk.subscribers(500)
-    desk.courier.says(people, Untellable("can't parse entities"))
+    desk.courier.says(people, Undeliverable("can't parse entities"))
     await desk.begins()
     await desk.delivering.settle()
     counts = await desk.counts()

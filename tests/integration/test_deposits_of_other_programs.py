@@ -11,7 +11,7 @@ import pytest
 
 from bot.core.money import Amount
 from bot.orders.deposits import LONGEST_LIST
-from bot.orders.order import Notice, Order, Phase
+from bot.orders.order import Order, OrderNotification, Phase
 from bot.recipients.methods import PayoutMethod
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown, Wish
@@ -51,7 +51,7 @@ async def is_withheld(house: House, order: Order) -> None:
     await house.tells()
     order = await house.order(order.reference)
     assert (order.phase, order.deposit) == (Phase.UNSHOWN, None)
-    assert house.ears.kinds()[-1] == Notice.DEPOSIT_TAKEN
+    assert house.ears.kinds()[-1] == OrderNotification.DEPOSIT_TAKEN
     assert house.ears.kinds(OSCAR) == []
     assert house.ears.shown() == []
 
@@ -161,7 +161,7 @@ async def test_a_deposit_waits_for_a_list_that_has_its_order(
         lists_fail(service, monkeypatch, failure)
     order = await house.place(**SAME)
     await house.tells()
-    assert house.ears.kinds(EMMA) == [Notice.CHECKING]
+    assert house.ears.kinds(EMMA) == [OrderNotification.CHECKING]
     await house.reconciles()
     assert house.ears.shown() == []
     monkeypatch.undo()
@@ -290,7 +290,7 @@ async def test_the_bot_withholds_what_is_like_an_agents_deposit(both: Both) -> N
     assert await both.agent_shows()
     assert not await both.bot_shows()
     await both.house.tells()
-    assert both.house.ears.kinds() == [Notice.DEPOSIT_TAKEN]
+    assert both.house.ears.kinds() == [OrderNotification.DEPOSIT_TAKEN]
 
 
 async def test_an_agent_withholds_what_is_like_the_bots_deposit(both: Both) -> None:

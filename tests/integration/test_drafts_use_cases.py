@@ -7,7 +7,7 @@ import pytest
 
 from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft
 from bot.core.money import Amount
-from bot.orders.order import Notice
+from bot.orders.order import OrderNotification
 from tests.integration.order_world import EMMA, SARI, House
 
 
@@ -81,7 +81,7 @@ async def test_an_idle_draft_is_put_away_and_its_person_told_once(house: House) 
     assert [each.id for each in await house.drafts.lapsed()] == [draft.id]
     assert [await house.drafts.lapse(draft.id) for _ in range(3)] == [True, False, False]
     await house.tells()
-    assert house.ears.kinds() == [Notice.DRAFT_LAPSED]
+    assert house.ears.kinds() == [OrderNotification.DRAFT_LAPSED]
     assert await house.drafts.lapsed() == ()
 
 
@@ -110,7 +110,7 @@ async def test_a_draft_put_away_twice_is_told_twice(house: House) -> None:
     assert again is not None
     assert await house.drafts.lapse(again.id)
     await house.tells()
-    assert house.ears.kinds() == [Notice.DRAFT_LAPSED] * 2
+    assert house.ears.kinds() == [OrderNotification.DRAFT_LAPSED] * 2
 
 
 async def test_a_draft_is_not_taken_up_beside_another(house: House) -> None:

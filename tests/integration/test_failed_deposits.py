@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.order import Failure, Notice, Phase
+from bot.orders.order import Failure, OrderNotification, Phase
 from bot.staff.alarm_model import AlarmKind
 from bot.support.ticket import Cause
 from tests.integration.order_world import EMMA, OSCAR, House, rules
@@ -36,8 +36,8 @@ async def test_a_deposit_that_failed_between_two_looks_raises_an_alarm_and_opens
     await house.polls(after=90)
     order = await house.order(order.reference)
     assert (order.phase, order.failure) == (Phase.DONE, Failure.UNKNOWN)
-    assert Notice.FAILED in house.ears.kinds(EMMA)
-    assert Notice.STAFF_FAILED in house.ears.kinds(OSCAR)
+    assert OrderNotification.FAILED in house.ears.kinds(EMMA)
+    assert OrderNotification.STAFF_FAILED in house.ears.kinds(OSCAR)
     assert await open_alarms(house) == [AlarmKind.ORDER_FAILED]
     async with house.store.reading() as tx:
         tickets = await tx.tickets.of_order(order.reference)

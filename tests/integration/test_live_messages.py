@@ -15,7 +15,7 @@ from tests.integration.delivering import OPERATOR, a_broadcast
 from tests.unit.fake_settlement import MovedClock
 
 
-class Sent:
+class SentMessages:
     """A messenger that notes to whom it sends."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Sent:
 
 
 async def test_the_progress_is_shown_to_an_operator_who_cannot_be_read(store: SqlStore) -> None:
-    sent, now = Sent(), MovedClock().now()
+    sent, now = SentMessages(), MovedClock().now()
     async with store.transaction() as tx:
         await tx.people.save(Person(id=OPERATOR, created_at=now, phrase="winter stair harp"))
     async with store._writer.begin() as connection:

@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.orders.order import Hold, Notice, Order, Phase
+from bot.orders.order import Hold, Order, OrderNotification, Phase
 from bot.orders.placement.service import MethodVanished
 from bot.settlement.model import ServiceDown
 from bot.users.model import EventNote
@@ -19,7 +19,7 @@ LOW, HIGH = Decimal(1_640_000_000), Decimal(1_700_000_000)
 SMALL = BCA.__class__(BCA.code, BCA.name, BCA.kind, 300_000)
 
 
-async def is_withheld(house: House, order: Order, notice: Notice, note: EventNote) -> None:
+async def is_withheld(house: House, order: Order, notice: OrderNotification, note: EventNote) -> None:
     order = await house.order(order.reference)
     assert (order.phase, order.bolt11, order.deposit) == (Phase.UNSHOWN, None, None)
     assert house.ears.shown() == []
@@ -36,7 +36,7 @@ async def test_sats_that_the_service_locks_below_the_minimum_show_no_invoice(
     order = await house.place(amount=Amount("SAT", 1_213))
     await house.tells()
     assert (order.expected_idr, order.idr) == (20_014, 19_893)
-    await is_withheld(house, order, Notice.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
+    await is_withheld(house, order, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
 
 
 async def test_sats_that_the_service_locks_over_the_cap_show_no_invoice(house: House, service: FakeSettlement) -> None:
@@ -45,7 +45,7 @@ async def test_sats_that_the_service_locks_over_the_cap_show_no_invoice(house: H
     order = await house.place(amount=Amount("SAT", 18_000), method=SMALL)
     await house.tells()
     assert order.expected_idr <= 300_000 < (order.idr or 0)
-    await is_withheld(house, order, Notice.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
+    await is_withheld(house, order, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
 
 
 async def test_the_cap_that_counts_is_the_one_of_the_list_at_the_confirmation(
@@ -92,7 +92,7 @@ async def test_a_price_is_not_accepted_where_the_limits_have_changed_meanwhile(
     seen = await house.orders.accept_price(held.reference)
     await house.tells()
     assert seen is not None
-    await is_withheld(house, held, Notice.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
+    await is_withheld(house, held, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
     assert await house.orders.accept_price(held.reference) is None
     await house.leave()
 

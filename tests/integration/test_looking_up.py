@@ -15,10 +15,10 @@ from bot.settlement.catalogue import Market
 from bot.settlement.model import OutOfReach
 from bot.staff.model import AuditAction
 from bot.support.lookup.query import Sought
-from bot.support.lookup.service import PAGE, LookingUp
+from bot.support.lookup.service import PAGE, LookupService
 from bot.support.model import TicketFilter
 from bot.support.ticket import CloseReason, Ticket, answered, closed, opened
-from bot.users.arrival import visit_of
+from bot.users.arrival import load_session
 from bot.users.model import Person
 from tests.contract.store_builders import an_order
 from tests.integration.order_world import EMMA, SARI
@@ -30,8 +30,8 @@ GONE = PayoutMethod("777", "BANK TEMPO DULU", "bank", None)
 
 
 @pytest.fixture
-def lookups(store: SqlStore, service: FakeSettlement) -> LookingUp:
-    return LookingUp(store, Market(service, service.clock), service.clock)
+def lookups(store: SqlStore, service: FakeSettlement) -> LookupService:
+    return LookupService(store, Market(service, service.clock), service.clock)
 
 
 async def keep(store: SqlStore, *rows: Order | Ticket | Person) -> None:
@@ -52,7 +52,7 @@ async def trail(store: SqlStore) -> list[tuple[int, AuditAction, str, int]]:
 
 
 async def test_pages_of_an_order_a_ticket_and_a_person_are_written_down_and_lists_are_not(
-    store: SqlStore, lookups: LookingUp, service: FakeSettlement
+    store: SqlStore, lookups: LookupService, service: FakeSettlement
 ) -> None:
     ticket = opened(EMMA, service.clock.now(), order_reference="R2345AB")
     await keep(store, an_order(), ticket, Person(id=EMMA, created_at=service.clock.now()))
@@ -79,7 +79,7 @@ async def test_pages_of_an_order_a_ticket_and_a_person_are_written_down_and_list
     ]
 
 
-async def test_what_is_not_there_is_not_written_down(store: SqlStore, lookups: LookingUp) -> None:
+async def test_what_is_not_there_is_not_written_down(store: SqlStore, lookups: LookupService) -> None:
     await keep(store, an_order(person_id=0, number="", holder=None))
     assert await lookups.look_at_order(RINA, "NOSUCH2") is None
     assert await lookups.look_at_person(RINA, EMMA) is None
@@ -88,7 +88,7 @@ async def test_what_is_not_there_is_not_written_down(store: SqlStore, lookups: L
 
 
 async def test_nothing_is_shown_where_it_cannot_be_written_down(
-    store: SqlStore, lookups: LookingUp, monkeypatch: pytest.MonkeyPatch
+    store: SqlStore, lookups: LookupService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await keep(store, an_order())
 
@@ -100,7 +100,7 @@ async def test_nothing_is_shown_where_it_cannot_be_written_down(
         await lookups.look_at_order(RINA, "R2345AB")
 
 
-async def test_pages_follow_one_another_without_a_gap(store: SqlStore, lookups: LookingUp) -> None:
+async def test_pages_follow_one_another_without_a_gap(store: SqlStore, lookups: LookupService) -> None:
     count = 2 * PAGE + 1
     await keep(store, *(an_order(f"R23450{chr(65 + number)}") for number in range(count)))
     pages = [await lookups.orders_of(EMMA, offset) for offset in range(0, count, PAGE)]
@@ -110,7 +110,7 @@ async def test_pages_follow_one_another_without_a_gap(store: SqlStore, lookups: 
 
 
 async def test_a_destination_is_understood_also_when_the_list_is_away_or_has_forgotten_it(
-    store: SqlStore, lookups: LookingUp, service: FakeSettlement
+    store: SqlStore, lookups: LookupService, service: FakeSettlement
 ) -> None:
     await keep(store, an_order(method=BCA), an_order("OLD2345", method=GONE, draft_id="d2"))
     assert (await lookups.understood("tempo dulu", JAKARTA)).sought == Sought(code="777")
@@ -118,11 +118,11 @@ async def test_a_destination_is_understood_also_when_the_list_is_away_or_has_for
     assert (await lookups.understood("gopay", JAKARTA)).sought == Sought(code="gopay")
     away = FakeSettlement(service.clock)
     away.reads.extend([OutOfReach("down")] * 3)
-    without = LookingUp(store, Market(away, service.clock), service.clock)
+    without = LookupService(store, Market(away, service.clock), service.clock)
     assert (await without.understood("bca", JAKARTA)).sought == Sought(code="014")
 
 
-async def test_today_is_the_readers_own(lookups: LookingUp, service: FakeSettlement) -> None:
+async def test_today_is_the_readers_own(lookups: LookupService, service: FakeSettlement) -> None:
     service.clock.at = service.clock.at.replace(hour=18)  # one in the morning in Jakarta
     jakarta, utc = [(await lookups.understood("today", zone_of(name))).sought for name in ("Asia/Jakarta", "UTC")]
     assert jakarta.since is not None
@@ -132,7 +132,7 @@ async def test_today_is_the_readers_own(lookups: LookingUp, service: FakeSettlem
 
 
 async def test_lists_of_tickets_say_how_many_the_others_hold(
-    store: SqlStore, lookups: LookingUp, service: FakeSettlement
+    store: SqlStore, lookups: LookupService, service: FakeSettlement
 ) -> None:
     now = service.clock.now()
     waits, mine, others, over = (opened(person, now) for person in (EMMA, SARI, 1003, 1004))
@@ -150,23 +150,23 @@ async def test_lists_of_tickets_say_how_many_the_others_hold(
 
 
 @pytest.mark.parametrize("called", ["emma_w", "@Emma_W", "t.me/emma_w", "https://t.me/EMMA_W", " @emma_w "])
-async def test_a_name_is_taken_however_it_is_written(store: SqlStore, lookups: LookingUp, called: str) -> None:
+async def test_a_name_is_taken_however_it_is_written(store: SqlStore, lookups: LookupService, called: str) -> None:
     await keep(store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
     assert await lookups.people_called(called) == (EMMA,)
 
 
 @pytest.mark.parametrize("called", ["", "@", "0", "-1", "99999999999999999999", "9223372036854775808", "emma%"])
-async def test_what_is_nobodys_name_finds_nobody(store: SqlStore, lookups: LookingUp, called: str) -> None:
+async def test_what_is_nobodys_name_finds_nobody(store: SqlStore, lookups: LookupService, called: str) -> None:
     await keep(store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
     assert await lookups.people_called(called) == ()
 
 
 async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
-    store: SqlStore, lookups: LookingUp, service: FakeSettlement
+    store: SqlStore, lookups: LookupService, service: FakeSettlement
 ) -> None:
     desk: Any = SimpleNamespace(store=store, clock=service.clock, translations=Translations.load(), default_locale="en")
     for name in ("Emma_W", "Emma_Baru", None, "emma_baru"):
-        visit = await visit_of(desk, written_by(EMMA, name))
+        visit = await load_session(desk, written_by(EMMA, name))
         assert visit is not None
         assert visit.person.username == (name and name.lower())
         async with store.reading() as tx:
@@ -177,9 +177,9 @@ async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
 
 async def test_a_name_that_stays_costs_no_write(store: SqlStore, service: FakeSettlement) -> None:
     desk: Any = SimpleNamespace(store=store, clock=service.clock, translations=Translations.load(), default_locale="en")
-    first = await visit_of(desk, written_by(EMMA, "emma"))
+    first = await load_session(desk, written_by(EMMA, "emma"))
     service.clock.passes(hours=2)
-    second = await visit_of(desk, written_by(EMMA, "Emma"))
+    second = await load_session(desk, written_by(EMMA, "Emma"))
     assert first is not None
     assert second is not None
     assert second.person == first.person

@@ -9,12 +9,12 @@ import pytest
 from telegram import Update
 
 from bot.infra.db.database import SqlStore
-from bot.infra.outbox.model import Untellable
+from bot.infra.outbox.model import Undeliverable
 from bot.infra.outbox.refused_messages import hooks
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
-from bot.orders.order import Notice
-from bot.users.arrival import catch_up, visit_of
-from bot.users.model import News
+from bot.orders.order import OrderNotification
+from bot.users.arrival import catch_up, load_session
+from bot.users.model import Notification
 from tests.integration.crashing import Crash
 from tests.unit.every_screen import TRANSLATIONS, an_order
 from tests.unit.fake_settlement import MovedClock
@@ -61,14 +61,14 @@ class World:
             for reference in references:
                 assert await tx.orders.add(an_order(reference=reference, draft_id=reference, service_id=reference))
 
-    async def refuses(self, *references: str, kind: Notice = Notice.PAID) -> None:
+    async def refuses(self, *references: str, kind: OrderNotification = OrderNotification.PAID) -> None:
         """Let Telegram refuse a message about each order for good, one after the other."""
         for reference in references:
             self.clock.passes(seconds=1)
             now = self.clock.now()
-            news = News(chat_id=EMMA, subject=f"order:{reference}", kind=kind, due_at=now, created_at=now)
+            news = Notification(chat_id=EMMA, subject=f"order:{reference}", kind=kind, due_at=now, created_at=now)
             async with self.store.transaction() as tx:
-                await hooks(frozenset())[kind](tx, news, Untellable("message is too long"), now)
+                await hooks(frozenset())[kind](tx, news, Undeliverable("message is too long"), now)
 
     async def visit(self, chat_id: int = EMMA, language: str = "en", does: Does | None = None) -> list[str]:
         """Let Emma write something, which `does` something, and return the new messages in her chat."""
@@ -78,7 +78,7 @@ class World:
         message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": person, "text": "halo"}
         update = Update.de_json({"update_id": 3, "message": message}, None)
         assert update is not None
-        visit = await visit_of(self.desk, update)
+        visit = await load_session(self.desk, update)
         assert visit is not None
         if does is not None:
             await does()
@@ -104,9 +104,9 @@ def shows(seen: list[str], *references: str, language: str = "en") -> bool:
 
 async def test_all_of_them_are_shown_once_oldest_first(world: World) -> None:
     await world.orders("AAA2345", "BBB2345", "CCC2345")
-    await world.refuses("CCC2345", kind=Notice.INVOICE)
-    await world.refuses("AAA2345", kind=Notice.PAID)
-    await world.refuses("BBB2345", kind=Notice.FAILED)
+    await world.refuses("CCC2345", kind=OrderNotification.INVOICE)
+    await world.refuses("AAA2345", kind=OrderNotification.PAID)
+    await world.refuses("BBB2345", kind=OrderNotification.FAILED)
     assert shows(await world.visit(), "CCC2345", "AAA2345", "BBB2345")
     assert await world.visit() == []
 
@@ -165,7 +165,7 @@ async def test_an_order_whose_status_telegram_refuses_too_keeps_no_other_from_be
 
 async def test_an_order_that_is_refused_again_while_it_is_shown_is_shown_again(world: World) -> None:
     async def is_refused_again() -> None:
-        await world.refuses("AAA2345", kind=Notice.FAILED)
+        await world.refuses("AAA2345", kind=OrderNotification.FAILED)
 
     await world.orders("AAA2345")
     await world.refuses("AAA2345")

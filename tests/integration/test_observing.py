@@ -8,13 +8,20 @@ from typing import Any
 
 import pytest
 
-from bot.orders.order import Notice, Order, OrderReport, Phase
+from bot.orders.order import Order, OrderNotification, OrderReport, Phase
 from bot.orders.timeline import Step
 from bot.settlement.model import ServiceDown
 from tests.integration.order_world import House
 from tests.unit.fake_settlement import FakeSettlement, failing
 
-MONEY = (Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED, Notice.EXPIRED, Notice.TAKE_DOWN)
+MONEY = (
+    OrderNotification.PAID,
+    OrderNotification.PAID_LATE,
+    OrderNotification.SENT,
+    OrderNotification.FAILED,
+    OrderNotification.EXPIRED,
+    OrderNotification.TAKE_DOWN,
+)
 
 
 async def placed(house: House, **changes: Any) -> Order:
@@ -40,14 +47,14 @@ async def test_a_payment_is_told_from_its_coming_in_to_its_end(house: House) -> 
     for state in ("ROUTE_SHOWN", "LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
         await says(house, order, state)
     assert house.ears.kinds() == [
-        Notice.TAKE_DOWN,
-        Notice.CARD_EDIT,
-        Notice.PAID,
-        Notice.CARD_EDIT,
-        Notice.CARD_EDIT,
-        Notice.CARD_EDIT,
-        Notice.SENT,
-        Notice.RECEIPT,
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.PAID,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.SENT,
+        OrderNotification.RECEIPT,
     ]
     ended = await house.order(order.reference)
     assert (ended.phase, ended.step, ended.next_look_at) == (Phase.DONE, Step.SENT, None)
@@ -60,14 +67,14 @@ async def test_two_observers_of_one_change_tell_it_once(house: House, other_hous
     await asyncio.gather(*(each.observes(order.reference, report) for each in houses))
     await house.tells()
     await other_house.tells()
-    assert money(house) + money(other_house) == [Notice.TAKE_DOWN, Notice.PAID]
+    assert money(house) + money(other_house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
 async def test_stale_and_unknown_states_take_nothing_back(house: House) -> None:
     order = await placed(house)
     for state in ("USDT_RECEIVED", "ROUTE_SHOWN", "LN_INVOICE_PAID", "SOMETHING_NEW", "USDT_RECEIVED"):
         await says(house, order, state)
-    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
     assert (await house.order(order.reference)).step is Step.CONVERTING
 
 
@@ -76,7 +83,7 @@ async def test_an_ended_order_hears_nothing_more(house: House) -> None:
     await says(house, order, "COMPLETED")
     await says(house, order, "FAILED")
     await says(house, order, "LN_INVOICE_PAID")
-    assert money(house) == [Notice.TAKE_DOWN, Notice.SENT]
+    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.SENT]
 
 
 async def test_a_report_of_another_order_changes_nothing(house: House) -> None:
@@ -93,7 +100,7 @@ async def test_an_expiry_is_told_once_by_the_first_look_after_it(house: House) -
     await house.polls(after=1)
     await house.polls(after=1)
     await house.polls(after=60)
-    assert house.ears.kinds() == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.EXPIRED]
+    assert house.ears.kinds() == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED]
     assert (await house.order(order.reference)).phase is Phase.OPEN
 
 
@@ -118,7 +125,7 @@ async def test_an_order_that_was_paid_at_the_last_moment_is_not_told_as_expired(
     await house.observer.close_offers()
     service.becomes("svc-1", "LN_INVOICE_PAID")
     await house.polls(after=5)
-    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
 async def test_while_the_service_is_away_no_expiry_is_told_and_the_order_is_followed(
@@ -132,7 +139,7 @@ async def test_while_the_service_is_away_no_expiry_is_told_and_the_order_is_foll
     assert house.ears.kinds() == []
     service.becomes("svc-1", "LN_INVOICE_PAID")
     await house.polls(after=3600)
-    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
 async def test_of_an_order_that_the_service_does_not_know_the_expiry_is_told_when_it_is_given_up(
@@ -143,7 +150,7 @@ async def test_of_an_order_that_the_service_does_not_know_the_expiry_is_told_whe
     await house.polls(after=2 * 3600)
     assert house.ears.kinds() == []
     await house.polls(after=24 * 3600)
-    assert money(house) == [Notice.TAKE_DOWN, Notice.EXPIRED]
+    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
     assert (await house.order(order.reference)).phase is Phase.DONE
 
 
@@ -154,7 +161,7 @@ async def test_two_processes_tell_an_expiry_once(house: House, other_house: Hous
     await asyncio.gather(*(each.observes(order.reference, report) for each in [house, other_house] * 3))
     await house.tells()
     await other_house.tells()
-    assert money(house) + money(other_house) == [Notice.TAKE_DOWN, Notice.EXPIRED]
+    assert money(house) + money(other_house) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
 
 
 async def test_a_late_payment_is_still_seen_and_said(house: House) -> None:
@@ -162,14 +169,19 @@ async def test_a_late_payment_is_still_seen_and_said(house: House) -> None:
     await house.polls(after=5 * 3600)
     await says(house, order, "LN_INVOICE_PAID")
     await says(house, order, "COMPLETED")
-    assert money(house) == [Notice.TAKE_DOWN, Notice.EXPIRED, Notice.PAID_LATE, Notice.SENT]
+    assert money(house) == [
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.EXPIRED,
+        OrderNotification.PAID_LATE,
+        OrderNotification.SENT,
+    ]
 
 
 async def test_a_failure_that_is_an_expiry_is_told_as_that_and_once(house: House) -> None:
     order = await placed(house)
     await house.polls(after=3600)
     await says(house, order, "FAILED")
-    assert money(house) == [Notice.TAKE_DOWN, Notice.EXPIRED]
+    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
     assert (await house.order(order.reference)).phase is Phase.DONE
 
 
@@ -178,7 +190,7 @@ async def test_a_service_that_expires_an_order_a_little_before_we_do_is_understo
     house.clock.passes(minutes=59)
     await says(house, order, "FAILED")
     await house.polls(after=300)
-    assert money(house) == [Notice.TAKE_DOWN, Notice.EXPIRED]
+    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
 
 
 async def test_a_deposit_order_never_expires(house: House) -> None:
@@ -186,13 +198,13 @@ async def test_a_deposit_order_never_expires(house: House) -> None:
     await house.polls(after=6 * 24 * 3600)
     assert house.ears.kinds() == []
     await says(house, order, "USDT_RECEIVED")
-    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
 async def test_a_failure_of_a_paid_order_is_a_failure(house: House) -> None:
     order = await placed(house)
     await says(house, order, "FAILED", paid_at=house.clock.now())
-    assert money(house) == [Notice.TAKE_DOWN, Notice.FAILED]
+    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.FAILED]
     assert (await house.order(order.reference)).is_paid
 
 
@@ -233,7 +245,7 @@ async def test_a_deposit_that_is_followed_no_longer_cannot_be_paid_in_the_chat(
     else:
         await house.observer.put_off(order.reference, is_known=False)
         await house.tells()
-    assert house.ears.kinds() == [Notice.TAKE_DOWN, Notice.CARD_EDIT]
+    assert house.ears.kinds() == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT]
     assert (await house.order(order.reference)).phase is Phase.DONE
 
 
@@ -252,7 +264,7 @@ async def test_nothing_is_saved_without_its_news(house: House, monkeypatch: pyte
             await says(house, order, "LN_INVOICE_PAID")
     assert await house.order(order.reference) == order
     await says(house, order, "LN_INVOICE_PAID")
-    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
 async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_look(
@@ -269,7 +281,7 @@ async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_l
         report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
         assert await house.observes(order.reference, report) is None
     await says(house, order, "LN_INVOICE_PAID")
-    assert money(house) == [Notice.TAKE_DOWN, Notice.PAID]
+    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
 async def test_a_reply_about_another_order_changes_nothing_and_is_not_asked_for_at_once_again(house: House) -> None:

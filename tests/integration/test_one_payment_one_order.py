@@ -9,7 +9,7 @@ import pytest
 
 from bot.core.money import Amount
 from bot.infra.db.ports import StoreDown
-from bot.orders.order import Hold, Notice, Phase
+from bot.orders.order import Hold, OrderNotification, Phase
 from bot.payments import bolt11
 from bot.users.model import EventNote
 from tests.integration.order_world import EMMA, NUMBER, OSCAR, SARI, WISH, House, rules, unresolved
@@ -47,8 +47,8 @@ async def test_an_invoice_that_another_order_has_is_not_shown_and_staff_are_alar
     second = await house.place()
     await house.tells()
     assert (second.phase, second.bolt11, second.payment_hash) == (Phase.UNSHOWN, None, None)
-    assert house.ears.kinds(EMMA) == [Notice.NOT_SHOWN]
-    assert house.ears.kinds(OSCAR) == [Notice.STAFF_BAD_INVOICE]
+    assert house.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_BAD_INVOICE]
 
 
 @pytest.mark.parametrize("is_expired", [False, True])
@@ -67,7 +67,7 @@ async def test_an_invoice_that_a_withheld_order_had_is_not_shown_with_another_on
         assert (await house.place(amount=SAT)).phase is Phase.UNSHOWN
     await house.tells()
     assert house.ears.shown() == []
-    assert house.ears.kinds(EMMA)[0] == Notice.NOT_SHOWN
+    assert house.ears.kinds(EMMA)[0] == OrderNotification.NOT_SHOWN
 
 
 async def test_the_invoice_of_an_order_that_was_ordered_again_is_not_shown_with_another_one(
@@ -89,7 +89,7 @@ async def test_a_second_deposit_of_the_same_sum_to_the_same_address_waits_for_th
     second = await house.place(amount=SAT, channel="cbbtc")
     await house.tells()
     assert (first.phase, second.phase, second.deposit) == (Phase.OPEN, Phase.UNSHOWN, None)
-    assert house.ears.kinds(EMMA) == [Notice.DEPOSIT_TAKEN]
+    assert house.ears.kinds(EMMA) == [OrderNotification.DEPOSIT_TAKEN]
     assert house.ears.kinds(OSCAR) == []
     assert (await house.place(amount=Amount("SAT", 25_001), channel="cbbtc")).phase is Phase.OPEN
     assert (await house.place(amount=SAT, channel="btcb")).phase is Phase.OPEN
@@ -119,7 +119,7 @@ async def test_an_order_that_its_sender_has_typed_again_is_never_shown_when_it_i
     first = await house.order(first.reference)
     assert (first.phase, first.service_id, first.bolt11) == (Phase.UNSHOWN, "svc-1", None)
     assert house.ears.shown() == [second.bolt11]
-    assert house.ears.kinds()[-1] == Notice.SUPERSEDED
+    assert house.ears.kinds()[-1] == OrderNotification.SUPERSEDED
     async with house.store.reading() as tx:
         assert (await tx.orders.events(first.reference))[-1].note == EventNote.SUPERSEDED
 
@@ -139,7 +139,7 @@ async def test_a_question_about_an_order_that_its_sender_has_created_again_is_ov
     assert (accepted.phase, accepted.bolt11) == (Phase.UNSHOWN, None)
     await house.tells()
     assert house.ears.shown() == [second.bolt11]
-    assert house.ears.kinds()[-1] == Notice.SUPERSEDED
+    assert house.ears.kinds()[-1] == OrderNotification.SUPERSEDED
     async with house.store.reading() as tx:
         assert (await tx.orders.events(first.reference))[-1].note == EventNote.SUPERSEDED
 
@@ -211,7 +211,7 @@ async def test_an_order_found_by_a_masked_recipient_is_asked_about_and_shown_onl
     if phase is not Phase.HELD:
         return
     assert order.hold is Hold.RECIPIENT
-    assert house.ears.kinds()[-1] == Notice.RECIPIENT_MASKED
+    assert house.ears.kinds()[-1] == OrderNotification.RECIPIENT_MASKED
     assert house.ears.shown() == []
     await house.orders.accept_price(order.reference)
     await house.tells()

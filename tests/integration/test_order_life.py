@@ -38,12 +38,12 @@ from bot.mcp_server.tools.ordering import Ordering
 from bot.operations.sweeps import Sweeps
 from bot.orders.limits import Limits, waits_for_payment
 from bot.orders.notifications import reference_in, subject_of
-from bot.orders.order import Notice, Order, Phase
+from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.placement.service import DraftMoved, MethodVanished
 from bot.orders.status_messages import looked_at
 from bot.payments import bolt11
 from bot.settlement.model import SettlementFailure
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 from tests.integration.crashing import Crash
 from tests.integration.killable import PLAN, Fate, Hanging, Mortal, Plan
 from tests.integration.life_world import (
@@ -73,8 +73,8 @@ WORST, BEST = Decimal(1), Decimal(-5)
 AGENTS_WORST = Decimal("10.1")
 """Percent by which a locked price may be worse or better than the reviewed one without a question."""
 
-QUESTIONS = (Notice.UNRESOLVED, Notice.PRICE_MOVED, Notice.RECIPIENT_MASKED)
-MONEY_ENDS = (Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED)
+QUESTIONS = (OrderNotification.UNRESOLVED, OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED)
+MONEY_ENDS = (OrderNotification.PAID, OrderNotification.PAID_LATE, OrderNotification.SENT, OrderNotification.FAILED)
 CONVENIENCES = {"receipt", "ticket_answer"}
 EXPECTED = (DraftMoved, MethodVanished, Rejection, SettlementFailure, StoreDown, Refusal, Crash)
 
@@ -382,10 +382,12 @@ class Life(RuleBasedStateMachine):
         if order is None:
             return
         bot, what = self.bots[number], f"chat {order.chat_id}"
-        if answer == "again" and self.was_asked(order, Notice.UNRESOLVED):
+        if answer == "again" and self.was_asked(order, OrderNotification.UNRESOLVED):
             self.tried_again[order.draft_id] += 1
             self.starts(bot, what, bot.orders.try_again(order.reference), plan)
-        elif answer == "accept" and self.was_asked(order, Notice.PRICE_MOVED, Notice.RECIPIENT_MASKED):
+        elif answer == "accept" and self.was_asked(
+            order, OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED
+        ):
             self.accepted.add(order.reference)
             self.starts(bot, what, bot.orders.accept_price(order.reference), plan)
         elif answer == "drop" and self.was_asked(order, *QUESTIONS):
@@ -394,7 +396,7 @@ class Life(RuleBasedStateMachine):
         elif answer == "refresh":
             self.starts(bot, what, self.refreshes(bot, order), plan)
 
-    def was_asked(self, order: Order, *notices: Notice) -> bool:
+    def was_asked(self, order: Order, *notices: OrderNotification) -> bool:
         return bool(self.chats.about(subject_of(order), *notices))
 
     async def refreshes(self, bot: Bot, order: Order) -> None:
@@ -447,7 +449,7 @@ class Life(RuleBasedStateMachine):
                 continue
             assert head.status == "sending" or head.due_at > self.clock.now(), f"{head.kind} waits"
 
-    async def rows(self) -> list[News]:
+    async def rows(self) -> list[Notification]:
         async with self.sql.reading() as tx:
             return [row for chat in (EMMA, SARI, OSCAR) for row in await tx.outbox.to_tell_in(chat)]
 
@@ -521,7 +523,9 @@ class Life(RuleBasedStateMachine):
     async def file_for(self, who: int) -> None:
         now, number = self.clock.now(), len(self.chats.messages)
         async with self.sql.transaction() as tx:
-            row = News(chat_id=who, subject="ticket:T", kind=f"ticket_answer:{number}", due_at=now, created_at=now)
+            row = Notification(
+                chat_id=who, subject="ticket:T", kind=f"ticket_answer:{number}", due_at=now, created_at=now
+            )
             await tx.outbox.add([row])
 
     # what an agent does
@@ -611,9 +615,9 @@ class Life(RuleBasedStateMachine):
             if paying and self.paying.get(message.id) != paying:
                 self.check_payable(message, paying)
                 self.paying[message.id] = paying
-            if message.notice == Notice.EXPIRED:
+            if message.notice == OrderNotification.EXPIRED:
                 self.check_expired(message)
-            if message.notice == Notice.FAILED:
+            if message.notice == OrderNotification.FAILED:
                 self.check_failed(message)
             self.check_repeated(message)
 
@@ -679,7 +683,7 @@ class Life(RuleBasedStateMachine):
     def check_repeated(self, message: Message) -> None:
         """One copy of a message may come unmarked; all others say that they may be repetitions."""
         mark = text("news.again")
-        if message.notice in {"ticket_answer", Notice.CARD_EDIT, Notice.INVOICE_TEXT}:
+        if message.notice in {"ticket_answer", OrderNotification.CARD_EDIT, OrderNotification.INVOICE_TEXT}:
             return
         what = (message.news.subject, message.news.kind)
         copies = [m for m in self.chats.messages if (m.news.subject, m.news.kind) == what]
@@ -760,17 +764,19 @@ class Life(RuleBasedStateMachine):
             return
         about, subject = self.chats.about, subject_of(order)
         refused = {each.kind for each in self.chats.refused if each.subject == subject}
-        told = {each.notice for each in about(subject, *Notice)} | refused
+        told = {each.notice for each in about(subject, *OrderNotification)} | refused
         state, truth = self.service.records[order.service_id or ""].state, self.paid_at(order)
         if truth:
             assert told & set(MONEY_ENDS), f"nothing told of the payment of {order.reference}"
         if state == "COMPLETED":
-            assert Notice.SENT in told
+            assert OrderNotification.SENT in told
         elif state == "FAILED":
-            assert told & {Notice.FAILED, *(() if truth else (Notice.EXPIRED,))}
-            assert not truth or about(subject, Notice.STAFF_FAILED) or Notice.STAFF_FAILED in refused
+            assert told & {OrderNotification.FAILED, *(() if truth else (OrderNotification.EXPIRED,))}
+            assert (
+                not truth or about(subject, OrderNotification.STAFF_FAILED) or OrderNotification.STAFF_FAILED in refused
+            )
         elif not truth and order.expires_at:
-            assert Notice.EXPIRED in told
+            assert OrderNotification.EXPIRED in told
 
     async def events(self, order: Order) -> Any:
         async with self.sql.reading() as tx:
@@ -779,7 +785,7 @@ class Life(RuleBasedStateMachine):
     def is_taken_down(self, order: Order) -> None:
         """What was sent once is taken away; of copies, the bot knows where one is."""
         if order.is_paid or order.is_ended or order.phase is Phase.DONE or order.is_expired(self.clock.now()):
-            for notice in (Notice.INVOICE, Notice.INVOICE_TEXT):
+            for notice in (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT):
                 copies = self.chats.about(subject_of(order), notice)
                 left = [each for each in copies if each.is_known and not each.is_gone and each.pays()]
                 assert len(left) <= max(len(copies) - 1, 0), f"{order.reference} can still be paid in the chat"

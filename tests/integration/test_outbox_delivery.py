@@ -11,9 +11,9 @@ import pytest
 from bot.infra.db.database import SqlStore
 from bot.infra.db.ports import RowUnreadable, StoreDown
 from bot.infra.outbox.delivery import MISTAKES_FORGIVEN, OutboxDelivery
-from bot.infra.outbox.model import TellLater, Told, Untellable
-from bot.orders.order import Notice
-from bot.users.model import News, NewsStatus, Person
+from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.orders.order import OrderNotification
+from bot.users.model import Notification, NotificationStatus, Person
 from tests.integration.order_world import EMMA, SARI, Ears, House
 from tests.keys import VAULT
 from tests.waiting import PATIENCE
@@ -21,7 +21,9 @@ from tests.waiting import PATIENCE
 
 async def queue(house: House, *kinds: str, chat_id: int = EMMA) -> None:
     now = house.clock.now()
-    rows = [News(chat_id=chat_id, subject="order:R2345AB", kind=kind, due_at=now, created_at=now) for kind in kinds]
+    rows = [
+        Notification(chat_id=chat_id, subject="order:R2345AB", kind=kind, due_at=now, created_at=now) for kind in kinds
+    ]
     async with house.sql.transaction() as tx:
         await tx.outbox.add(rows)
 
@@ -38,7 +40,7 @@ class SlowEars(Ears):
         self.gates: dict[int, asyncio.Event] = {}
         self.begun = asyncio.Event()
 
-    async def tell(self, news: News) -> Told | TellLater | Untellable:
+    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
         self.begun.set()
         if news.chat_id in self.gates:
             await self.gates[news.chat_id].wait()
@@ -63,7 +65,7 @@ async def test_the_same_news_twice_is_told_once(house: House) -> None:
 async def test_what_is_postponed_holds_back_what_follows_it_in_its_chat_alone(house: House) -> None:
     await queue(house, "paid", "sent")
     await queue(house, "paid", chat_id=SARI)
-    house.ears.outcomes[EMMA].append(TellLater(30))
+    house.ears.outcomes[EMMA].append(RetryLater(30))
     await house.tells()
     assert heard(house) == [(SARI, "paid", False)]
     house.clock.passes(seconds=29)
@@ -76,7 +78,7 @@ async def test_what_is_postponed_holds_back_what_follows_it_in_its_chat_alone(ho
 
 async def test_a_wait_that_telegram_asks_for_is_waited_out_however_long(house: House) -> None:
     await queue(house, "paid")
-    house.ears.outcomes[EMMA].append(TellLater(7200))
+    house.ears.outcomes[EMMA].append(RetryLater(7200))
     await house.tells()
     async with house.store.reading() as tx:
         assert await tx.outbox.next_due() == house.clock.now() + timedelta(hours=2)
@@ -84,7 +86,7 @@ async def test_a_wait_that_telegram_asks_for_is_waited_out_however_long(house: H
 
 async def test_failures_are_repeated_later_and_later_and_never_given_up(house: House) -> None:
     await queue(house, "paid")
-    house.ears.outcomes[EMMA].extend([TellLater(1)] * 60)
+    house.ears.outcomes[EMMA].extend([RetryLater(1)] * 60)
     waits = []
     while house.ears.outcomes[EMMA]:
         await house.tells()
@@ -101,11 +103,11 @@ async def test_failures_are_repeated_later_and_later_and_never_given_up(house: H
 
 async def test_a_message_that_may_have_arrived_is_repeated_late_and_says_so(house: House) -> None:
     await queue(house, "paid")
-    house.ears.outcomes[EMMA].extend([TellLater(1, maybe_told=True), TellLater(1)])
+    house.ears.outcomes[EMMA].extend([RetryLater(1, maybe_told=True), RetryLater(1)])
     await house.tells()
     house.clock.passes(seconds=14)
     await house.tells()
-    assert list(house.ears.outcomes[EMMA]) == [TellLater(1)], "it is not tried before"
+    assert list(house.ears.outcomes[EMMA]) == [RetryLater(1)], "it is not tried before"
     house.clock.passes(seconds=1)
     await house.tells()
     house.clock.passes(seconds=10)
@@ -116,7 +118,7 @@ async def test_a_message_that_may_have_arrived_is_repeated_late_and_says_so(hous
 async def test_a_blocked_chat_is_given_up_without_disturbing_the_others(house: House) -> None:
     await queue(house, "paid", "sent")
     await queue(house, "paid", "sent", chat_id=SARI)
-    house.ears.outcomes[EMMA].append(Untellable("blocked", whole_chat=True))
+    house.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
     await house.tells()
     assert heard(house) == [(SARI, "paid", False), (SARI, "sent", False)]
     async with house.store.reading() as tx:
@@ -125,7 +127,7 @@ async def test_a_blocked_chat_is_given_up_without_disturbing_the_others(house: H
 
 async def test_a_chat_that_opens_again_hears_what_is_new(house: House) -> None:
     await queue(house, "paid")
-    house.ears.outcomes[EMMA].append(Untellable("blocked", whole_chat=True))
+    house.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
     await house.tells()
     await queue(house, "sent")
     await house.tells()
@@ -134,7 +136,7 @@ async def test_a_chat_that_opens_again_hears_what_is_new(house: House) -> None:
 
 async def test_a_message_that_telegram_refuses_is_skipped(house: House) -> None:
     await queue(house, "paid", "sent")
-    house.ears.outcomes[EMMA].append(Untellable("can't parse entities"))
+    house.ears.outcomes[EMMA].append(Undeliverable("can't parse entities"))
     await house.tells()
     assert house.ears.kinds() == ["sent"]
 
@@ -222,12 +224,18 @@ async def test_news_that_can_never_be_told_does_not_silence_its_chat_for_good(ho
         await house.tells()
         house.clock.passes(minutes=5)
     assert house.ears.kinds() == ["sent"]
-    assert await left(house) == {NewsStatus.UNDELIVERABLE: 1, NewsStatus.TOLD: 1}
+    assert await left(house) == {NotificationStatus.UNDELIVERABLE: 1, NotificationStatus.TOLD: 1}
 
 
 @pytest.mark.parametrize(
     "then",
-    [[], [KeyError("a name")] * (MISTAKES_FORGIVEN - 1), [TellLater(0)], [Untellable("too long")], [RowUnreadable()]],
+    [
+        [],
+        [KeyError("a name")] * (MISTAKES_FORGIVEN - 1),
+        [RetryLater(0)],
+        [Undeliverable("too long")],
+        [RowUnreadable()],
+    ],
     ids=["told", "forgiven", "postponed", "refused", "unreadable"],
 )
 async def test_no_mistake_is_remembered_of_a_message_that_is_done_with(house: House, then: list[Any]) -> None:
@@ -245,20 +253,20 @@ async def test_no_mistake_is_remembered_of_a_message_that_is_done_with(house: Ho
 
 
 async def test_no_mistake_is_remembered_of_a_chat_that_cannot_be_reached(house: House) -> None:
-    await queue(house, Notice.RECEIPT)
+    await queue(house, OrderNotification.RECEIPT)
     house.ears.outcomes[EMMA].append(KeyError("a name"))
     await house.tells()
     await queue(house, "paid")
-    house.ears.outcomes[EMMA].append(Untellable("blocked", whole_chat=True))
+    house.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
     await house.tells()
-    assert await left(house) == {NewsStatus.UNDELIVERABLE: 2}
+    assert await left(house) == {NotificationStatus.UNDELIVERABLE: 2}
     assert not house.delivery._mistakes
 
 
 async def left(house: House) -> dict[str, int]:
     async with house.sql.reading() as tx:
         rows: Any = await tx.outbox._connection.exec_driver_sql("select status, count(*) from outbox group by status")
-        return {NewsStatus(row[0]): row[1] for row in rows}
+        return {NotificationStatus(row[0]): row[1] for row in rows}
 
 
 async def test_a_database_that_is_away_while_telling_is_no_reason_to_give_up(house: House) -> None:
@@ -314,7 +322,7 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(house: House
     pauses: list[float] = []
 
     class Outage(Ears):
-        async def tell(self, news: News) -> Told | TellLater | Untellable:
+        async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
             store.outages = 9 if news.kind == "invoice" else 0
             return await super().tell(news)
 
@@ -322,7 +330,7 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(house: House
         pauses.append(seconds)
 
     ears, followed = Outage(house.clock), list[str]()
-    ears.outcomes[EMMA].extend([Told(41), Told(42)])
+    ears.outcomes[EMMA].extend([Sent(41), Sent(42)])
 
     async def follows(*_: object) -> None:
         followed.append("invoice")
@@ -352,7 +360,7 @@ async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(
         house.clock.passes(seconds=60)
         await delivery.recover()
     assert heard(house) == [(EMMA, "paid", False), (EMMA, "sent", False)]
-    assert await left(house) == {NewsStatus.TOLD: 2}
+    assert await left(house) == {NotificationStatus.TOLD: 2}
     async with house.store.reading() as tx:
         assert await tx.people.get(7) is None, "half of what follows was kept"
 
@@ -361,7 +369,7 @@ async def test_whoever_waits_for_room_is_told_of_each_end(house: House) -> None:
     ends: list[None] = []
     delivery = OutboxDelivery(house.store, house.ears, house.clock, on_room=lambda: ends.append(None))
     await queue(house, "paid")
-    house.ears.outcomes[EMMA].append(TellLater(1))
+    house.ears.outcomes[EMMA].append(RetryLater(1))
     await delivery.start_due()
     await delivery.settle()
     assert len(ends) == 1

@@ -9,7 +9,7 @@ import pytest
 from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, Amount
-from bot.orders.order import Notice, Phase
+from bot.orders.order import OrderNotification, Phase
 from bot.orders.placement.service import DraftMoved, MethodVanished
 from bot.rates.quote import Quote
 from bot.settlement.model import KeyRefused, OutOfReach, Refused, ServiceDown
@@ -21,7 +21,7 @@ async def test_a_confirmed_draft_becomes_an_order_whose_invoice_is_shown(house: 
     order = await house.place()
     await house.tells()
     assert (order.phase, order.service_id, order.sats, order.idr) == (Phase.OPEN, "svc-1", 14_706, 250_000)
-    assert house.ears.kinds() == [Notice.INVOICE, Notice.CARD]
+    assert house.ears.kinds() == [OrderNotification.INVOICE, OrderNotification.CARD]
     assert house.ears.shown() == [service.records["svc-1"].bolt11]
     assert order.expires_at == house.clock.now() + service.expiry
 
@@ -146,9 +146,9 @@ async def test_what_the_service_refuses_is_told_once_with_its_reason_kept_for_st
     order = await house.place()
     await house.tells()
     assert (order.phase, order.refusal) == (Phase.REFUSED, "recipientDetails must be digits")
-    assert house.ears.kinds() == [Notice.REFUSED]
+    assert house.ears.kinds() == [OrderNotification.REFUSED]
     await house.reconciles(after=120)
-    assert house.ears.kinds() == [Notice.REFUSED]
+    assert house.ears.kinds() == [OrderNotification.REFUSED]
 
 
 @pytest.mark.parametrize("failure", [OutOfReach(), KeyRefused()])
@@ -158,7 +158,7 @@ async def test_a_post_that_surely_made_nothing_is_said_to_have_failed(
     service.places.append(failure)
     assert (await house.place()).phase is Phase.REFUSED
     await house.tells()
-    assert house.ears.kinds() == [Notice.REFUSED]
+    assert house.ears.kinds() == [OrderNotification.REFUSED]
 
 
 async def test_the_person_does_not_wait_for_the_service(house: House, service: FakeSettlement) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.infra.db.ports import StoreDown
-from bot.orders.order import Notice, Order, Phase
+from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.tracking import poller
 from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SlowDown
 from tests.integration.order_world import EMMA, OSCAR, House
@@ -32,7 +32,7 @@ async def test_a_change_is_told_with_the_next_look(house: House, service: FakeSe
     await orders(house, 1)
     service.becomes("svc-1", "LN_INVOICE_PAID")
     await house.polls()
-    assert Notice.PAID in house.ears.kinds()
+    assert OrderNotification.PAID in house.ears.kinds()
 
 
 async def test_many_are_seen_by_one_list_call(house: House, service: FakeSettlement) -> None:
@@ -123,13 +123,13 @@ async def test_a_refused_key_stops_everything_at_once_and_operators_hear_of_it_o
     pauses = [await house.polls(after=0 if index else 5) for index in range(8)]
     assert len(service.calls) == 8
     assert pauses == [5, 10, 20, 40, 80, 160, 300, 300]
-    assert house.ears.kinds(OSCAR) == [Notice.STAFF_KEY_REFUSED]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_KEY_REFUSED]
     service.reads.clear()
     await house.polls()
-    assert house.ears.kinds(OSCAR) == [Notice.STAFF_KEY_REFUSED, Notice.STAFF_KEY_WORKS]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS]
     service.reads.append(KeyRefused())
     assert await house.polls() == 5
-    assert house.ears.kinds(OSCAR)[2:] == [Notice.STAFF_KEY_REFUSED]
+    assert house.ears.kinds(OSCAR)[2:] == [OrderNotification.STAFF_KEY_REFUSED]
 
 
 async def test_no_request_follows_a_refusal_though_others_waited_for_their_turn(
@@ -237,4 +237,4 @@ async def test_a_404_is_an_answer_that_shows_the_key_taken(house: House, service
     service.reads.extend([KeyRefused(), OrderNotFound()])
     await house.polls()
     await house.polls()
-    assert house.ears.kinds(OSCAR) == [Notice.STAFF_KEY_REFUSED, Notice.STAFF_KEY_WORKS]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS]

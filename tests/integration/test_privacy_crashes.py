@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.orders.notifications import FAREWELL
-from bot.orders.order import Notice
+from bot.orders.order import OrderNotification
 from bot.users.model import Person
 from bot.users.privacy import Privacy
 from tests.contract.on_disk import found_in
@@ -17,7 +17,7 @@ from tests.unit.fake_settlement import FakeSettlement, MovedClock
 
 
 @dataclass
-class Leaving:
+class Departure:
     """Emma has paid and wishes to be forgotten; then her order completes."""
 
     file: str
@@ -74,7 +74,7 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
     while True:
         path = tmp_path / f"{at}.db"
         shutil.copy(empty_file, path)
-        leaving, fuse = Leaving(f"sqlite:///{path}", FakeSettlement(MovedClock())), Fuse(at)
+        leaving, fuse = Departure(f"sqlite:///{path}", FakeSettlement(MovedClock())), Fuse(at)
         await leaving.begins()
         first = leaving.house(fuse)
         with suppress(Crash):
@@ -94,9 +94,9 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
     assert at > 8
 
 
-async def ends_well(leaving: Leaving, house: House, told_as: str) -> None:
+async def ends_well(leaving: Departure, house: House, told_as: str) -> None:
     kinds = [each.notice for each in leaving.heard]
-    assert kinds.index(Notice.SENT) < kinds.index(FAREWELL), told_as
+    assert kinds.index(OrderNotification.SENT) < kinds.index(FAREWELL), told_as
     farewells = [each.maybe_told for each in leaving.heard if each.kind == FAREWELL]
     assert farewells in ([False], [False, True], [True]), told_as
     async with house.store.reading() as tx:

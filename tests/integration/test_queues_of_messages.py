@@ -7,17 +7,17 @@ import pytest
 from sqlalchemy import text
 
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import ChatMoved, TellLater, Told, Untellable
+from bot.infra.outbox.model import ChatMoved, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.refused_messages import hooks
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.orders.notifications import EXTRA_TRIES, news_of, queue_of
-from bot.orders.order import Notice, Order
-from bot.orders.rendering import ChatTeller
+from bot.orders.order import Order, OrderNotification
+from bot.orders.rendering import OrderRenderer
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.help import Help
-from bot.staff.roles import SupportRoom
-from bot.support.tickets.notifications import ToPerson, ToRoom
-from bot.users.model import News, NewsStatus, Person, Queue
+from bot.staff.roles import StaffChat
+from bot.support.tickets.notifications import ToStaffChat, ToUser
+from bot.users.model import Notification, NotificationStatus, Person, Queue
 from tests.integration.order_world import EMMA, OSCAR, House
 from tests.unit.every_screen import TRANSLATIONS
 
@@ -33,20 +33,22 @@ async def tells(house: House) -> None:
 
 async def queue(house: House, *kinds: str) -> None:
     now = house.clock.now()
-    rows = [News(chat_id=EMMA, subject="order:R2345AB", kind=kind, due_at=now, created_at=now) for kind in kinds]
+    rows = [
+        Notification(chat_id=EMMA, subject="order:R2345AB", kind=kind, due_at=now, created_at=now) for kind in kinds
+    ]
     async with house.sql.transaction() as tx:
         await tx.outbox.add(rows)
 
 
 def test_each_kind_of_message_has_one_queue() -> None:
-    extra = {Notice.RECEIPT, Notice.TAKE_DOWN_PICTURE}
+    extra = {OrderNotification.RECEIPT, OrderNotification.TAKE_DOWN_PICTURE}
     assert {queue_of("order:ABC2345", notice) for notice in extra} == {Queue.EXTRA}
     assert queue_of("rate:1", "daily") is Queue.RATE
-    money = set(Notice) - extra
+    money = set(OrderNotification) - extra
     assert {queue_of("order:ABC2345", notice) for notice in money} == {Queue.MONEY}
-    talk = [*ToRoom, *(kind for kind in ToPerson if kind is not ToPerson.OPENED)]
+    talk = [*ToStaffChat, *(kind for kind in ToUser if kind is not ToUser.OPENED)]
     assert {queue_of("ticket:T-22222", f"{kind}:1") for kind in talk} == {Queue.EXTRA}
-    assert queue_of("ticket:T-22222", ToPerson.OPENED) is Queue.MONEY
+    assert queue_of("ticket:T-22222", ToUser.OPENED) is Queue.MONEY
 
 
 class FailingPictures:
@@ -55,49 +57,51 @@ class FailingPictures:
     def __init__(self, house: House) -> None:
         self._house, self.tries = house, 0
 
-    async def tell(self, news: News) -> Told | TellLater | Untellable:
-        if news.kind == Notice.RECEIPT:
+    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
+        if news.kind == OrderNotification.RECEIPT:
             self.tries += 1
-            return TellLater(0)
+            return RetryLater(0)
         return await self._house.ears.tell(news)
 
 
 async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(house: House) -> None:
     failing = FailingPictures(house)
     house.delivery = OutboxDelivery(house.store, failing, house.clock)
-    await queue(house, Notice.RECEIPT)
+    await queue(house, OrderNotification.RECEIPT)
     await tells(house)
-    await queue(house, Notice.UNRESOLVED, Notice.PAID)
+    await queue(house, OrderNotification.UNRESOLVED, OrderNotification.PAID)
     await tells(house)
-    assert house.ears.kinds() == [Notice.UNRESOLVED, Notice.PAID]
+    assert house.ears.kinds() == [OrderNotification.UNRESOLVED, OrderNotification.PAID]
     for _ in range(EXTRA_TRIES * 2):
         house.clock.passes(minutes=15)
         await tells(house)
     assert failing.tries == EXTRA_TRIES
     async with house.store.reading() as tx:
-        (receipt,) = [news for news in await tx.outbox.of_subject("order:R2345AB") if news.kind == Notice.RECEIPT]
-    assert receipt.status is NewsStatus.UNDELIVERABLE
+        (receipt,) = [
+            news for news in await tx.outbox.of_subject("order:R2345AB") if news.kind == OrderNotification.RECEIPT
+        ]
+    assert receipt.status is NotificationStatus.UNDELIVERABLE
 
 
 async def test_a_message_about_money_is_tried_for_ever(house: House) -> None:
-    house.ears.outcomes[EMMA].extend([TellLater(0)] * 60)
-    await queue(house, Notice.PAID)
+    house.ears.outcomes[EMMA].extend([RetryLater(0)] * 60)
+    await queue(house, OrderNotification.PAID)
     for _ in range(61):
         await tells(house)
         house.clock.passes(minutes=15)
-    assert house.ears.kinds() == [Notice.PAID]
+    assert house.ears.kinds() == [OrderNotification.PAID]
 
 
-@pytest.mark.parametrize("kind", [Notice.INVOICE, Notice.PAID, Notice.FAILED])
+@pytest.mark.parametrize("kind", [OrderNotification.INVOICE, OrderNotification.PAID, OrderNotification.FAILED])
 async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_shown_at_the_next_visit(
-    house: House, kind: Notice
+    house: House, kind: OrderNotification
 ) -> None:
     async with house.sql.transaction() as tx:
         await tx.people.save(Person(id=EMMA, created_at=house.clock.now()))
     order = await house.place()
     await house.tells()
     house.delivery = telling(house)
-    house.ears.outcomes[EMMA].append(Untellable("Bad Request: message is too long"))
+    house.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
     async with house.sql.transaction() as tx:
         (piece,) = news_of(order, (kind,), house.clock.now())
         await tx.outbox.add([replace(piece, kind=f"{kind}:again")])
@@ -112,8 +116,8 @@ async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_sh
 
 async def test_a_user_who_blocked_the_bot_is_no_alarm(house: House) -> None:
     house.delivery = telling(house)
-    house.ears.outcomes[EMMA].append(Untellable("blocked", whole_chat=True))
-    await queue(house, Notice.PAID)
+    house.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
+    await queue(house, OrderNotification.PAID)
     await tells(house)
     async with house.store.reading() as tx:
         assert await tx.alarms.open() == ()
@@ -121,20 +125,20 @@ async def test_a_user_who_blocked_the_bot_is_no_alarm(house: House) -> None:
 
 async def test_an_invoice_without_its_picture_is_an_alarm(house: House) -> None:
     house.delivery = telling(house)
-    house.ears.outcomes[EMMA].append(Told(7, without_picture=True))
-    await queue(house, Notice.PAID)
+    house.ears.outcomes[EMMA].append(Sent(7, without_picture=True))
+    await queue(house, OrderNotification.PAID)
     await tells(house)
     async with house.store.reading() as tx:
         assert [alarm.kind for alarm in await tx.alarms.open()] == [AlarmKind.PICTURE_REFUSED]
 
 
-def teller(house: House, telegram: object) -> ChatTeller:
-    return ChatTeller(
+def teller(house: House, telegram: object) -> OrderRenderer:
+    return OrderRenderer(
         store=house.store,
         messenger=cast("Messenger", telegram),
         translations=TRANSLATIONS,
         clock=house.clock,
-        help_desk=Help(SupportRoom(0, frozenset())),
+        help_desk=Help(StaffChat(0, frozenset())),
         receipts=cast("Any", None),
         default_locale="en",
     )
@@ -159,11 +163,11 @@ async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(hous
     async with house.sql._writer.begin() as connection:
         await connection.execute(text("UPDATE people SET phrase = 's1.no.key'"))
     order, telegram = await house.place(), Sending()
-    (news,) = news_of(order, (Notice.PAID,), house.clock.now())
-    assert await teller(house, telegram).tell(news) == Told(1)
+    (news,) = news_of(order, (OrderNotification.PAID,), house.clock.now())
+    assert await teller(house, telegram).tell(news) == Sent(1)
     assert order.reference in telegram.texts[0]
     house.delivery = telling(house)
-    house.ears.outcomes[EMMA].append(Untellable("Bad Request: message is too long"))
+    house.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
     await tells(house)
     async with house.store.reading() as tx:
         assert [alarm.kind for alarm in await tx.alarms.open()] == [AlarmKind.MESSAGE_REFUSED]
@@ -211,15 +215,18 @@ async def old_invoice(house: House, *, paid: bool = False) -> Order:
         kept = await tx.orders.save(replace(order, paid_at=house.clock.now() if paid else None))
         assert kept is not None
         await tx.outbox.add(
-            [replace(each, message_id=40) for each in news_of(kept, (Notice.INVOICE_TEXT,), house.clock.now())]
+            [
+                replace(each, message_id=40)
+                for each in news_of(kept, (OrderNotification.INVOICE_TEXT,), house.clock.now())
+            ]
         )
-        await tx.outbox.replace_message(f"order:{order.reference}", Notice.INVOICE, EMMA, 41)
+        await tx.outbox.replace_message(f"order:{order.reference}", OrderNotification.INVOICE, EMMA, 41)
     return kept
 
 
 async def takes_down(
-    house: House, order: Order, telegram: OldMessages, notice: Notice = Notice.TAKE_DOWN
-) -> Told | TellLater | Untellable | ChatMoved:
+    house: House, order: Order, telegram: OldMessages, notice: OrderNotification = OrderNotification.TAKE_DOWN
+) -> Sent | RetryLater | Undeliverable | ChatMoved:
     (news,) = news_of(order, (notice,), house.clock.now())
     return await teller(house, telegram).tell(news)
 
@@ -227,7 +234,7 @@ async def takes_down(
 async def pictures_queued(house: House, order: Order) -> list[Queue]:
     async with house.store.reading() as tx:
         queued = await tx.outbox.of_subject(f"order:{order.reference}")
-    return [queue_of(news.subject, news.kind) for news in queued if news.kind == Notice.TAKE_DOWN_PICTURE]
+    return [queue_of(news.subject, news.kind) for news in queued if news.kind == OrderNotification.TAKE_DOWN_PICTURE]
 
 
 @pytest.mark.parametrize(("paid", "are_old"), [(False, True), (True, True), (True, False)])
@@ -238,7 +245,7 @@ async def test_an_invoice_that_cannot_be_deleted_any_more_is_edited_with_its_tex
 ) -> None:
     order = await old_invoice(house, paid=paid)
     telegram = OldMessages({41}, are_old=are_old)
-    assert await takes_down(house, order, telegram) == Told()
+    assert await takes_down(house, order, telegram) == Sent()
     assert set(telegram.edited) == ({40, 41} if are_old else set()), "what is gone needs no edit"
     assert all(order.reference in text and "lnbcrt" not in text for text in telegram.edited.values())
     assert await pictures_queued(house, order) == ([Queue.EXTRA] if are_old else [])
@@ -247,30 +254,30 @@ async def test_an_invoice_that_cannot_be_deleted_any_more_is_edited_with_its_tex
 async def test_the_qr_code_of_an_invoice_that_cannot_be_deleted_any_more_is_replaced(house: House) -> None:
     order = await old_invoice(house)
     telegram = OldMessages({41})
-    assert await takes_down(house, order, telegram, Notice.TAKE_DOWN_PICTURE) == Told()
+    assert await takes_down(house, order, telegram, OrderNotification.TAKE_DOWN_PICTURE) == Sent()
     assert telegram.replaced == {41}
 
 
 async def test_an_old_invoice_whose_new_picture_keeps_failing_holds_up_nothing(house: House) -> None:
     order = await old_invoice(house, paid=True)
     telegram = OldMessages({41}, new_pictures=TryLater(3))
-    assert await takes_down(house, order, telegram) == Told(), "that the payment has arrived comes right behind it"
-    assert isinstance(await takes_down(house, order, telegram, Notice.TAKE_DOWN_PICTURE), TellLater)
+    assert await takes_down(house, order, telegram) == Sent(), "that the payment has arrived comes right behind it"
+    assert isinstance(await takes_down(house, order, telegram, OrderNotification.TAKE_DOWN_PICTURE), RetryLater)
 
 
 async def test_an_old_invoice_whose_new_picture_is_refused_loses_its_text_and_buttons(house: House) -> None:
     order = await old_invoice(house)
     telegram = OldMessages({41}, new_pictures=Invalid("IMAGE_PROCESS_FAILED"))
-    assert await takes_down(house, order, telegram) == Told()
+    assert await takes_down(house, order, telegram) == Sent()
     assert set(telegram.edited) == {40, 41}
 
 
 async def test_a_receipt_comes_after_the_message_that_the_rupiah_were_sent(house: House) -> None:
-    house.ears.outcomes[EMMA].append(TellLater(30))
-    await queue(house, Notice.SENT, Notice.RECEIPT)
+    house.ears.outcomes[EMMA].append(RetryLater(30))
+    await queue(house, OrderNotification.SENT, OrderNotification.RECEIPT)
     await tells(house)
     assert house.ears.kinds() == []
     house.clock.passes(seconds=30)
     await tells(house)
     await tells(house)
-    assert house.ears.kinds() == [Notice.SENT, Notice.RECEIPT]
+    assert house.ears.kinds() == [OrderNotification.SENT, OrderNotification.RECEIPT]

@@ -11,15 +11,15 @@ import pytest
 
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OF_RATE_AT_ONCE, OutboxDelivery
-from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.model import RateAlert
-from bot.rates.notifications import ALERT, DAILY, RateNews
+from bot.rates.notifications import ALERT, DAILY, RateNotifications
 from bot.rates.quote import Quote
-from bot.rates.rendering import QuoteNews
+from bot.rates.rendering import QuoteRenderer
 from bot.rates.subscriptions import AlertWish, Subscribing
-from bot.users.model import News, Person, Queue
+from bot.users.model import Notification, Person, Queue
 from tests.integration.order_world import EMMA, House
 from tests.integration.test_outbox_delivery import SlowEars
 from tests.texts import readable, says, text
@@ -53,7 +53,7 @@ class Listening(SlowEars):
         super().__init__(house)
         self.of_money = asyncio.Event()
 
-    async def tell(self, news: News) -> Told | TellLater | Untellable:
+    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
         outcome = await super().tell(news)
         if news.kind == "paid":
             self.of_money.set()
@@ -69,9 +69,9 @@ class Reader:
     phone: Phone
     subscribing: Subscribing
 
-    async def reads(self, news: News) -> Told | object:
+    async def reads(self, news: Notification) -> Sent | object:
         messenger = cast("Messenger", self.phone)
-        tell = QuoteNews(self.house.store, messenger, self.house.clock).tellers()[news.kind]
+        tell = QuoteRenderer(self.house.store, messenger, self.house.clock).tellers()[news.kind]
         return await tell(news, self.person, ENGLISH)
 
 
@@ -85,10 +85,10 @@ async def emma(house: House) -> Reader:
 
 
 @pytest.fixture
-async def told(emma: Reader) -> dict[str, News]:
+async def told(emma: Reader) -> dict[str, Notification]:
     """A daily quote and an alert as the outbox hands them over, at eight in the morning."""
     house = emma.house
-    news = RateNews(house.store, house.market, house.clock)
+    news = RateNotifications(house.store, house.market, house.clock)
     house.clock.at = EIGHT
     await news.check(Quote(Decimal(1_800_000_000), EIGHT))
     await news.tell_due()
@@ -101,9 +101,11 @@ async def told(emma: Reader) -> dict[str, News]:
     return found
 
 
-async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(emma: Reader, told: dict[str, News]) -> None:
+async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(
+    emma: Reader, told: dict[str, Notification]
+) -> None:
     for kind in (DAILY, ALERT):
-        assert await emma.reads(told[kind]) == Told()
+        assert await emma.reads(told[kind]) == Sent()
     daily, alert = emma.phone.taken
     assert (daily["lane"], daily["silent"], alert["lane"], alert["silent"]) == ("bulk", False, "talk", False)
     assert says(daily["text"], "subscription.daily_rate", rate=ENGLISH.rate(RATE))
@@ -113,7 +115,7 @@ async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(emma: Reade
     assert {row[-1].data for row in (daily["buttons"][-1], alert["buttons"][-1])} == {"sub:end"}
 
 
-async def test_at_night_it_comes_without_a_sound(emma: Reader, told: dict[str, News]) -> None:
+async def test_at_night_it_comes_without_a_sound(emma: Reader, told: dict[str, Notification]) -> None:
     emma.house.clock.at = EIGHT.replace(hour=23)  # six in the morning, in Jakarta
     await emma.reads(told[ALERT])
     assert emma.phone.taken[0]["silent"]
@@ -122,31 +124,37 @@ async def test_at_night_it_comes_without_a_sound(emma: Reader, told: dict[str, N
     assert not emma.phone.taken[1]["silent"]
 
 
-async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(emma: Reader, told: dict[str, News]) -> None:
+async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(
+    emma: Reader, told: dict[str, Notification]
+) -> None:
     for kind in (DAILY, ALERT):
         await emma.reads(replace(told[kind], maybe_told=True))
     assert [message["lane"] for message in emma.phone.taken] == ["talk"]
     assert text("news.again") in emma.phone.taken[0]["text"]
 
 
-async def test_a_daily_quote_that_comes_through_too_late_is_dropped(emma: Reader, told: dict[str, News]) -> None:
+async def test_a_daily_quote_that_comes_through_too_late_is_dropped(
+    emma: Reader, told: dict[str, Notification]
+) -> None:
     emma.house.clock.passes(hours=2, seconds=1)
-    assert await emma.reads(told[DAILY]) == Told()
+    assert await emma.reads(told[DAILY]) == Sent()
     assert emma.phone.taken == []
 
 
-async def test_whoever_has_stopped_or_wishes_to_be_forgotten_reads_nothing(emma: Reader, told: dict[str, News]) -> None:
+async def test_whoever_has_stopped_or_wishes_to_be_forgotten_reads_nothing(
+    emma: Reader, told: dict[str, Notification]
+) -> None:
     leaving = replace(emma, person=replace(emma.person, delete_asked_at=EIGHT))
-    assert await leaving.reads(told[DAILY]) == Told()
+    assert await leaving.reads(told[DAILY]) == Sent()
     await emma.subscribing.stop(EMMA)
     for kind in (DAILY, ALERT):
-        assert await emma.reads(told[kind]) == Told()
+        assert await emma.reads(told[kind]) == Sent()
     assert emma.phone.taken == []
 
 
-async def test_one_who_has_blocked_the_bot_is_out_of_reach(emma: Reader, told: dict[str, News]) -> None:
+async def test_one_who_has_blocked_the_bot_is_out_of_reach(emma: Reader, told: dict[str, Notification]) -> None:
     emma.phone.outcome = Unreachable("blocked")
-    assert await emma.reads(told[DAILY]) == Untellable("blocked", whole_chat=True)
+    assert await emma.reads(told[DAILY]) == Undeliverable("blocked", whole_chat=True)
 
 
 async def test_a_slow_crowd_of_it_holds_up_no_news_of_money(house: House) -> None:
@@ -158,7 +166,7 @@ async def test_a_slow_crowd_of_it_holds_up_no_news_of_money(house: House) -> Non
         rows = [(chat_id, "rate:daily:x", DAILY) for chat_id in crowd] + [(9_999, "order:R2345AB", "paid")]
         await tx.outbox.add(
             [
-                News(chat_id=chat_id, subject=subject, kind=kind, due_at=now, created_at=now)
+                Notification(chat_id=chat_id, subject=subject, kind=kind, due_at=now, created_at=now)
                 for chat_id, subject, kind in rows
             ]
         )

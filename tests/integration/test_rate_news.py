@@ -7,13 +7,13 @@ from decimal import Decimal
 import pytest
 
 from bot.infra.db.ports import StoreDown
-from bot.infra.outbox.model import Untellable
-from bot.rates.notifications import ALERT, AT_ONCE, DAILY, RateNews
+from bot.infra.outbox.model import Undeliverable
+from bot.rates.notifications import ALERT, AT_ONCE, DAILY, RateNotifications
 from bot.rates.quote import Quote, payload_of, quote_in
 from bot.rates.subscription_worker import LOOK_EVERY_SECONDS, SOON_SECONDS, SubscriptionsWorker
 from bot.rates.subscriptions import MOST_ALERTS, AlertWish, Subscribing
 from bot.settlement.model import ServiceDown
-from bot.users.model import News, Person, Queue
+from bot.users.model import Notification, Person, Queue
 from tests.integration.order_world import EMMA, SARI, House
 from tests.unit.fake_settlement import BEGINNING, RATE
 
@@ -26,7 +26,7 @@ class Town:
     """A house with those who wish to hear of the rate."""
 
     house: House
-    news: RateNews
+    news: RateNotifications
     subscribing: Subscribing
 
     async def person(self, person_id: int = EMMA, **changes: str) -> Person:
@@ -59,7 +59,7 @@ class Town:
 
 @pytest.fixture
 async def town(house: House) -> Town:
-    return Town(house, RateNews(house.store, house.market, house.clock), Subscribing(house.store, house.clock))
+    return Town(house, RateNotifications(house.store, house.market, house.clock), Subscribing(house.store, house.clock))
 
 
 def eight(day: int) -> datetime:
@@ -138,7 +138,9 @@ async def test_news_of_money_in_the_same_chat_does_not_wait_behind_it(town: Town
         (daily,) = await tx.outbox.heads(eight(1), queue=Queue.RATE)
         assert await tx.outbox.start(daily.id)
         now = eight(1)
-        await tx.outbox.add([News(chat_id=EMMA, subject="order:R2345AB", kind="paid", due_at=now, created_at=now)])
+        await tx.outbox.add(
+            [Notification(chat_id=EMMA, subject="order:R2345AB", kind="paid", due_at=now, created_at=now)]
+        )
         assert [news.kind for news in await tx.outbox.heads(now)] == ["paid"]
 
 
@@ -248,7 +250,7 @@ async def test_the_first_wish_brings_quiet_nights_and_they_can_be_changed(town: 
 async def test_whoever_cannot_be_reached_is_no_subscriber_any_more(town: Town) -> None:
     person = await town.wakes()
     assert await town.subscribing.alert(person, ABOVE)
-    town.house.ears.outcomes[EMMA].append(Untellable("bot was blocked", whole_chat=True))
+    town.house.ears.outcomes[EMMA].append(Undeliverable("bot was blocked", whole_chat=True))
     town.goes_to(eight(1))
     await town.works()
     assert (await town.subscribing.wishes(EMMA)).is_nothing

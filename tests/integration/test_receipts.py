@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.orders.notifications import reference_in
-from bot.orders.order import Notice
+from bot.orders.order import OrderNotification
 from bot.orders.receipts.service import Receipts
-from bot.users.model import News
+from bot.users.model import Notification
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.integration.order_world import Heard, House
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
@@ -32,9 +32,9 @@ class Forwarder(FusedEars):
         super().__init__(clock, fuse, chat.heard)
         self._codes = chat.codes
 
-    async def tell(self, news: News) -> Told | TellLater | Untellable:
+    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
         receipt = None
-        if news.kind == Notice.RECEIPT and self.store is not None:
+        if news.kind == OrderNotification.RECEIPT and self.store is not None:
             async with self.store.reading() as tx:
                 order = await tx.orders.get(reference_in(news.subject))
             assert order is not None
@@ -79,8 +79,8 @@ async def test_the_receipt_follows_the_news_that_it_was_sent(house: House, servi
     for state in STATES:
         service.becomes(order.service_id or "", state)
         await house.polls()
-    assert house.ears.kinds()[-2:] == [Notice.SENT, Notice.RECEIPT]
-    assert house.ears.kinds().count(Notice.RECEIPT) == 1
+    assert house.ears.kinds()[-2:] == [OrderNotification.SENT, OrderNotification.RECEIPT]
+    assert house.ears.kinds().count(OrderNotification.RECEIPT) == 1
 
 
 async def test_a_failed_order_has_no_receipt(house: House, service: FakeSettlement) -> None:
@@ -88,7 +88,7 @@ async def test_a_failed_order_has_no_receipt(house: House, service: FakeSettleme
     for state in ("LN_INVOICE_PAID", "FAILED"):
         service.becomes(order.service_id or "", state)
         await house.polls()
-    assert Notice.RECEIPT not in house.ears.kinds()
+    assert OrderNotification.RECEIPT not in house.ears.kinds()
 
 
 async def test_wherever_the_bot_is_killed_one_order_has_one_code(empty_file: Any, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ async def test_wherever_the_bot_is_killed_one_order_has_one_code(empty_file: Any
         assert chat.codes, f"killed at moment {at}"
         assert len(set(chat.codes)) == 1, f"killed at moment {at}"
         kinds = [each.notice for each in chat.heard]
-        assert kinds.index(Notice.SENT) < kinds.index(Notice.RECEIPT)
+        assert kinds.index(OrderNotification.SENT) < kinds.index(OrderNotification.RECEIPT)
         told_twice += len(chat.codes) > 1
         if fuse.left:
             break

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.order import Notice, Order, Phase
+from bot.orders.order import Order, OrderNotification, Phase
 from bot.settlement.model import Wish
 from tests.integration.order_world import EMMA, NUMBER, SARI, House, unresolved
 from tests.unit.fake_settlement import BCA, BEGINNING, BRI, GOPAY, FakeSettlement
@@ -27,7 +27,7 @@ async def test_an_unanswered_order_is_found_and_shown(house: House, service: Fak
     await house.tells()
     assert order.phase is Phase.UNKNOWN
     await house.reconciles()
-    assert house.ears.kinds() == [Notice.CHECKING, Notice.INVOICE, Notice.CARD]
+    assert house.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.INVOICE, OrderNotification.CARD]
     assert house.ears.shown() == [service.records["svc-1"].bolt11]
     assert (await house.order(order.reference)).service_id == "svc-1"
 
@@ -47,7 +47,7 @@ async def test_no_answer_is_never_posted_again_by_itself(house: House, service: 
     for _ in range(200):
         await house.reconciles(after=30)
     assert service.times("place") == 1
-    assert house.ears.kinds() == [Notice.CHECKING, Notice.UNRESOLVED]
+    assert house.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
 
 
 async def test_an_order_that_is_not_found_is_asked_about_in_time_and_not_before(
@@ -59,7 +59,7 @@ async def test_an_order_that_is_not_found_is_asked_about_in_time_and_not_before(
     assert (await house.order(order.reference)).phase is Phase.UNKNOWN
     await house.reconciles(after=0.1)
     assert (await house.order(order.reference)).phase is Phase.UNRESOLVED
-    assert house.ears.kinds() == [Notice.CHECKING, Notice.UNRESOLVED]
+    assert house.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
 
 
 async def test_the_time_to_look_begins_when_the_request_has_ended(house: House, service: FakeSettlement) -> None:
@@ -234,7 +234,7 @@ async def test_an_order_that_failed_before_it_was_found_is_not_shown(house: Hous
     service.becomes("svc-1", "FAILED")
     await house.reconciles()
     assert (await house.order(order.reference)).phase is Phase.UNSHOWN
-    assert house.ears.kinds() == [Notice.CHECKING, Notice.NOT_SHOWN]
+    assert house.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.NOT_SHOWN]
 
 
 async def test_an_order_found_after_its_invoice_ran_out_is_not_shown(house: House, service: FakeSettlement) -> None:

@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 import pytest
 
 from bot.core.errors import Rejection
-from bot.infra.outbox.model import Outcome, TellLater, Told, Untellable
+from bot.infra.outbox.model import Outcome, RetryLater, Sent, Undeliverable
 from bot.orders.order import Order
 from bot.staff.model import AuditAction, AuditEntry, Reveal
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.reveal.masking import NONE_SHOWN, Masking
-from bot.support.reveal.service import Revealing
+from bot.support.reveal.service import RevealService
 from bot.users.model import Person
 from tests.integration.order_world import EMMA, NUMBER, OSCAR, House
 from tests.unit.fake_settlement import MovedClock
 
 RINA, BUDI = 3001, 3002
-BLOCKED = Untellable("blocked", whole_chat=True)
+BLOCKED = Undeliverable("blocked", whole_chat=True)
 
 
 class Killed(BaseException):
@@ -67,8 +67,8 @@ class Chat:
         if outcome == "killed after":
             raise Killed
         if outcome == "lost after":
-            return TellLater(3, maybe_told=True)
-        return outcome if outcome is not None and not isinstance(outcome, str) else Told(message_id)
+            return RetryLater(3, maybe_told=True)
+        return outcome if outcome is not None and not isinstance(outcome, str) else Sent(message_id)
 
     @property
     def shows_it(self) -> bool:
@@ -86,7 +86,7 @@ class Bot:
     nudges: int = 0
 
     def __post_init__(self) -> None:
-        store, clock, room = self.house.store, self.house.clock, SupportRoom(0, self.supporters)
+        store, clock, room = self.house.store, self.house.clock, StaffChat(0, self.supporters)
         self.masking = Masking(
             store=store,
             clock=clock,
@@ -95,7 +95,7 @@ class Bot:
             elapsed=lambda: self.elapsed,
             on_change=self._nudged,
         )
-        self.revealing = Revealing(store=store, clock=clock, room=room, screen=self.chat, masking=self.masking)
+        self.revealing = RevealService(store=store, clock=clock, room=room, screen=self.chat, masking=self.masking)
 
     async def looks(self, *, after: float = 0) -> float:
         """Time passes as it should, then the worker looks."""
@@ -304,7 +304,7 @@ async def test_whoever_blocks_the_bot_to_keep_it_is_shown_no_more_until_it_is_ma
 
 async def test_a_pause_that_telegram_asks_for_is_kept(bot: Bot, order: Order) -> None:
     await bot.revealing.reveal(RINA, order.reference, "trace")
-    bot.chat.comes("mask", TellLater(30))
+    bot.chat.comes("mask", RetryLater(30))
     for after in (60, 29):
         await bot.looks(after=after)
     assert bot.chat.calls.count("mask") == 1

@@ -6,17 +6,17 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import ChatMoved, Told, Untellable
+from bot.infra.outbox.model import ChatMoved, Sent, Undeliverable
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import OVER, RAISED
 from bot.support.model import EntryKind, PostRole, TicketEntry
 from bot.support.staff_chat_hooks import RoomHooks
 from bot.support.ticket import Ticket
-from bot.support.tickets.notifications import ToRoom, marked, tell_room
+from bot.support.tickets.notifications import ToStaffChat, marked, tell_room
 from tests.integration.ticket_world import EMMA, GROUP, OSCAR, RINA, Room
 from tests.unit.fake_settlement import MovedClock
 
-KICKED = Untellable("Forbidden: bot was kicked from the supergroup chat", whole_chat=True)
+KICKED = Undeliverable("Forbidden: bot was kicked from the supergroup chat", whole_chat=True)
 BOSS, NEW_GROUP = 2002, -1_002_000
 Remembered = list[tuple[int, PostRole, int, int | None]]
 
@@ -48,7 +48,7 @@ async def writes_in(room: Room, ticket: Ticket, number: int = 1) -> None:
                 source_message_id=number,
             )
         )
-        await tell_room(tx, room.room, ticket, marked(ToRoom.ENTRY, number), now, entry=number)
+        await tell_room(tx, room.room, ticket, marked(ToStaffChat.ENTRY, number), now, entry=number)
 
 
 async def remembered(room: Room, *messages: tuple[int, int]) -> Remembered:
@@ -66,7 +66,7 @@ async def alarms(room: Room) -> list[AlarmKind]:
 
 async def test_what_the_person_wrote_can_be_answered_where_it_stands(room: Room) -> None:
     ticket = await room.opens()
-    room.ears.outcomes[GROUP] = deque([Told(77, topic_id=5)])
+    room.ears.outcomes[GROUP] = deque([Sent(77, topic_id=5)])
     await writes_in(room, ticket)
     await room.tells()
     assert await remembered(room, (GROUP, 77)) == [(GROUP, PostRole.ENTRY, 1, 5)]
@@ -76,13 +76,13 @@ async def test_a_group_that_is_lost_sends_its_news_to_each_supporter_and_one_ala
     ticket = await room.opens()
     room.ears.outcomes[GROUP] = deque([KICKED] * 3)
     async with room.store.transaction() as tx:
-        await tell_room(tx, room.room, ticket, ToRoom.HEAD, room.clock.now())
+        await tell_room(tx, room.room, ticket, ToStaffChat.HEAD, room.clock.now())
     await writes_in(room, ticket)
     await room.tells()
     await writes_in(room, ticket, 2)
     await room.tells()
     for supporter in (OSCAR, RINA):
-        assert room.heard(supporter) == [ToRoom.HEAD, "ticket_entry:1", "ticket_entry:2"]
+        assert room.heard(supporter) == [ToStaffChat.HEAD, "ticket_entry:1", "ticket_entry:2"]
     assert room.heard(BOSS) == [RAISED]
     assert await alarms(room) == [AlarmKind.ROOM_LOST]
 
@@ -101,7 +101,7 @@ async def test_the_alarm_is_over_with_the_first_news_that_reach_the_group_again(
 
 async def test_one_message_that_is_refused_reaches_support_all_the_same_and_is_no_alarm(room: Room) -> None:
     ticket = await room.opens()
-    room.ears.outcomes[GROUP] = deque([Untellable("Bad Request: can't parse entities")])
+    room.ears.outcomes[GROUP] = deque([Undeliverable("Bad Request: can't parse entities")])
     await writes_in(room, ticket)
     await room.tells()
     assert room.heard(RINA) == room.heard(OSCAR) == ["ticket_entry:1"]
@@ -136,7 +136,7 @@ async def test_what_stands_there_of_a_ticket_that_is_gone_is_not_remembered(room
     ticket = await room.opens()
     gone = Ticket(reference="T-22222", person_id=EMMA, created_at=room.clock.now())
     async with room.store.transaction() as tx:
-        await tell_room(tx, room.room, gone, marked(ToRoom.ENTRY, 1), room.clock.now(), entry=1)
+        await tell_room(tx, room.room, gone, marked(ToStaffChat.ENTRY, 1), room.clock.now(), entry=1)
     await writes_in(room, ticket)
     await room.tells()
     assert room.heard(GROUP) == ["ticket_entry:1", "ticket_entry:1"]

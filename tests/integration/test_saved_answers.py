@@ -5,7 +5,7 @@ import pytest
 from bot.core.errors import Rejection
 from bot.staff.model import AuditAction
 from bot.support.saved_replies.model import MOST
-from bot.support.saved_replies.service import SavedAnswers
+from bot.support.saved_replies.service import SavedReplies
 from bot.users.model import Person
 from tests.integration.order_world import House
 
@@ -13,8 +13,8 @@ RINA, BUDI = 3001, 3002
 
 
 @pytest.fixture
-def answers(house: House) -> SavedAnswers:
-    return SavedAnswers(house.store, house.clock)
+def answers(house: House) -> SavedReplies:
+    return SavedReplies(house.store, house.clock)
 
 
 def by(house: House, person_id: int = RINA, update: int = 7) -> Person:
@@ -29,7 +29,7 @@ async def trail(house: House) -> list[tuple[int, str, str]]:
 
 
 async def test_each_language_is_kept_beside_the_other_and_each_change_written_down(
-    house: House, answers: SavedAnswers
+    house: House, answers: SavedReplies
 ) -> None:
     await answers.write("late", "id", "Maaf, {reference}", by(house))
     await answers.write("late", "en", "Sorry, {reference}", by(house, BUDI))
@@ -48,7 +48,7 @@ async def test_each_language_is_kept_beside_the_other_and_each_change_written_do
     ]
 
 
-async def test_who_typed_it_is_kept_with_it(house: House, answers: SavedAnswers) -> None:
+async def test_who_typed_it_is_kept_with_it(house: House, answers: SavedReplies) -> None:
     await answers.write("late", "id", "Maaf", by(house, update=99))
     async with house.store.reading() as tx:
         rina = await tx.people.get(RINA)
@@ -56,7 +56,7 @@ async def test_who_typed_it_is_kept_with_it(house: House, answers: SavedAnswers)
     assert rina.answered_update_id == 99
 
 
-async def test_no_two_are_called_the_same_and_there_are_never_too_many(house: House, answers: SavedAnswers) -> None:
+async def test_no_two_are_called_the_same_and_there_are_never_too_many(house: House, answers: SavedReplies) -> None:
     for number in range(MOST):
         await answers.check_new(f"answer-{number}")
         await answers.write(f"answer-{number}", "en", "x", by(house))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.order import Deposit, Notice, Phase
+from bot.orders.order import Deposit, OrderNotification, Phase
 from tests.integration.order_world import EMMA, OSCAR, House, rules
 from tests.unit.fake_settlement import SAFE, FakeSettlement, a_deposit
 
@@ -20,8 +20,8 @@ async def shows_nothing(house: House, **changes: Any) -> None:
     order = await house.place(**changes)
     await house.tells()
     assert (order.phase, order.bolt11, order.deposit) == (Phase.UNSHOWN, None, None)
-    assert house.ears.kinds(EMMA) == [Notice.NOT_SHOWN]
-    assert house.ears.kinds(OSCAR) == [Notice.STAFF_BAD_INVOICE]
+    assert house.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_BAD_INVOICE]
     assert house.ears.shown() == []
     async with house.store.reading() as tx:
         assert await tx.orders.due(house.clock.now() + timedelta(days=1), is_paid=False) == ()
@@ -132,7 +132,7 @@ async def test_a_price_worse_than_the_review_by_more_than_the_set_share_is_asked
     await house.tells()
     assert order.phase is phase
     if phase is Phase.HELD:
-        assert house.ears.kinds() == [Notice.PRICE_MOVED]
+        assert house.ears.kinds() == [OrderNotification.PRICE_MOVED]
         assert house.ears.shown() == []
 
 
@@ -156,7 +156,7 @@ async def test_an_accepted_price_shows_the_invoice_once(house: House, service: F
     assert await house.orders.accept_price(reference)
     assert await house.orders.accept_price(reference) is None
     await house.tells()
-    assert house.ears.kinds() == [Notice.PRICE_MOVED, Notice.INVOICE, Notice.CARD]
+    assert house.ears.kinds() == [OrderNotification.PRICE_MOVED, OrderNotification.INVOICE, OrderNotification.CARD]
     assert house.ears.shown() == [service.records["svc-1"].bolt11]
 
 
@@ -165,7 +165,7 @@ async def test_an_accepted_order_is_followed_like_any_other(house: House, servic
     await house.orders.accept_price(reference)
     service.becomes("svc-1", "LN_INVOICE_PAID")
     await house.polls()
-    assert Notice.PAID in house.ears.kinds()
+    assert OrderNotification.PAID in house.ears.kinds()
 
 
 async def test_a_payment_right_after_a_late_acceptance_is_seen_quickly(house: House, service: FakeSettlement) -> None:
@@ -176,7 +176,7 @@ async def test_a_payment_right_after_a_late_acceptance_is_seen_quickly(house: Ho
         await house.polls()
     service.becomes("svc-1", "USDT_RECEIVED")
     await house.polls()
-    assert Notice.PAID in house.ears.kinds()
+    assert OrderNotification.PAID in house.ears.kinds()
 
 
 async def test_a_declined_price_never_shows_its_invoice(house: House, service: FakeSettlement) -> None:
@@ -196,7 +196,7 @@ async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(house: House
     await house.observer.close_offers()
     await house.tells()
     assert (await house.order(reference)).phase is Phase.UNSHOWN
-    assert house.ears.kinds() == [Notice.PRICE_MOVED]
+    assert house.ears.kinds() == [OrderNotification.PRICE_MOVED]
     async with house.store.reading() as tx:
         assert await tx.orders.open_of_person(EMMA) == ()
 

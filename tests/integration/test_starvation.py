@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from bot.orders.order import Notice, Order, OrderReport, Phase
+from bot.orders.order import Order, OrderNotification, OrderReport, Phase
 from bot.orders.timeline import Step
 from bot.settlement.budget import AdaptiveBudget, Budget
 from bot.settlement.model import SlowDown
-from bot.settlement.monitored import WatchedSettlement
+from bot.settlement.monitored import MonitoredSettlement
 from tests.contract.store_builders import an_order
 from tests.integration.order_world import House
 from tests.unit.fake_settlement import FakeSettlement
@@ -71,7 +71,7 @@ async def test_five_who_pay_older_invoices_are_told_though_120_paid_orders_do_no
         service.becomes(order.service_id or "", "LN_INVOICE_PAID")
     await polls_for(house, 15)
     await house.tells()
-    assert [person for person in FIVE_PEOPLE if Notice.PAID in house.ears.kinds(person)] == [*FIVE_PEOPLE]
+    assert [person for person in FIVE_PEOPLE if OrderNotification.PAID in house.ears.kinds(person)] == [*FIVE_PEOPLE]
 
 
 @pytest.mark.parametrize("how", ["page", "message"])
@@ -142,7 +142,7 @@ async def test_a_rejection_of_any_request_halves_the_budget_of_the_poller(
     service: FakeSettlement, house: House
 ) -> None:
     budget = AdaptiveBudget(10, clock=lambda: house.clock.now().timestamp())
-    watched = WatchedSettlement(service, house.health, on_slow_down=budget.halve)
+    watched = MonitoredSettlement(service, house.health, on_slow_down=budget.halve)
     service.reads.append(SlowDown(1))
     with pytest.raises(SlowDown):
         await watched.newest()

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.orders.order import Notice, Order, OrderReport, Phase
+from bot.orders.order import Order, OrderNotification, OrderReport, Phase
 from bot.settlement.model import KeyRefused
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import OVER
-from bot.support.tickets.notifications import ToPerson, ToRoom
+from bot.support.tickets.notifications import ToStaffChat, ToUser
 from bot.users.model import EventNote
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.integration.order_world import EMMA, OSCAR, Heard, House, rules
@@ -56,9 +56,9 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     assert house.ears.kinds() == []
     for _ in range(5):
         await waits(house, 1)
-    assert house.ears.kinds() == [Notice.CARD_EDIT, Notice.STUCK, ToPerson.OPENED]
-    assert house.ears.kinds(OSCAR) == [Notice.STAFF_STUCK]
-    assert house.ears.kinds(RINA) == [ToRoom.HEAD]
+    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, ToUser.OPENED]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_STUCK]
+    assert house.ears.kinds(RINA) == [ToStaffChat.HEAD]
     known = await house.order(order.reference)
     assert known.is_stuck
     async with house.store.reading() as tx:
@@ -67,17 +67,20 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
 
 @pytest.mark.parametrize(
     ("state", "told", "staff"),
-    [("COMPLETED", [Notice.SENT, Notice.RECEIPT], [OVER]), ("FAILED", [Notice.FAILED], [Notice.STAFF_FAILED])],
+    [
+        ("COMPLETED", [OrderNotification.SENT, OrderNotification.RECEIPT], [OVER]),
+        ("FAILED", [OrderNotification.FAILED], [OrderNotification.STAFF_FAILED]),
+    ],
 )
 async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
-    house: House, state: str, told: list[Notice], staff: list[Notice]
+    house: House, state: str, told: list[OrderNotification], staff: list[OrderNotification]
 ) -> None:
     order = await paid(house)
     await waits(house, 31)
     house.ears.heard.clear()
     house.service.becomes("svc-1", state)
     await waits(house, 1)
-    assert house.ears.kinds() == [Notice.CARD_EDIT, *told]
+    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, *told]
     assert house.ears.kinds(OSCAR) == staff
     ended = await house.order(order.reference)
     assert (ended.phase, ended.is_stuck) == (Phase.DONE, False)
@@ -101,16 +104,16 @@ async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_on
     report = OrderReport(service_id="svc-1", state="FAILED")
     await asyncio.gather(*(house.observes(order.reference, report) for _ in range(4)))
     await house.tells()
-    assert house.ears.kinds() == [Notice.CARD_EDIT, Notice.FAILED, ToPerson.OPENED]
-    assert house.ears.kinds(OSCAR) == [Notice.STAFF_FAILED]
-    assert house.ears.kinds(RINA) == [ToRoom.HEAD]
+    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED, ToUser.OPENED]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_FAILED]
+    assert house.ears.kinds(RINA) == [ToStaffChat.HEAD]
 
 
 async def test_a_failure_of_an_unpaid_order_is_nothing_to_the_staff(house: House) -> None:
     await house.place()
     house.service.becomes("svc-1", "FAILED")
     await house.polls()
-    assert Notice.FAILED in house.ears.kinds()
+    assert OrderNotification.FAILED in house.ears.kinds()
     assert house.ears.kinds(OSCAR) == []
 
 
@@ -118,7 +121,7 @@ async def test_an_unpaid_order_is_never_stuck_however_long_it_waits(house: House
     await house.place(channel="cbbtc")
     for _ in range(3):
         await waits(house, 60 * 24)
-    assert Notice.STUCK not in house.ears.kinds()
+    assert OrderNotification.STUCK not in house.ears.kinds()
 
 
 async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_is_looked_at(
@@ -131,7 +134,11 @@ async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_i
     assert await after_a_pause.observer.stick_due() == 0
     await after_a_pause.polls(after=0)
     assert await after_a_pause.observer.stick_due() == 0
-    assert after_a_pause.ears.kinds() == [Notice.CARD_EDIT, Notice.SENT, Notice.RECEIPT]
+    assert after_a_pause.ears.kinds() == [
+        OrderNotification.CARD_EDIT,
+        OrderNotification.SENT,
+        OrderNotification.RECEIPT,
+    ]
     await after_a_pause.leave()
 
 
@@ -141,7 +148,7 @@ async def test_a_service_that_cannot_be_asked_keeps_nobody_from_being_told(house
     await waits(house, 31)
     assert house.ears.kinds() == []
     await waits(house, 2)
-    assert house.ears.kinds() == [Notice.CARD_EDIT, Notice.STUCK, ToPerson.OPENED]
+    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, ToUser.OPENED]
 
 
 async def test_two_processes_tell_it_once(house: House, other_house: House) -> None:
@@ -152,7 +159,7 @@ async def test_two_processes_tell_it_once(house: House, other_house: House) -> N
     await house.tells()
     await other_house.tells()
     heard = house.ears.kinds() + other_house.ears.kinds()
-    assert [kind for kind in heard if kind == Notice.STUCK] == [Notice.STUCK]
+    assert [kind for kind in heard if kind == OrderNotification.STUCK] == [OrderNotification.STUCK]
 
 
 async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_tells(
@@ -178,10 +185,10 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
             break
     kinds = [(each.chat_id, each.notice) for each in heard]
     for chat, notice in (
-        (EMMA, Notice.STUCK),
-        (EMMA, ToPerson.OPENED),
-        (OSCAR, Notice.STAFF_STUCK),
-        (RINA, ToRoom.HEAD),
+        (EMMA, OrderNotification.STUCK),
+        (EMMA, ToUser.OPENED),
+        (OSCAR, OrderNotification.STAFF_STUCK),
+        (RINA, ToStaffChat.HEAD),
     ):
         told = [each for each in heard if (each.chat_id, each.notice) == (chat, notice)]
         assert told, kinds

@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 
 from bot.core.errors import Rejection
-from bot.infra.outbox.model import Told, Untellable
+from bot.infra.outbox.model import Sent, Undeliverable
 from bot.staff.model import AuditAction
 from bot.support.ticket import CloseReason, Ticket, TicketStatus
 from tests.integration.ticket_world import EMMA, GROUP, OSCAR, RINA, Room
 from tests.unit.fake_settlement import MovedClock
 
-BLOCKED = Untellable("Forbidden: bot was blocked by the user", whole_chat=True)
+BLOCKED = Undeliverable("Forbidden: bot was blocked by the user", whole_chat=True)
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ async def test_the_audit_trail_names_the_ticket_and_quotes_nobody(room: Room, ti
 
 async def test_a_line_about_an_answer_can_be_replied_to_like_the_rest_of_the_ticket(room: Room, ticket: Ticket) -> None:
     room.ears.outcomes[EMMA].append(BLOCKED)
-    room.ears.outcomes[GROUP].extend([Told(70), Told(71, topic_id=9)])  # the card, then the line
+    room.ears.outcomes[GROUP].extend([Sent(70), Sent(71, topic_id=9)])  # the card, then the line
     await room.answered(ticket)
     await room.tells()
     async with room.store.reading() as tx:
@@ -206,7 +206,7 @@ async def test_a_reply_to_what_is_among_support_is_never_an_answer_to_the_person
     await rooms.answers.claim(ticket.reference, RINA)
     await rooms.answers.take_over(ticket.reference, OSCAR, rooms.writes("Rina is off today", by=OSCAR))
     await rooms.answers.note(ticket.reference, OSCAR, rooms.writes("Called the bank", by=OSCAR))
-    rooms.ears.outcomes[RINA].extend([Told(70), Told(71), Told(72), Told(73)])
+    rooms.ears.outcomes[RINA].extend([Sent(70), Sent(71), Sent(72), Sent(73)])
     await rooms.tells()
     async with rooms.store.reading() as tx:
         posts = [await tx.ticket_posts.get(RINA, message_id) for message_id in range(70, 74)]

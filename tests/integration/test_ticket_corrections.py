@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bot.core.errors import Rejection
-from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.ticket import Ticket
 from bot.support.tickets.relay import MAYBE_ARRIVED
@@ -40,7 +40,7 @@ def corrected(entry: TicketEntry, text: str = "It arrives tomorrow.") -> Written
 
 
 async def test_a_corrected_answer_is_corrected_for_its_person(room: Room, answer: TicketEntry) -> None:
-    room.ears.outcomes[EMMA].append(Told(answer.message_id))
+    room.ears.outcomes[EMMA].append(Sent(answer.message_id))
     assert await room.corrections.edit(answer, RINA, corrected(answer))
     await room.tells()
     now = await room.entry(answer)
@@ -62,7 +62,7 @@ async def test_a_correction_that_changes_nothing_is_told_to_nobody(room: Room, a
 async def test_a_correction_that_had_to_be_sent_anew_is_the_answer_from_then_on(
     room: Room, answer: TicketEntry
 ) -> None:
-    room.ears.outcomes[EMMA].append(Told(900))
+    room.ears.outcomes[EMMA].append(Sent(900))
     await room.corrections.edit(answer, RINA, corrected(answer))
     await room.tells()
     assert (await room.entry(answer)).message_id == 900
@@ -95,16 +95,16 @@ async def test_a_corrected_note_stays_among_support(room: Room, ticket: Ticket) 
 @pytest.mark.parametrize(
     ("told_as", "remark"),
     [
-        (Told(901), "taken_back"),  # deleted, and a word about that in its place
+        (Sent(901), "taken_back"),  # deleted, and a word about that in its place
         (None, "blanked"),  # the answer's own message
-        (Untellable("Forbidden: bot was blocked by the user", whole_chat=True), "taking_back_failed"),
+        (Undeliverable("Forbidden: bot was blocked by the user", whole_chat=True), "taking_back_failed"),
     ],
     ids=["deleted", "too old to be deleted", "blocked"],
 )
 async def test_what_became_of_an_answer_that_is_taken_back_is_told_as_it_is(
-    room: Room, answer: TicketEntry, told_as: Told | Untellable | None, remark: str
+    room: Room, answer: TicketEntry, told_as: Sent | Undeliverable | None, remark: str
 ) -> None:
-    room.ears.outcomes[EMMA].append(told_as or Told(answer.message_id))
+    room.ears.outcomes[EMMA].append(told_as or Sent(answer.message_id))
     assert await room.corrections.withdraw(answer, RINA)
     assert not await room.corrections.withdraw(answer, RINA)
     await room.tells()
@@ -112,13 +112,13 @@ async def test_what_became_of_an_answer_that_is_taken_back_is_told_as_it_is(
 
 
 async def test_an_answer_that_is_taken_back_before_it_was_sent_was_never_there(room: Room, ticket: Ticket) -> None:
-    room.ears.outcomes[EMMA].append(TellLater(60))
+    room.ears.outcomes[EMMA].append(RetryLater(60))
     entry = await room.answered(ticket)
     await room.tells()
     assert await room.corrections.withdraw(entry, RINA)
     room.clock.passes(minutes=2)
     # What tells answers knows of the withdrawal, and sends none.
-    room.ears.outcomes[EMMA].extend([Untellable("taken back"), Told(None)])
+    room.ears.outcomes[EMMA].extend([Undeliverable("taken back"), Sent(None)])
     await room.tells()
     assert room.heard(GROUP, "ticket_remark") == ["ticket_remark:unsent.1.1"]
 
@@ -126,7 +126,7 @@ async def test_an_answer_that_is_taken_back_before_it_was_sent_was_never_there(r
 async def test_nobody_claims_that_an_answer_never_arrived_that_may_have(room: Room, ticket: Ticket) -> None:
     entry = await room.answered(ticket)
     await room.corrections.withdraw(entry, RINA)
-    room.ears.outcomes[EMMA].extend([Untellable(MAYBE_ARRIVED), Told(None)])
+    room.ears.outcomes[EMMA].extend([Undeliverable(MAYBE_ARRIVED), Sent(None)])
     await room.tells()
     assert room.heard(GROUP, "ticket_remark") == ["ticket_remark:maybe_sent.1.1"]
 

@@ -8,13 +8,13 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.orders.order import OrderReport
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, MediaKind, Written
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus, answered, closed
 from bot.support.tickets.closing import TicketEnding
-from bot.support.tickets.notifications import ToPerson, ToRoom
+from bot.support.tickets.notifications import ToStaffChat, ToUser
 from bot.support.tickets.opening import TicketOpening, open_by_itself
-from bot.users.activity import Did
+from bot.users.activity import UserEvent
 from bot.users.model import Person
 from tests.integration.order_world import EMMA, SARI, House, rules
 from tests.unit.fake_settlement import FakeSettlement
@@ -74,14 +74,18 @@ async def _leaves(desk: Desk) -> Any:
 async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(desk: Desk) -> None:
     first = await desk.opening.ask(desk.person(), words("My money is gone", 10), "R1")
     second = await desk.opening.ask(desk.person(), words("Hello?", 11), "R1")
-    assert (first.what, second.what) == (Did.ASKED, Did.SAID)
+    assert (first.what, second.what) == (UserEvent.ASKED, UserEvent.SAID)
     assert second.ticket.reference == first.ticket.reference
     assert (first.ticket.order_reference, first.ticket.cause) == ("R1", Cause.ASKED)
     assert await desk.texts(first.ticket) == ["My money is gone", "Hello?"]
     await desk.tells()
-    assert [each.kind for each in desk.ears.heard] == [ToRoom.HEAD, f"{ToRoom.ENTRY}:1", f"{ToRoom.ENTRY}:2"]
+    assert [each.kind for each in desk.ears.heard] == [
+        ToStaffChat.HEAD,
+        f"{ToStaffChat.ENTRY}:1",
+        f"{ToStaffChat.ENTRY}:2",
+    ]
     assert {each.chat_id for each in desk.ears.heard} == {RINA}
-    assert await desk.deeds("R1") == [Did.ASKED, Did.SAID]
+    assert await desk.deeds("R1") == [UserEvent.ASKED, UserEvent.SAID]
 
 
 async def test_each_matter_has_a_ticket_of_its_own(desk: Desk) -> None:
@@ -98,7 +102,7 @@ async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: 
     again = await desk.opening.ask(replace(person, awaits=None), words("Help", 10), "R1")
     assert (again.ticket, again.what) == (first.ticket, None)
     assert await desk.texts(first.ticket) == ["Help"]
-    assert await desk.deeds("R1") == [Did.ASKED]
+    assert await desk.deeds("R1") == [UserEvent.ASKED]
     async with desk.store.reading() as tx:
         known = await tx.people.get(EMMA)
     assert known is not None
@@ -127,10 +131,10 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None
     taken = await desk.opening.say(desk.person(), words("Thanks, but", 11), ticket.reference)
     assert taken.ticket.waits_since == desk.clock.now()
     await desk.tells()
-    assert desk.ears.heard[-2].kind == f"{ToRoom.CARD}:{taken.ticket.version}"
+    assert desk.ears.heard[-2].kind == f"{ToStaffChat.CARD}:{taken.ticket.version}"
     async with desk.store.reading() as tx:
         news = await tx.outbox.of_subject(f"ticket:{ticket.reference}")
-    assert [each.payload for each in news if each.kind == f"{ToRoom.ENTRY}:2"] == [{"entry": 2, "ping": RINA}]
+    assert [each.payload for each in news if each.kind == f"{ToStaffChat.ENTRY}:2"] == [{"entry": 2, "ping": RINA}]
 
 
 @pytest.mark.parametrize("reference", ["T-NONE2", "another's"])
@@ -147,7 +151,7 @@ async def test_a_word_reopens_what_was_closed_lately_and_not_what_was_closed_lon
     ticket = await desk.close((await desk.opening.ask(desk.person(), words("Help", 10))).ticket)
     desk.clock.passes(days=6.9)
     taken = await desk.opening.say(desk.person(), words("Still", 11), ticket.reference)
-    assert (taken.what, taken.ticket.status, taken.ticket.claimed_by) == (Did.REOPENED, TicketStatus.OPEN, RINA)
+    assert (taken.what, taken.ticket.status, taken.ticket.claimed_by) == (UserEvent.REOPENED, TicketStatus.OPEN, RINA)
     await desk.close(await desk.ticket(ticket.reference))
     desk.clock.passes(days=7)
     with pytest.raises(Rejection, match=r"ticket\.closed_too_long_ago"):
@@ -159,7 +163,7 @@ async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same
     ticket = await desk.close((await desk.opening.ask(desk.person(), words("Help", 10), "R1")).ticket)
     other = (await desk.opening.ask(desk.person(), words("Again", 11), "R1")).ticket
     taken = await desk.opening.say(desk.person(), words("Here", 12), ticket.reference)
-    assert (taken.ticket.reference, taken.what) == (other.reference, Did.SAID)
+    assert (taken.ticket.reference, taken.what) == (other.reference, UserEvent.SAID)
     assert await desk.texts(other) == ["Again", "Here"]
     with pytest.raises(Rejection, match=r"ticket\.another_open"):
         await desk.ending.reopen(ticket)
@@ -169,8 +173,8 @@ async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(desk: 
     order = await _paid(desk)
     await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     await desk.tells()
-    assert ToPerson.OPENED in desk.ears.kinds(EMMA)
-    assert desk.ears.kinds(RINA) == [ToRoom.HEAD]
+    assert ToUser.OPENED in desk.ears.kinds(EMMA)
+    assert desk.ears.kinds(RINA) == [ToStaffChat.HEAD]
     async with desk.store.reading() as tx:
         (ticket,) = await tx.tickets.of_order(order)
     assert (ticket.cause, ticket.person_id, ticket.waits_since) == (Cause.FAILED, EMMA, desk.clock.now())
@@ -186,8 +190,8 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: Desk) -> 
     async with desk.store.reading() as tx:
         (ticket,) = await tx.tickets.of_order(order)
     assert ticket.cause is Cause.FAILED
-    assert desk.ears.kinds(RINA) == [ToRoom.HEAD, ToRoom.CARD, ToRoom.STEP]
-    assert desk.ears.kinds(EMMA).count(ToPerson.OPENED) == 1
+    assert desk.ears.kinds(RINA) == [ToStaffChat.HEAD, ToStaffChat.CARD, ToStaffChat.STEP]
+    assert desk.ears.kinds(EMMA).count(ToUser.OPENED) == 1
 
 
 async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(desk: Desk) -> None:
@@ -203,7 +207,7 @@ async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_
 async def test_where_nobody_is_there_to_help_no_ticket_opens(desk: Desk) -> None:
     order = await desk.order(await _paid(desk))
     async with desk.store.transaction() as tx:
-        await open_by_itself(tx, SupportRoom(0, frozenset()), order, Cause.FAILED, desk.clock.now())
+        await open_by_itself(tx, StaffChat(0, frozenset()), order, Cause.FAILED, desk.clock.now())
         assert await tx.tickets.of_order(order.reference) == ()
 
 
@@ -215,7 +219,7 @@ async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(de
     assert await desk.ending.rate(ticket, Rating.GOOD) == ticket, "a second tap changes nothing"
     ticket = await desk.ending.rate(ticket, Rating.BAD)
     assert (await desk.ticket(ticket.reference)).rating is Rating.BAD
-    assert await desk.deeds() == [Did.ASKED, Did.RATED_GOOD, Did.RATED_BAD]
+    assert await desk.deeds() == [UserEvent.ASKED, UserEvent.RATED_GOOD, UserEvent.RATED_BAD]
 
 
 async def test_reopening_keeps_who_held_it_and_forgets_the_rating(desk: Desk) -> None:

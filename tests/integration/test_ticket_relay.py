@@ -7,18 +7,18 @@ import pytest
 
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.orders.screens.phrases import translator_for
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
 from bot.support.model import MediaKind, PostRole, TicketEntry, TicketPost, Written
-from bot.support.staff.remark_rendering import RemarkNews
+from bot.support.staff.remark_rendering import RemarkRenderer
 from bot.support.staff.topics import TicketRoom
 from bot.support.ticket import Ticket
 from bot.support.tickets.relay import TicketRelay
 from bot.support.tickets.remarks import Remark
-from bot.support.user_chat.reply_rendering import AnswerNews
-from bot.users.model import News, Person
+from bot.support.user_chat.reply_rendering import ReplyRenderer
+from bot.users.model import Notification, Person
 from tests.contract.telegram_sandbox import Running, running
 from tests.e2e.chatter import in_base64
 from tests.integration.test_messenger_against_sandbox import messenger
@@ -40,16 +40,16 @@ class Telling:
     def __init__(self, room: Room, telegram: Messenger) -> None:
         self._store = room.store
         self._tellers = {
-            **AnswerNews(room.store, telegram).tellers(),
-            **RemarkNews(room.store, telegram, TicketRoom(room.store, telegram, room.clock, "en")).tellers(),
+            **ReplyRenderer(room.store, telegram).tellers(),
+            **RemarkRenderer(room.store, telegram, TicketRoom(room.store, telegram, room.clock, "en")).tellers(),
         }
 
-    async def tell(self, news: News) -> Told | TellLater | Untellable:
+    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
         async with self._store.reading() as tx:
             reader = await tx.people.get(news.chat_id)
         tell = self._tellers.get(news.kind.partition(":")[0])
         t = translator_for(TRANSLATIONS, reader, "en")
-        return await tell(news, reader, t) if tell else Told()
+        return await tell(news, reader, t) if tell else Sent()
 
 
 class Desk(Room):

@@ -7,11 +7,11 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.i18n import Translations
-from bot.infra.outbox.model import TellLater, Told
+from bot.infra.outbox.model import RetryLater, Sent
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
-from bot.support.tickets.notifications import ToRoom
-from bot.support.user_chat.rendering import TicketNews
-from bot.users.model import News
+from bot.support.tickets.notifications import ToStaffChat
+from bot.support.user_chat.rendering import TicketRenderer
+from bot.users.model import Notification
 from tests.unit.every_screen import NOW
 
 GROUP = -100_3001
@@ -40,45 +40,45 @@ class Chats:
 
 
 async def removes(chats: Chats, chat_id: int = GROUP, **payload: object) -> object:
-    news = News(
+    news = Notification(
         chat_id=chat_id,
         subject="ticket:T-4F7K2",
-        kind=ToRoom.FORGOTTEN,
+        kind=ToStaffChat.FORGOTTEN,
         payload={"chat": GROUP, "topics": [], "messages": [11, 12], **payload},
         due_at=NOW,
         created_at=NOW,
     )
-    tellers = TicketNews(
+    tellers = TicketRenderer(
         cast("Any", None),
         cast("Messenger", chats),
         cast("Any", None),
         reopen_within=timedelta(days=7),
         reply_time=cast("Any", None),
     ).tellers()
-    return await tellers[ToRoom.FORGOTTEN](news, None, TRANSLATIONS.get("en"))
+    return await tellers[ToStaffChat.FORGOTTEN](news, None, TRANSLATIONS.get("en"))
 
 
 @pytest.mark.parametrize("topic", [Delivered(), Gone()])
 async def test_a_topic_goes_as_a_whole(topic: Outcome) -> None:
     chats = Chats(topic)
-    assert await removes(chats, topics=[5]) == Told()
+    assert await removes(chats, topics=[5]) == Sent()
     assert chats.asked == [("topic", 5)]
 
 
 async def test_where_the_bot_may_not_delete_topics_it_deletes_its_messages() -> None:
     chats = Chats(Invalid("not enough rights"), Gone())
-    assert await removes(chats, topics=[5]) == Told()
+    assert await removes(chats, topics=[5]) == Sent()
     assert chats.asked == [("topic", 5), ("message", 11), ("message", 12)]
 
 
 async def test_what_could_not_be_asked_is_asked_again() -> None:
-    assert isinstance(await removes(Chats(message=TryLater(3.0))), TellLater)
+    assert isinstance(await removes(Chats(message=TryLater(3.0))), RetryLater)
     chats = Chats(TryLater(3.0))
-    assert isinstance(await removes(chats, topics=[5]), TellLater)
+    assert isinstance(await removes(chats, topics=[5]), RetryLater)
     assert chats.asked == [("topic", 5)]
 
 
 async def test_in_another_chat_than_its_own_nothing_is_deleted() -> None:
     chats = Chats()
-    assert await removes(chats, chat_id=3001) == Told()
+    assert await removes(chats, chat_id=3001) == Sent()
     assert chats.asked == []

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import Told
+from bot.infra.outbox.model import Sent
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.model import PostRole, TicketPost
-from bot.support.staff.wait_rendering import WaitNews
+from bot.support.staff.wait_rendering import WaitRenderer
 from bot.support.ticket import Ticket
 from bot.support.tickets.waiting import TicketWaiting
-from bot.users.model import News
+from bot.users.model import Notification
 from tests.contract.telegram_sandbox import OSCAR, RINA, Running, running
 from tests.integration.test_messenger_against_sandbox import messenger
 from tests.integration.ticket_world import Room
@@ -45,15 +45,15 @@ class Scene:
         return [message for message in await self.server.sees(chat) if message["sandbox"]["outgoing"]]
 
 
-class Teller:
+class Renderer:
     """Tells reminders, and nothing else."""
 
-    def __init__(self, news: WaitNews) -> None:
+    def __init__(self, news: WaitRenderer) -> None:
         self._tellers = news.tellers()
 
-    async def tell(self, news: News) -> Any:
+    async def tell(self, news: Notification) -> Any:
         tell = self._tellers.get(news.kind.partition(":")[0])
-        return await tell(news, None, T) if tell else Told()
+        return await tell(news, None, T) if tell else Sent()
 
 
 @pytest.fixture
@@ -63,8 +63,8 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
     async with running() as server, messenger(server.url, server.settings.bot_token) as telegram:
         for staff in (OSCAR, RINA):
             await server.says(staff, "/start")
-        news = WaitNews(room.store, telegram, room.clock, room.room)
-        delivery = OutboxDelivery(room.store, Teller(news), room.clock, after=news.after())
+        news = WaitRenderer(room.store, telegram, room.clock, room.room)
+        delivery = OutboxDelivery(room.store, Renderer(news), room.clock, after=news.after())
         waiting = TicketWaiting(room.store, room.clock, room.room, operator_ids=frozenset({OSCAR}), patience=PATIENCE)
         yield Scene(room, server, waiting, delivery)
     await room.store.close()

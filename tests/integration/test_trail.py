@@ -13,7 +13,7 @@ from bot.operations.statistics_service import Figures
 from bot.staff import audit as module
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import of_order
-from bot.staff.audit import PAGE, Trail, TrailFile, write_down
+from bot.staff.audit import PAGE, AuditFile, AuditLog, record_audit
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import SqlAudit
 from tests.integration.order_world import EMMA, OSCAR, House
@@ -23,8 +23,8 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def trail(house: House) -> Trail:
-    return Trail(house.store, house.clock)
+def trail(house: House) -> AuditLog:
+    return AuditLog(house.store, house.clock)
 
 
 async def looks_at(house: House, count: int, *, by: int = RINA) -> None:
@@ -34,7 +34,7 @@ async def looks_at(house: House, count: int, *, by: int = RINA) -> None:
         async with house.store.transaction() as tx:
             subject = f"order:R{number:06}"
             now, why = house.clock.now(), f"={number}"
-            await write_down(tx, by, AuditAction.LOOKED, subject, now, person_id=EMMA, detail=why)
+            await record_audit(tx, by, AuditAction.LOOKED, subject, now, person_id=EMMA, detail=why)
 
 
 async def raises(house: House, reference: str) -> None:
@@ -49,7 +49,7 @@ async def all_of(house: House) -> list[AuditEntry]:
 
 
 async def test_the_newest_come_first_and_each_page_begins_where_the_one_before_ended(
-    house: House, trail: Trail
+    house: House, trail: AuditLog
 ) -> None:
     await looks_at(house, 2 * PAGE + 3)
     found, page = [], await trail.page()
@@ -66,13 +66,13 @@ async def test_the_newest_come_first_and_each_page_begins_where_the_one_before_e
     assert not page.is_newest
 
 
-async def test_a_full_last_page_has_none_behind_it(house: House, trail: Trail) -> None:
+async def test_a_full_last_page_has_none_behind_it(house: House, trail: AuditLog) -> None:
     await looks_at(house, PAGE)
     page = await trail.page()
     assert (len(page.entries), page.older, page.is_newest) == (PAGE, "", True)
 
 
-async def test_the_trail_of_one_is_theirs_alone(house: House, trail: Trail) -> None:
+async def test_the_trail_of_one_is_theirs_alone(house: House, trail: AuditLog) -> None:
     await looks_at(house, 3)
     await looks_at(house, 2, by=OSCAR)
     assert {entry.actor_id for entry in (await trail.page(actor_id=OSCAR)).entries} == {OSCAR}
@@ -81,7 +81,7 @@ async def test_the_trail_of_one_is_theirs_alone(house: House, trail: Trail) -> N
 
 
 async def test_the_file_has_every_entry_of_its_time_oldest_first_and_nothing_to_calculate(
-    house: House, trail: Trail, monkeypatch: pytest.MonkeyPatch
+    house: House, trail: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "AT_ONCE", 2)
     await looks_at(house, 5)
@@ -97,13 +97,13 @@ async def test_the_file_has_every_entry_of_its_time_oldest_first_and_nothing_to_
 
 
 async def test_no_file_where_there_is_nothing_or_too_much(
-    house: House, trail: Trail, monkeypatch: pytest.MonkeyPatch
+    house: House, trail: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_ago = Span((datetime(2001, 1, 1, tzinfo=UTC), datetime(2001, 1, 2, tzinfo=UTC)))
-    assert await trail.export(long_ago, OSCAR) == TrailFile(0, None)
+    assert await trail.export(long_ago, OSCAR) == AuditFile(0, None)
     await looks_at(house, 3)
     monkeypatch.setattr(module, "MOST_ENTRIES", 2)
-    assert await trail.export(last(Period.DAY, house.clock.now() + HOUR, PRESUMED), OSCAR) == TrailFile(3, None)
+    assert await trail.export(last(Period.DAY, house.clock.now() + HOUR, PRESUMED), OSCAR) == AuditFile(3, None)
     assert AuditAction.EXPORTED not in {entry.action for entry in await all_of(house)}
 
 
@@ -139,7 +139,7 @@ async def test_what_cant_be_written_down_isnt_done(house: House, monkeypatch: py
     assert len(await house.alarms.open()) == 1
 
 
-async def test_a_person_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(house: House, trail: Trail) -> None:
+async def test_a_person_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(house: House, trail: AuditLog) -> None:
     await looks_at(house, 2)
     async with house.store.transaction() as tx:
         await tx.forgetting.person(EMMA)

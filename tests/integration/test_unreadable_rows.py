@@ -7,9 +7,9 @@ from sqlalchemy import text
 
 from bot.operations.sweeps import Sweeps
 from bot.orders.notifications import subject_of
-from bot.orders.order import Notice, Phase
+from bot.orders.order import OrderNotification, Phase
 from bot.rates.model import Subscription
-from bot.rates.notifications import RateNews
+from bot.rates.notifications import RateNotifications
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_rendering import orders_of
 from bot.staff.alarms import of_order
@@ -73,7 +73,7 @@ async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
     for order in (bad, good):
         service.becomes(order.service_id or "", "LN_INVOICE_PAID")
     await house.polls()
-    assert house.ears.kinds(SARI)[-1] == Notice.PAID
+    assert house.ears.kinds(SARI)[-1] == OrderNotification.PAID
     async with house.store.reading() as tx:
         due = await tx.orders.due(house.clock.now() + timedelta(days=1), is_paid=True)
     assert [order.reference for order in due] == [good.reference]
@@ -92,7 +92,7 @@ async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_du
     await breaks(house, MALFORMED[column], key=bad.reference)
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
     await house.polls()
-    assert house.ears.kinds(SARI)[-1] == Notice.PAID
+    assert house.ears.kinds(SARI)[-1] == OrderNotification.PAID
     await sweeps(house).expiries()
     assert await due(house) == {good.reference}
     await house.watching.look()
@@ -120,7 +120,7 @@ async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with
     assert await rows_of_the_alarm(house) == f"orders {bad.reference}"
     service.becomes(bad.service_id or "", "COMPLETED")
     await house.polls(after=0)
-    assert Notice.SENT in house.ears.kinds(EMMA)
+    assert OrderNotification.SENT in house.ears.kinds(EMMA)
     await sweeps(house).expiries()
     assert await due(house) == {good.reference}
 
@@ -141,7 +141,7 @@ async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(house
     await sweeps(house).housekeeping()
     await house.tells()  # gives it up
     await house.tells()
-    assert house.ears.kinds() == [Notice.CARD]
+    assert house.ears.kinds() == [OrderNotification.CARD]
     assert (await rows_of_the_alarm(house)).startswith("outbox ")
 
 
@@ -193,7 +193,7 @@ async def test_a_changed_order_keeps_no_message_of_another_waiting(house: House,
     assert house.ears.shown() == [good.bolt11]
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
     await house.polls()
-    assert house.ears.kinds()[-1] == Notice.PAID
+    assert house.ears.kinds()[-1] == OrderNotification.PAID
     async with house.sql.reading() as tx:
         assert (await tx.outbox.backlog(house.clock.now() + timedelta(days=1))).count == 0
 
@@ -251,7 +251,7 @@ async def test_a_message_that_cannot_be_read_keeps_none_behind_it_waiting(house:
     bad, good = await house.place(), await house.place(SARI)
     await breaks(house, f"UPDATE outbox SET {column} WHERE subject = :key AND kind = 'invoice'", key=subject_of(bad))  # noqa: S608
     await house.tells()
-    assert house.ears.kinds() == [Notice.CARD]
+    assert house.ears.kinds() == [OrderNotification.CARD]
     assert house.ears.shown() == [good.bolt11]
     assert (await rows_of_the_alarm(house)).startswith("outbox ")
 
@@ -262,7 +262,7 @@ async def test_a_message_left_half_sent_that_cannot_be_read_is_given_up(house: H
     assert await house.delivery.recover() == 0
     await house.tells()  # gives it up
     await house.tells()
-    assert house.ears.kinds() == [Notice.CARD]
+    assert house.ears.kinds() == [OrderNotification.CARD]
 
 
 async def a_damaged_user(house: House, user_id: int) -> None:
@@ -282,13 +282,13 @@ async def test_an_order_is_followed_though_its_users_phrase_does_not_open(
     service.becomes(order.service_id or "", "LN_SWAP_PENDING")
     await house.polls()
     assert (await house.order(order.reference)).state == "LN_SWAP_PENDING"
-    assert Notice.PAID in house.ears.kinds()
+    assert OrderNotification.PAID in house.ears.kinds()
     assert await due(house) == {order.reference}
     assert await rows_of_the_alarm(house) == f"people {EMMA}"
 
 
 async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(house: House) -> None:
-    news = RateNews(house.store, house.market, house.clock)
+    news = RateNotifications(house.store, house.market, house.clock)
     now = house.clock.now()
     async with house.store.transaction() as tx:
         for user_id in (EMMA, SARI, OSCAR):

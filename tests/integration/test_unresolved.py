@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from bot.orders.order import Notice, Phase
+from bot.orders.order import OrderNotification, Phase
 from bot.users.model import EventNote
 from tests.integration.order_world import EMMA, House, rules, seconds, unresolved
 from tests.unit.fake_settlement import BRI, FakeSettlement
@@ -18,7 +18,12 @@ async def test_a_person_who_was_asked_still_gets_an_order_that_is_found_later(
     await house.reconciles(after=61)
     service.listed = True
     await house.reconciles(after=61)
-    assert house.ears.kinds() == [Notice.CHECKING, Notice.UNRESOLVED, Notice.INVOICE, Notice.CARD]
+    assert house.ears.kinds() == [
+        OrderNotification.CHECKING,
+        OrderNotification.UNRESOLVED,
+        OrderNotification.INVOICE,
+        OrderNotification.CARD,
+    ]
     assert await house.orders.try_again(order.reference) is None
     assert not await house.orders.drop(order.reference)
     assert service.times("place") == 1
@@ -91,9 +96,9 @@ async def test_a_request_that_another_process_may_still_have_under_way_is_not_as
     await asyncio.sleep(0)
     for _ in range(16):
         await watching.reconciles()
-    assert watching.ears.kinds() == [Notice.CHECKING]
+    assert watching.ears.kinds() == [OrderNotification.CHECKING]
     await watching.reconciles(after=3)
-    assert watching.ears.kinds() == [Notice.CHECKING, Notice.UNRESOLVED]
+    assert watching.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
     assert (await posting.order(order.reference)).phase is Phase.UNRESOLVED
     service.gate.set()
     await posting.leave()
@@ -119,7 +124,7 @@ async def test_an_intent_left_by_a_crash_is_told_about_before_it_is_asked_about(
     await house.leave()
     for _ in range(31):
         await other_house.reconciles()
-    assert other_house.ears.kinds() == [Notice.CHECKING, Notice.UNRESOLVED]
+    assert other_house.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
 
 
 async def test_a_bot_that_was_away_for_days_asks_about_what_it_left(
@@ -130,7 +135,7 @@ async def test_a_bot_that_was_away_for_days_asks_about_what_it_left(
     await asyncio.sleep(0)
     await house.leave()
     await other_house.reconciles(after=3 * 86_400)
-    assert other_house.ears.kinds() == [Notice.UNRESOLVED]
+    assert other_house.ears.kinds() == [OrderNotification.UNRESOLVED]
     await other_house.reconciles(after=86_400)
     assert (await other_house.order(order.reference)).phase is Phase.UNSHOWN
 

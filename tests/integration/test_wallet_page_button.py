@@ -6,16 +6,16 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.db.database import SqlStore
-from bot.infra.outbox.model import TellLater, Told, Untellable
+from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Messenger, Outcome
 from bot.infra.telegram.outcomes import outcome_of
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.notifications import news_of
-from bot.orders.order import Notice, Order
-from bot.orders.rendering import ChatTeller
+from bot.orders.order import Order, OrderNotification
+from bot.orders.rendering import OrderRenderer
 from bot.staff.help import Help
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from tests.texts import label
 from tests.unit.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
 from tests.unit.fake_settlement import MovedClock
@@ -55,7 +55,7 @@ async def told(
     order: Order,
     public_url: str = "https://pay.example",
     *,
-    notice: Notice = Notice.INVOICE,
+    notice: OrderNotification = OrderNotification.INVOICE,
     attempts: int = 0,
 ) -> object:
     async with store.transaction() as tx:
@@ -64,16 +64,16 @@ async def told(
     return await teller_of(store, telegram, public_url).tell(replace(news, attempts=attempts))
 
 
-def teller_of(store: SqlStore, telegram: object, public_url: str = "https://pay.example") -> ChatTeller:
+def teller_of(store: SqlStore, telegram: object, public_url: str = "https://pay.example") -> OrderRenderer:
     """What tells news in this Telegram."""
     clock = MovedClock()
     clock.at = NOW
-    return ChatTeller(
+    return OrderRenderer(
         store=store,
         messenger=cast("Messenger", telegram),
         translations=TRANSLATIONS,
         clock=clock,
-        help_desk=Help(SupportRoom(0, frozenset())),
+        help_desk=Help(StaffChat(0, frozenset())),
         receipts=cast("Any", None),
         default_locale="en",
         public_url=public_url,
@@ -90,7 +90,7 @@ async def test_every_kind_of_invoice_has_the_button(store: SqlStore) -> None:
     await told(store, telegram, long_one)
     assert labels(telegram.photos[0]) == [URL]
     assert telegram.texts == []
-    await told(store, telegram, long_one, notice=Notice.INVOICE_TEXT)
+    await told(store, telegram, long_one, notice=OrderNotification.INVOICE_TEXT)
     assert INVOICE in telegram.texts[0]
 
 
@@ -114,22 +114,22 @@ async def test_an_order_from_before_there_were_pages_has_none(store: SqlStore) -
 
 async def test_an_address_that_telegram_refuses_costs_nobody_the_invoice(store: SqlStore) -> None:
     telegram = Telegram(takes_addresses=False)
-    assert isinstance(await told(store, telegram, an_order(page_token=TOKEN)), Told)
+    assert isinstance(await told(store, telegram, an_order(page_token=TOKEN)), Sent)
     assert telegram.photos == [()]
 
 
 async def test_an_invoice_whose_picture_is_refused_is_sent_as_text_with_the_link_to_its_page(store: SqlStore) -> None:
     telegram = Telegram(takes_photos=False)
-    assert await told(store, telegram, an_order(page_token=TOKEN)) == Told(100, without_picture=True)
+    assert await told(store, telegram, an_order(page_token=TOKEN)) == Sent(100, without_picture=True)
     assert INVOICE in telegram.texts[0]
     assert labels(telegram.keyboards[0]) == [URL]
 
 
 async def test_an_invoice_whose_picture_failed_twice_is_sent_as_text(store: SqlStore) -> None:
     telegram = Telegram()
-    assert await told(store, telegram, an_order(page_token=TOKEN), attempts=1) == Told(1)
+    assert await told(store, telegram, an_order(page_token=TOKEN), attempts=1) == Sent(1)
     order = an_order(reference="R2", draft_id="2", service_id="2", page_token="other" + TOKEN[5:])
-    assert await told(store, telegram, order, attempts=2) == Told(100, without_picture=True)
+    assert await told(store, telegram, order, attempts=2) == Sent(100, without_picture=True)
     assert len(telegram.photos) == 1
 
 
@@ -151,10 +151,10 @@ async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(store: 
     order = an_order(page_token=TOKEN)
     async with store.transaction() as tx:
         await tx.orders.add(order)
-    (news,) = news_of(order, (Notice.INVOICE,), NOW)
+    (news,) = news_of(order, (OrderNotification.INVOICE,), NOW)
     for attempts in range(5):
-        assert isinstance(await teller.tell(replace(news, id=1, attempts=attempts)), TellLater)
-    assert await teller.tell(replace(news, id=1, attempts=5)) == Told(100, without_picture=True)
+        assert isinstance(await teller.tell(replace(news, id=1, attempts=attempts)), RetryLater)
+    assert await teller.tell(replace(news, id=1, attempts=5)) == Sent(100, without_picture=True)
 
 
 async def test_attempts_that_sent_nothing_are_not_counted_without_end(
@@ -165,7 +165,7 @@ async def test_attempts_that_sent_nothing_are_not_counted_without_end(
     order = an_order(page_token=TOKEN)
     async with store.transaction() as tx:
         await tx.orders.add(order)
-    (news,) = news_of(order, (Notice.INVOICE,), NOW)
+    (news,) = news_of(order, (OrderNotification.INVOICE,), NOW)
     for number in range(5):
         await teller.tell(replace(news, id=number))
     assert sorted(teller._unsent) == [2, 3, 4]
@@ -175,10 +175,10 @@ async def test_attempts_that_sent_nothing_are_not_counted_without_end(
 
 async def test_an_invoice_that_is_refused_as_picture_and_as_text_is_refused(store: SqlStore) -> None:
     telegram = Telegram(takes_photos=False, takes_texts=False)
-    assert isinstance(await told(store, telegram, an_order(page_token=TOKEN)), Untellable)
+    assert isinstance(await told(store, telegram, an_order(page_token=TOKEN)), Undeliverable)
 
 
 async def test_an_invoice_that_fits_under_its_picture_has_no_text_of_its_own(store: SqlStore) -> None:
     telegram = Telegram()
-    assert await told(store, telegram, an_order(page_token=TOKEN), notice=Notice.INVOICE_TEXT) == Told()
+    assert await told(store, telegram, an_order(page_token=TOKEN), notice=OrderNotification.INVOICE_TEXT) == Sent()
     assert telegram.texts == []

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.infra.outbox.model import TellLater, Told
-from bot.orders.order import Notice, Order
+from bot.infra.outbox.model import RetryLater, Sent
+from bot.orders.order import Order, OrderNotification
 from bot.recipients.methods import PayoutMethod
 from bot.settlement.model import OutcomeUnknown, ServiceDown, SlowDown
 from bot.staff.alarm_model import Alarm, AlarmKind
@@ -149,7 +149,7 @@ async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator
 
 
 async def test_news_that_wait_too_long_are_told_and_when_they_wait_no_more(house: House) -> None:
-    house.ears.outcomes[EMMA].extend([TellLater(40), TellLater(40), Told()])
+    house.ears.outcomes[EMMA].extend([RetryLater(40), RetryLater(40), Sent()])
     await house.place()
     await house.tells()
     assert await looks(house, after=50) == []
@@ -194,7 +194,7 @@ async def test_reminders_come_later_and_later_and_name_everything_at_once(house:
             reminded.append(minutes // 60)
     assert reminded == [1, 2, 4, 8, 16]
     await house.tells()
-    assert house.ears.kinds(OSCAR) == [Notice.STAFF_KEY_REFUSED, *[REMINDER] * 5]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_KEY_REFUSED, *[REMINDER] * 5]
 
 
 async def test_nobody_is_reminded_right_after_a_restart_of_what_may_be_over(
@@ -227,24 +227,24 @@ async def failed_after_payment(house: House) -> Order:
 
 async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_has_seen_to_it(house: House) -> None:
     order = await failed_after_payment(house)
-    assert house.ears.kinds(OSCAR) == [Notice.STAFF_FAILED]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_FAILED]
     assert await raised(house) == [AlarmKind.ORDER_FAILED]
     assert await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=2002)
     assert not await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
-    assert await looks(house) == [Notice.STAFF_FAILED, OVER]
+    assert await looks(house) == [OrderNotification.STAFF_FAILED, OVER]
     assert await raised(house) == []
 
 
 async def test_who_has_seen_to_it_is_not_told_that_it_is_seen_to(house: House) -> None:
     order = await failed_after_payment(house)
     assert await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
-    assert await looks(house) == [Notice.STAFF_FAILED]
+    assert await looks(house) == [OrderNotification.STAFF_FAILED]
 
 
 async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(house: House, service: FakeSettlement) -> None:
     service.answers.append({"bolt11": service.invoice(1)})
     order = await house.place()
-    assert await looks(house) == [Notice.STAFF_BAD_INVOICE]
+    assert await looks(house) == [OrderNotification.STAFF_BAD_INVOICE]
     (alarm,) = await house.alarms.open()
     assert (alarm.kind, alarm.subject) == (AlarmKind.INVOICE_MISMATCH, order.reference)
     assert alarm.facts["complaint"]

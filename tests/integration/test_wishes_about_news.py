@@ -6,12 +6,12 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.orders.order import Notice, OrderReport
+from bot.orders.order import OrderNotification, OrderReport
 from bot.users.model import Person
 from tests.integration.order_world import EMMA, SARI, House
 from tests.unit.fake_settlement import FakeSettlement
 
-STEPS = (Notice.CONVERTING, Notice.SENDING)
+STEPS = (OrderNotification.CONVERTING, OrderNotification.SENDING)
 
 
 async def lives(house: House, person_id: int = EMMA, **changes: Any) -> Person:
@@ -57,7 +57,7 @@ async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(house
     for state in ("LN_INVOICE_PAID", "IDR_SETTLED", "LN_SWAP_PENDING", "IDR_SETTLED"):
         await house.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
         await house.tells()
-    assert [kind for kind in house.ears.kinds() if kind in STEPS] == [Notice.SENDING]
+    assert [kind for kind in house.ears.kinds() if kind in STEPS] == [OrderNotification.SENDING]
 
 
 async def test_a_phrase_is_given_together_with_the_order(house: House) -> None:

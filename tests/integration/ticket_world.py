@@ -5,12 +5,12 @@ import itertools
 from bot.infra.db.database import SqlStore
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.staff.model import AuditEntry
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.model import MediaKind, TicketEntry, Written
 from bot.support.ticket import Ticket, opened
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.relay import TicketRelay
-from bot.support.tickets.replies import TicketAnswers
+from bot.support.tickets.replies import TicketReplies
 from tests.integration.order_world import Ears
 from tests.keys import VAULT
 from tests.unit.fake_settlement import MovedClock
@@ -24,8 +24,8 @@ class Room:
 
     def __init__(self, database: str, clock: MovedClock, group: int = GROUP) -> None:
         self.store, self.clock, self.group = SqlStore(database, VAULT), clock, group
-        self.room = SupportRoom(group, frozenset({OSCAR, RINA}))
-        self.answers = TicketAnswers(self.store, clock, self.room)
+        self.room = StaffChat(group, frozenset({OSCAR, RINA}))
+        self.answers = TicketReplies(self.store, clock, self.room)
         self.corrections = TicketCorrections(self.store, clock, self.room)
         self.ears = Ears(clock)
         self.delivery = OutboxDelivery(self.store, self.ears, clock, after=TicketRelay(self.room).after())

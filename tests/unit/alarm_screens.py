@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Screen
-from bot.operations.monitor import Glance
+from bot.operations.monitor import HealthSummary
 from bot.operations.screens import status as operator_status
 from bot.orders.order import Order
 from bot.staff.alarm_model import Alarm, AlarmKind
@@ -46,8 +46,8 @@ def every_alarm(order: Order, now: datetime, typed: str) -> list[Alarm]:
     return [*raised, empty, no_orders]
 
 
-def a_glance(*raised: Alarm, known: bool = True) -> Glance:
-    return Glance(
+def a_glance(*raised: Alarm, known: bool = True) -> HealthSummary:
+    return HealthSummary(
         alarms=raised,
         key_is_taken=True if known else None,
         service_answers=True if known else None,

@@ -18,7 +18,7 @@ from bot.core.zones import INDONESIAN, PRESUMED
 from bot.infra.i18n import Translations, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.history import PAGE, HistoryPage
-from bot.orders.order import Deposit, Notice, Order, Phase
+from bot.orders.order import Deposit, Order, OrderNotification, Phase
 from bot.orders.preferences import CHOOSABLE
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.screens import card, history, outcome, status
@@ -71,18 +71,26 @@ HOSTILE_NAMES = (
     "'\"><a href='https://evil.example'>x</a>",
 )
 STAFF = (
-    Notice.STAFF_BAD_INVOICE,
-    Notice.STAFF_STUCK,
-    Notice.STAFF_FAILED,
-    Notice.STAFF_KEY_REFUSED,
-    Notice.STAFF_KEY_WORKS,
+    OrderNotification.STAFF_BAD_INVOICE,
+    OrderNotification.STAFF_STUCK,
+    OrderNotification.STAFF_FAILED,
+    OrderNotification.STAFF_KEY_REFUSED,
+    OrderNotification.STAFF_KEY_WORKS,
 )
-PICTURES = (Notice.INVOICE, Notice.INVOICE_TEXT, Notice.RECEIPT)
-TAKING_DOWN = (Notice.TAKE_DOWN, Notice.TAKE_DOWN_PICTURE)
+PICTURES = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.RECEIPT)
+TAKING_DOWN = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE)
 TOLD = tuple(
     notice
-    for notice in Notice
-    if notice not in {*STAFF, *PICTURES, *TAKING_DOWN, Notice.CARD, Notice.CARD_EDIT, Notice.DRAFT_LAPSED}
+    for notice in OrderNotification
+    if notice
+    not in {
+        *STAFF,
+        *PICTURES,
+        *TAKING_DOWN,
+        OrderNotification.CARD,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.DRAFT_LAPSED,
+    }
 )
 
 
@@ -350,7 +358,7 @@ def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
         for notice in TOLD:
             shown = outcome.screen(notice, t, told, NOW, JAKARTA, help_offered=True)
             yield Seen(f"{notice}: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
-        staffed = outcome.screen(Notice.STUCK, t, told, NOW, JAKARTA, help_offered=True, staff_told=True)
+        staffed = outcome.screen(OrderNotification.STUCK, t, told, NOW, JAKARTA, help_offered=True, staff_told=True)
         yield Seen(f"stuck, staff told: {moment}", staffed, ("ABC2345", t.rupiah(500_000)))
         for notice in STAFF:
             shown = staff_notes.screen(notice, t, order, {"reference": "ABC2345", "complaint": typed}, NOW)

@@ -8,7 +8,7 @@ from bot.core.date_ranges import Period, last
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
-from bot.staff.audit import PAGE, TrailFile, TrailPage
+from bot.staff.audit import PAGE, AuditFile, AuditPage
 from bot.staff.model import AuditAction, AuditEntry, Reveal
 from bot.staff.screens import audit
 from bot.support.reveal import screens as staff_reveal
@@ -67,13 +67,13 @@ def of_seeing_more(
     yield "no private chat", staff_reveal.unreachable(t, "kirim_bot"), ()
     for action in AuditAction:
         entries = tuple(an_entry(now, action=action, subject=each, detail=(typed * 100)[:5000]) for each in SUBJECTS)
-        yield f"audit: {action}", audit.screen(t, TrailPage(entries[:PAGE], older="x"), now, zone), ("3001",)
+        yield f"audit: {action}", audit.screen(t, AuditPage(entries[:PAGE], older="x"), now, zone), ("3001",)
     for word in sorted(audit.WORDS):
-        page = TrailPage((an_entry(now, detail=word),), actor_id=3001, is_newest=False)
+        page = AuditPage((an_entry(now, detail=word),), actor_id=3001, is_newest=False)
         yield f"audit: {word}", audit.screen(t, page, now, zone), ("3001",)
-    yield "empty trail", audit.screen(t, TrailPage(()), now, zone), ()
+    yield "empty trail", audit.screen(t, AuditPage(()), now, zone), ()
     yield "trail of what time", audit.asking(t), ()
     for count in (0, 100_001):
-        made = TrailFile(count, None)
+        made = AuditFile(count, None)
         yield "no file", audit.nothing(t, made, last(Period.WEEK, now, zone), zone), ()
     yield "no file sent", audit.not_sent(t), ()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from telegram import CallbackQuery, Chat, ChatMemberLeft, ChatMemberUpdated, Message, Update, User
 
 from bot.infra.telegram.inbound.attempts import RECEIVED
-from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.flood import WINDOW, FloodGate
 from bot.users.model import Person
 from tests.texts import text
@@ -240,7 +240,7 @@ async def test_the_lanes_say_when_an_update_came_in_unless_it_is_taken_up_again(
         if update.update_id == 3 and len(seen) == 3:
             raise Unlucky
 
-    lanes = Lanes(store.port, process, clock)
+    lanes = ChatQueues(store.port, process, clock)
     await lanes.replay()
     await asyncio.sleep(1)
     received = [item(2, EMMA), item(3, EMMA)]

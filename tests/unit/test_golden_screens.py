@@ -19,7 +19,7 @@ from bot.broadcasts.screens import confirm as broadcast_confirm
 from bot.checkout.screens import review, start
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.order import Notice, Phase
+from bot.orders.order import OrderNotification, Phase
 from bot.orders.receipts.screens import receipt
 from bot.orders.screens import card, outcome
 from bot.orders.screens import payment as pay
@@ -55,7 +55,7 @@ def _status(moment: str) -> Callable[[Translator], Screen]:
     return lambda t: card.screen(t, MOMENTS[moment], NOW, JAKARTA, help_offered=True)
 
 
-def _notice(notice: Notice, moment: str) -> Callable[[Translator], Screen]:
+def _notice(notice: OrderNotification, moment: str) -> Callable[[Translator], Screen]:
     return lambda t: outcome.screen(notice, t, MOMENTS[moment], NOW, JAKARTA, help_offered=True, staff_told=True)
 
 
@@ -110,7 +110,7 @@ SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
     "status-sent": _status("sent"),
     "status-failed": _status("failed paid"),
     "status-expired": _status("expired"),
-    "notice-failed": _notice(Notice.FAILED, "failed paid"),
+    "notice-failed": _notice(OrderNotification.FAILED, "failed paid"),
     "receipt-caption": _receipt,
     "staff-ticket": _staff_ticket,
     "broadcast-preview": _broadcast,

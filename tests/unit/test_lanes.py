@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 from telegram import Update
 
-from bot.infra.telegram.inbound.chat_queues import Lanes
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.users.model import InboxItem
 from tests.unit.fake_inbox import FakeStore, LoopClock
 from tests.virtual_time import in_virtual_time, now
@@ -29,7 +29,7 @@ class Chats:
         self.finished_at: dict[int, float] = {}
         self.under_way: Counter[int] = Counter()
         self.most = 0
-        self.lanes = Lanes(self.store.port, self.process, LoopClock(), at_once=at_once, kept=kept)
+        self.lanes = ChatQueues(self.store.port, self.process, LoopClock(), at_once=at_once, kept=kept)
 
     async def process(self, update: Update) -> None:
         assert update.effective_chat is not None

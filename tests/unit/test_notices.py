@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.order import Notice
+from bot.orders.order import OrderNotification
 from bot.orders.preferences import CHOOSABLE, TOPICS, Way, choose, chosen, next_way, step_news, topic_named, way_of
 from bot.orders.timeline import Step
 from tests.unit.every_screen import NOW, TOLD, an_order
@@ -16,31 +16,41 @@ BY_NAME = {topic.name: topic for topic in TOPICS}
 
 
 @pytest.mark.parametrize("notice", TOLD)
-def test_every_message_about_an_order_belongs_to_exactly_one_topic(notice: Notice) -> None:
+def test_every_message_about_an_order_belongs_to_exactly_one_topic(notice: OrderNotification) -> None:
     assert sum(notice in topic.notices for topic in TOPICS) == 1
 
 
 def test_what_has_no_message_of_its_own_belongs_to_none() -> None:
-    assert frozenset[Notice]().union(*(topic.notices for topic in TOPICS)) == set(TOLD)
+    assert frozenset[OrderNotification]().union(*(topic.notices for topic in TOPICS)) == set(TOLD)
 
 
 def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
     ringing = {notice for notice in TOLD if way_of(notice, None) is Way.SOUND}
     assert ringing == {
-        Notice.PAID,
-        Notice.PAID_LATE,
-        Notice.SENT,
-        Notice.FAILED,
-        Notice.STUCK,
-        Notice.PRICE_MOVED,
-        Notice.RECIPIENT_MASKED,
-        Notice.UNRESOLVED,
+        OrderNotification.PAID,
+        OrderNotification.PAID_LATE,
+        OrderNotification.SENT,
+        OrderNotification.FAILED,
+        OrderNotification.STUCK,
+        OrderNotification.PRICE_MOVED,
+        OrderNotification.RECIPIENT_MASKED,
+        OrderNotification.UNRESOLVED,
     }
-    assert {notice for notice in TOLD if way_of(notice, None) is Way.CARD} == {Notice.CONVERTING, Notice.SENDING}
+    assert {notice for notice in TOLD if way_of(notice, None) is Way.CARD} == {
+        OrderNotification.CONVERTING,
+        OrderNotification.SENDING,
+    }
 
 
 def test_trouble_and_questions_never_stay_on_the_card() -> None:
-    trouble = (Notice.FAILED, Notice.STUCK, Notice.PRICE_MOVED, Notice.UNRESOLVED, Notice.CHECKING, Notice.REFUSED)
+    trouble = (
+        OrderNotification.FAILED,
+        OrderNotification.STUCK,
+        OrderNotification.PRICE_MOVED,
+        OrderNotification.UNRESOLVED,
+        OrderNotification.CHECKING,
+        OrderNotification.REFUSED,
+    )
     for notice in trouble:
         for way in Way:
             everything = {topic.name: str(way) for topic in TOPICS}
@@ -59,7 +69,7 @@ def test_only_what_differs_from_the_usual_is_kept() -> None:
     assert choices == {"sent": "silent"}
     choices = choose(choices, paid, Way.CARD)
     assert choices == {"sent": "silent", "paid": "card"}
-    assert way_of(Notice.PAID_LATE, choices) is Way.CARD
+    assert way_of(OrderNotification.PAID_LATE, choices) is Way.CARD
     choices = choose(choices, sent, Way.SOUND)
     assert choices == {"paid": "card"}
     assert choose(choices, paid, Way.SOUND) is None
@@ -86,9 +96,9 @@ def test_a_small_step_of_a_paid_order_is_news_once() -> None:
     paid = replace(an_order(), state="LN_INVOICE_PAID", step=Step.PAID, paid_at=NOW)
     converting = replace(paid, state="LN_SWAP_PENDING", step=Step.CONVERTING)
     sending = replace(paid, state="P2PM_ORDER_PLACED", step=Step.SENDING)
-    assert step_news(paid, converting) is Notice.CONVERTING
-    assert step_news(converting, sending) is Notice.SENDING
-    assert step_news(paid, sending) is Notice.SENDING
+    assert step_news(paid, converting) is OrderNotification.CONVERTING
+    assert step_news(converting, sending) is OrderNotification.SENDING
+    assert step_news(paid, sending) is OrderNotification.SENDING
     assert step_news(converting, converting) is None
     assert step_news(sending, converting) is None
 

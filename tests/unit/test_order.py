@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from bot.orders.order import (
     REFERENCE_ALPHABET,
     REFERENCE_LENGTH,
-    Notice,
     Order,
+    OrderNotification,
     OrderReport,
     Phase,
     advance,
@@ -25,7 +25,13 @@ from tests.contract.store_builders import an_order
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 STATES = [*STEP_OF_STATE, "FAILED", "P2PM_DISPUTED", ""]
 UNPAID = ["IDLE", "NWC_CONNECTED", "QR_SCANNED", "ROUTE_SHOWN"]
-MONEY = {Notice.PAID, Notice.PAID_LATE, Notice.SENT, Notice.FAILED, Notice.EXPIRED}
+MONEY = {
+    OrderNotification.PAID,
+    OrderNotification.PAID_LATE,
+    OrderNotification.SENT,
+    OrderNotification.FAILED,
+    OrderNotification.EXPIRED,
+}
 
 
 def open_order(**changes: object) -> Order:
@@ -38,9 +44,9 @@ def report(state: str, *, paid: bool = False) -> OrderReport:
     return OrderReport(service_id="svc", state=state, paid_at=NOW if paid else None)
 
 
-def told(order: Order, *states: str, now: datetime = NOW) -> tuple[Order, list[Notice]]:
+def told(order: Order, *states: str, now: datetime = NOW) -> tuple[Order, list[OrderNotification]]:
     """The order after these states, and all the news of them."""
-    news: list[Notice] = []
+    news: list[OrderNotification] = []
     for state in states:
         order, more = advance(order, report(state), now)
         news += more
@@ -56,7 +62,7 @@ orders = st.builds(open_order, expires_at=st.sampled_from([None, NOW + timedelta
 def test_nothing_that_can_happen_takes_an_order_back_or_tells_twice(
     order: Order, life: list[tuple[OrderReport | None, int]]
 ) -> None:
-    now, all_news = NOW, list[Notice]()
+    now, all_news = NOW, list[OrderNotification]()
     for look, seconds in life:
         now += timedelta(seconds=seconds)
         before = order
@@ -66,20 +72,22 @@ def test_nothing_that_can_happen_takes_an_order_back_or_tells_twice(
         assert (order, news) == (before, ()) if before.is_ended else True
         assert len(set(news)) == len(news)
         all_news += news
-        if {Notice.TAKE_DOWN} <= set(all_news):
+        if {OrderNotification.TAKE_DOWN} <= set(all_news):
             assert not order.awaits_payment(now)
     times = Counter(all_news)
     assert all(times[notice] <= 1 for notice in MONEY)
-    assert times[Notice.PAID] + times[Notice.PAID_LATE] <= 1
-    assert times[Notice.SENT] + times[Notice.FAILED] <= 1
+    assert times[OrderNotification.PAID] + times[OrderNotification.PAID_LATE] <= 1
+    assert times[OrderNotification.SENT] + times[OrderNotification.FAILED] <= 1
     assert order.is_ended is (order.phase is Phase.DONE)
-    assert order.expires_at or not times[Notice.EXPIRED]
-    if times[Notice.EXPIRED] and times[Notice.FAILED]:
+    assert order.expires_at or not times[OrderNotification.EXPIRED]
+    if times[OrderNotification.EXPIRED] and times[OrderNotification.FAILED]:
         assert order.is_paid
-    if times[Notice.PAID_LATE]:
-        assert all_news.index(Notice.EXPIRED) < all_news.index(Notice.PAID_LATE)
+    if times[OrderNotification.PAID_LATE]:
+        assert all_news.index(OrderNotification.EXPIRED) < all_news.index(OrderNotification.PAID_LATE)
     if MONEY & set(all_news):
-        assert all_news.index(Notice.TAKE_DOWN) < min(all_news.index(notice) for notice in MONEY & set(all_news))
+        assert all_news.index(OrderNotification.TAKE_DOWN) < min(
+            all_news.index(notice) for notice in MONEY & set(all_news)
+        )
 
 
 @given(st.lists(st.sampled_from(STATES), max_size=12), st.sampled_from(["COMPLETED", "FAILED"]))
@@ -99,41 +107,54 @@ def test_an_unpaid_state_is_no_news(state: str) -> None:
 
 def test_a_payment_takes_the_code_down_and_is_told() -> None:
     order, news = told(open_order(), "LN_INVOICE_PAID")
-    assert news == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.PAID]
+    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.PAID]
     assert (order.paid_at, order.is_paid) == (NOW, True)
 
 
 @pytest.mark.parametrize("state", ["LN_SWAP_PENDING", "USDT_RECEIVED", "USDC_SWAPPED", "P2PM_ORDER_PLACED"])
 def test_a_payment_seen_by_a_later_state_is_told_as_the_payment(state: str) -> None:
-    assert told(open_order(), state)[1] == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.PAID]
+    assert told(open_order(), state)[1] == [
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.PAID,
+    ]
 
 
 def test_an_order_seen_again_only_at_its_end_is_told_by_its_end() -> None:
     order, news = told(open_order(), "COMPLETED")
-    assert news == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.SENT, Notice.RECEIPT]
+    assert news == [
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.SENT,
+        OrderNotification.RECEIPT,
+    ]
     assert (order.phase, order.ended_at, order.paid_at) == (Phase.DONE, NOW, NOW)
 
 
 def test_each_step_edits_the_card_and_repetitions_do_not() -> None:
     states = ["LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "USDC_SWAPPED", "IDR_SETTLED", "IDR_SETTLED"]
-    assert told(open_order(), *states)[1].count(Notice.CARD_EDIT) == 3
+    assert told(open_order(), *states)[1].count(OrderNotification.CARD_EDIT) == 3
 
 
 def test_a_stale_state_is_kept_as_said_but_takes_no_step_back() -> None:
     order, news = told(open_order(), "USDC_SWAPPED", "LN_INVOICE_PAID")
     assert (order.state, order.step) == ("LN_INVOICE_PAID", Step.CONVERTING)
-    assert news == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.PAID]
+    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.PAID]
 
 
 def test_a_late_payment_is_said_to_be_late() -> None:
     late = NOW + timedelta(hours=2)
     expired, news = expire(open_order(), late)
-    assert news == (Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.EXPIRED)
-    assert told(expired, "LN_INVOICE_PAID", now=late)[1] == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.PAID_LATE]
+    assert news == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED)
+    assert told(expired, "LN_INVOICE_PAID", now=late)[1] == [
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.PAID_LATE,
+    ]
 
 
 def test_a_payment_seen_before_the_expiry_was_told_is_not_called_late() -> None:
-    assert told(open_order(), "LN_INVOICE_PAID", now=NOW + timedelta(hours=2))[1][-1] is Notice.PAID
+    assert told(open_order(), "LN_INVOICE_PAID", now=NOW + timedelta(hours=2))[1][-1] is OrderNotification.PAID
 
 
 def test_an_expiry_is_told_once_and_not_before_its_time() -> None:
@@ -157,32 +178,35 @@ def test_a_deposit_has_no_expiry() -> None:
 def test_the_documented_failure_of_an_expired_order_is_told_as_an_expiry_once(minutes: int) -> None:
     now = NOW + timedelta(minutes=minutes)
     order, news = told(open_order(), "FAILED", now=now)
-    assert news == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.EXPIRED]
+    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED]
     assert expire(order, now + timedelta(hours=1))[1] == ()
     expired, _ = expire(open_order(), NOW + timedelta(hours=1))
-    assert Notice.EXPIRED not in told(expired, "FAILED", now=NOW + timedelta(hours=2))[1]
+    assert OrderNotification.EXPIRED not in told(expired, "FAILED", now=NOW + timedelta(hours=2))[1]
 
 
 def test_a_failure_well_before_the_expiry_is_a_failure() -> None:
     order, news = told(open_order(), "FAILED", now=NOW + timedelta(minutes=57))
-    assert news == [Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.FAILED]
+    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED]
     assert not order.is_paid
 
 
 def test_a_failed_deposit_is_a_failure_however_late() -> None:
-    assert Notice.FAILED in told(open_order(expires_at=None), "FAILED", now=NOW + timedelta(days=3))[1]
+    assert OrderNotification.FAILED in told(open_order(expires_at=None), "FAILED", now=NOW + timedelta(days=3))[1]
 
 
 def test_a_failure_with_evidence_of_a_payment_is_a_paid_failure_even_after_the_expiry() -> None:
     late = NOW + timedelta(hours=2)
     expired, _ = expire(open_order(), late)
     order, news = advance(expired, report("FAILED", paid=True), late)
-    assert news == (Notice.TAKE_DOWN, Notice.CARD_EDIT, Notice.FAILED)
+    assert news == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED)
     assert order.is_paid
 
 
 def test_a_paid_order_that_fails_is_told_so() -> None:
-    assert told(open_order(), "LN_INVOICE_PAID", "FAILED")[1][-2:] == [Notice.CARD_EDIT, Notice.FAILED]
+    assert told(open_order(), "LN_INVOICE_PAID", "FAILED")[1][-2:] == [
+        OrderNotification.CARD_EDIT,
+        OrderNotification.FAILED,
+    ]
 
 
 def test_the_services_own_time_of_the_end_is_kept() -> None:

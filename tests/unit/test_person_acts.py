@@ -3,10 +3,10 @@
 import pytest
 
 from bot.orders.handlers import ACTIONS
-from bot.users.activity import Did, pressed
+from bot.users.activity import UserEvent, pressed
 from tests.unit.every_screen import TRANSLATIONS
 
-EVENTS = (*Did, *map(pressed, ACTIONS))
+EVENTS = (*UserEvent, *map(pressed, ACTIONS))
 
 
 @pytest.mark.parametrize("locale", ["en", "id"])

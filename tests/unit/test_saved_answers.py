@@ -6,7 +6,7 @@ import pytest
 
 from bot.core import templates
 from bot.core.errors import Rejection
-from bot.staff.model import SavedAnswer
+from bot.staff.model import SavedReply
 from bot.support.saved_replies import screens
 from bot.support.saved_replies.model import MOST, needs_order, read_name, read_text, stamp
 from bot.support.ticket import Ticket
@@ -60,7 +60,7 @@ def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, 
     order = replace(an_order(), method=replace(an_order().method, name=called))
     text = templates.fill(read_text("{destination} " * 5), screens.values(t, TICKET, order))  # type: ignore[arg-type]
     answers = [
-        SavedAnswer(name=f"{WIDE[:17]}-{n}", texts={"en": text}, updated_at=NOW, updated_by=1) for n in range(MOST)
+        SavedReply(name=f"{WIDE[:17]}-{n}", texts={"en": text}, updated_at=NOW, updated_by=1) for n in range(MOST)
     ]
     shown = (
         screens.overview(t, answers),  # type: ignore[arg-type]
@@ -83,7 +83,7 @@ def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, 
 
 
 def test_only_answers_in_the_persons_language_are_offered() -> None:
-    both = SavedAnswer(name="both", texts={"en": "a", "id": "b"}, updated_at=NOW, updated_by=1)
+    both = SavedReply(name="both", texts={"en": "a", "id": "b"}, updated_at=NOW, updated_by=1)
     english = replace(both, name="english", texts={"en": "a"})
     labels = [button.label for button in Seen("", screens.choosing(EN, TICKET, (both, english), "id")).buttons]
     assert labels == ["both"]

@@ -9,7 +9,7 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui import callback_data as data
 from bot.operations.screens import status as operator_status
-from bot.orders.order import Notice, Order
+from bot.orders.order import Order, OrderNotification
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import alarm_in, told_of
 from bot.staff.screens import alarms
@@ -111,10 +111,10 @@ def test_every_alarm_says_what_to_do(alarm: Alarm) -> None:
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize("notice", [Notice.STAFF_KEY_REFUSED, Notice.STAFF_KEY_WORKS])
-def test_a_rejected_key_says_what_to_do_until_it_works(notice: Notice, locale: str) -> None:
+@pytest.mark.parametrize("notice", [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS])
+def test_a_rejected_key_says_what_to_do_until_it_works(notice: OrderNotification, locale: str) -> None:
     shown = Seen("", staff_notes.screen(notice, TRANSLATIONS.get(locale), None, {}, NOW)).text
-    assert says(shown, "alarm.todo.key_refused", locale) is (notice is Notice.STAFF_KEY_REFUSED)
+    assert says(shown, "alarm.todo.key_refused", locale) is (notice is OrderNotification.STAFF_KEY_REFUSED)
 
 
 @pytest.mark.parametrize(("orders", "named"), [(ORDERS, "cm1"), ({}, "ABC2345")])

@@ -9,16 +9,16 @@ import pytest
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders import handlers as presses
-from bot.orders.order import Notice, Order, Phase
+from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.timeline import Step
 from bot.staff.model import PersonAct
-from bot.support.cases import Case, Oddity, Reach, reach_of
+from bot.support.cases import Anomaly, Case, Reach, reach_of
 from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Cause, opened
-from bot.users.activity import Did
-from bot.users.model import EventNote, News, NewsStatus, OrderEvent, Person
+from bot.users.activity import UserEvent
+from bot.users.model import EventNote, Notification, NotificationStatus, OrderEvent, Person
 from tests.examples import some
 from tests.texts import says, text
 from tests.unit.every_screen import (
@@ -43,10 +43,10 @@ def event(seconds: int, phase: Phase = Phase.OPEN, state: str = "", note: str = 
     return OrderEvent(reference="ABC2345", at=at, phase=phase, state=state, note=note, **more)
 
 
-def news(seconds: int, kind: str, **more: Any) -> News:
+def news(seconds: int, kind: str, **more: Any) -> Notification:
     at = BEGAN + timedelta(seconds=seconds)
-    known: dict[str, Any] = {"status": NewsStatus.TOLD, "message_id": 7, "told_at": at, **more}
-    return News(chat_id=1001, subject="order:ABC2345", kind=kind, due_at=at, created_at=at, **known)
+    known: dict[str, Any] = {"status": NotificationStatus.TOLD, "message_id": 7, "told_at": at, **more}
+    return Notification(chat_id=1001, subject="order:ABC2345", kind=kind, due_at=at, created_at=at, **known)
 
 
 def act(seconds: int, what: str) -> PersonAct:
@@ -66,11 +66,11 @@ def line(at: str, what: str) -> str:
     return text("case.line", at=at, what=what)
 
 
-def told(notice: Notice, reach: Reach = Reach.SENT) -> str:
+def told(notice: OrderNotification, reach: Reach = Reach.SENT) -> str:
     return text("case.told", what=text(f"case.told.{notice}"), reach=text(f"case.reach.{reach}"))
 
 
-def did(what: str) -> str:
+def done_by_user(what: str) -> str:
     return text("case.did", what=text(f"act.{what}"))
 
 
@@ -92,25 +92,25 @@ def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_th
             event(40, state="LN_INVOICE_PAID", service_at=clock),
         ),
         news=(
-            news(2, Notice.INVOICE),
-            news(41, Notice.PAID),
+            news(2, OrderNotification.INVOICE),
+            news(41, OrderNotification.PAID),
             news(42, "card_edit:5", message_id=None),
-            news(43, Notice.STUCK, message_id=None),
+            news(43, OrderNotification.STUCK, message_id=None),
         ),
         acts=(act(20, "pressed.look"), act(25, "pressed.look"), act(30, "pressed.help")),
     )
-    looked = text("case.line_repeated", at="09:35:20", until="09:35:25", what=did("pressed.look"), count=2)
+    looked = text("case.line_repeated", at="09:35:20", until="09:35:25", what=done_by_user("pressed.look"), count=2)
     was_paid = text("case.state", what=text("step.paid"), state="LN_INVOICE_PAID")
     assert timeline_in(shown(case).text) == [
         line("09:35:00", text("case.event.confirmed")),
         line("09:35:01", text("case.event.made")),
-        line("09:35:02", told(Notice.INVOICE)),
+        line("09:35:02", told(OrderNotification.INVOICE)),
         looked,
-        line("09:35:30", did("pressed.help")),
+        line("09:35:30", done_by_user("pressed.help")),
         line("09:35:40", was_paid + text("case.service_at", at="09:34:57")),
-        line("09:35:41", told(Notice.PAID)),
-        line("09:35:42", told(Notice.CARD_EDIT)),
-        line("09:35:43", told(Notice.STUCK, Reach.NEEDLESS)),
+        line("09:35:41", told(OrderNotification.PAID)),
+        line("09:35:42", told(OrderNotification.CARD_EDIT)),
+        line("09:35:43", told(OrderNotification.STUCK, Reach.NEEDLESS)),
     ]
 
 
@@ -125,19 +125,28 @@ def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_th
             text("case.reach.sent") + text("case.waited", duration="5 minutes"),
         ),
         ({"message_id": None}, Reach.NEEDLESS, text("case.reach.needless")),
-        ({"status": NewsStatus.WAITING, "told_at": None, "message_id": None}, Reach.WAITS, text("case.reach.waits")),
         (
-            {"status": NewsStatus.SENDING, "told_at": None, "message_id": None},
+            {"status": NotificationStatus.WAITING, "told_at": None, "message_id": None},
+            Reach.WAITS,
+            text("case.reach.waits"),
+        ),
+        (
+            {"status": NotificationStatus.SENDING, "told_at": None, "message_id": None},
             Reach.UNDER_WAY,
             text("case.reach.under_way"),
         ),
         (
-            {"status": NewsStatus.UNDELIVERABLE, "told_at": None, "message_id": None, "failure": BLOCKED},
+            {"status": NotificationStatus.UNDELIVERABLE, "told_at": None, "message_id": None, "failure": BLOCKED},
             Reach.BLOCKED,
             text("case.reach.blocked", why=BLOCKED),
         ),
         (
-            {"status": NewsStatus.UNDELIVERABLE, "told_at": None, "message_id": None, "failure": "Bad <Request>"},
+            {
+                "status": NotificationStatus.UNDELIVERABLE,
+                "told_at": None,
+                "message_id": None,
+                "failure": "Bad <Request>",
+            },
             Reach.FAILED,
             text("case.reach.failed", why="Bad <Request>"),
         ),
@@ -146,7 +155,7 @@ def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_th
 def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_read(
     changes: dict[str, Any], reach: Reach, said: str
 ) -> None:
-    piece = news(0, Notice.PAID, **changes)
+    piece = news(0, OrderNotification.PAID, **changes)
     assert reach_of(piece) is reach
     at = EN.seconds(piece.told_at or piece.created_at, JAKARTA)
     mark = "⚠️ " if reach in {Reach.BLOCKED, Reach.FAILED} else ""
@@ -157,21 +166,25 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
 @pytest.mark.parametrize(
     ("changes", "more", "oddity"),
     [
-        ({"state": "FAILED", "step": Step.PAID, "paid_at": NOW}, {}, Oddity.FAILED_PAID),
-        ({"step": Step.PAID, "paid_at": NOW, "stuck_told_at": NOW}, {}, Oddity.STUCK),
-        ({"step": Step.PAID, "paid_at": NOW, "expiry_told": True}, {}, Oddity.LATE),
-        ({}, {"events": (event(1, note=EventNote.INVOICE_REPLACED),)}, Oddity.REPLACED),
-        ({"phase": Phase.UNSHOWN}, {"events": (event(1, Phase.UNSHOWN),)}, Oddity.NOT_AGREED),
-        ({}, {"events": (event(1, Phase.HELD),)}, Oddity.PRICE_MOVED),
-        ({}, {"events": (event(1, Phase.UNKNOWN),)}, Oddity.UNKNOWN),
-        ({"phase": Phase.REFUSED}, {}, Oddity.REFUSED),
-        ({}, {"news": (news(1, Notice.SENT, status=NewsStatus.UNDELIVERABLE, failure=BLOCKED),)}, Oddity.UNTOLD),
-        ({}, {"person": replace(EMMA, blocked_at=NOW)}, Oddity.AWAY),
-        ({"number": ""}, {}, Oddity.FORGOTTEN),
+        ({"state": "FAILED", "step": Step.PAID, "paid_at": NOW}, {}, Anomaly.FAILED_PAID),
+        ({"step": Step.PAID, "paid_at": NOW, "stuck_told_at": NOW}, {}, Anomaly.STUCK),
+        ({"step": Step.PAID, "paid_at": NOW, "expiry_told": True}, {}, Anomaly.LATE),
+        ({}, {"events": (event(1, note=EventNote.INVOICE_REPLACED),)}, Anomaly.REPLACED),
+        ({"phase": Phase.UNSHOWN}, {"events": (event(1, Phase.UNSHOWN),)}, Anomaly.NOT_AGREED),
+        ({}, {"events": (event(1, Phase.HELD),)}, Anomaly.PRICE_MOVED),
+        ({}, {"events": (event(1, Phase.UNKNOWN),)}, Anomaly.UNKNOWN),
+        ({"phase": Phase.REFUSED}, {}, Anomaly.REFUSED),
+        (
+            {},
+            {"news": (news(1, OrderNotification.SENT, status=NotificationStatus.UNDELIVERABLE, failure=BLOCKED),)},
+            Anomaly.UNTOLD,
+        ),
+        ({}, {"person": replace(EMMA, blocked_at=NOW)}, Anomaly.AWAY),
+        ({"number": ""}, {}, Anomaly.FORGOTTEN),
     ],
 )
 def test_what_is_unusual_is_said_once_at_the_head(
-    changes: dict[str, Any], more: dict[str, Any], oddity: Oddity
+    changes: dict[str, Any], more: dict[str, Any], oddity: Anomaly
 ) -> None:
     case = replace(a_case(an_order(**changes)), **more)
     assert case.oddities == (oddity,)
@@ -219,15 +232,15 @@ def test_the_oldest_routine_lines_are_left_out_first_and_never_the_unusual_ones(
     assert says(said, "case.event.unknown")
     assert says(said, "case.event.invoice_replaced")
     *_, newest_but_one, newest = said.split("\n")
-    assert newest_but_one.endswith(did("pressed.page"))
-    assert newest.endswith(did("pressed.help"))
+    assert newest_but_one.endswith(done_by_user("pressed.page"))
+    assert newest.endswith(done_by_user("pressed.help"))
 
 
 def test_where_even_the_unusual_is_too_much_the_newest_of_it_stays() -> None:
     storm = tuple(act(number, ("blocked", "came_back")[number % 2]) for number in range(2000))
     seen = shown(a_case(acts=storm))
     assert TEXT_UNITS - 200 < seen.units <= TEXT_UNITS
-    assert seen.text.endswith(did("came_back"))
+    assert seen.text.endswith(done_by_user("came_back"))
 
 
 def test_other_orders_and_tickets_of_the_person_are_named_and_more_of_them_are_not_hidden() -> None:
@@ -261,7 +274,7 @@ def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
 
 def test_every_button_of_an_order_and_every_other_act_is_known() -> None:
     assert set(staff_acts.PRESSES) == set(presses.ACTIONS)
-    assert {str(what) for what in Did} <= staff_acts.KNOWN
+    assert {str(what) for what in UserEvent} <= staff_acts.KNOWN
 
 
 def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
@@ -278,10 +291,10 @@ def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
 
 
 @pytest.mark.parametrize(
-    ("days", "pieces", "is_said"), [(31, (), True), (31, (news(0, Notice.SENT),), False), (29, (), False)]
+    ("days", "pieces", "is_said"), [(31, (), True), (31, (news(0, OrderNotification.SENT),), False), (29, (), False)]
 )
 def test_where_it_is_not_kept_any_more_what_was_told_nobody_reads_that_nothing_was(
-    days: int, pieces: tuple[News, ...], *, is_said: bool
+    days: int, pieces: tuple[Notification, ...], *, is_said: bool
 ) -> None:
     case = a_case(an_order(created_at=NOW - timedelta(days=days)), events=(event(0),), news=pieces)
     assert says(shown(case).text, "case.news_forgotten", days=30) is is_said

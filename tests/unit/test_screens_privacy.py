@@ -13,7 +13,7 @@ from bot.orders.timeline import Step
 from bot.recipients.methods import PayoutMethod
 from bot.users.export import as_file
 from bot.users.model import OrderEvent, Person, Receipt, Recipient
-from bot.users.privacy import Held, Waits
+from bot.users.privacy import UserData, Waits
 from bot.users.privacy_handlers import PATTERN, YES_PATTERN
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import privacy
@@ -36,7 +36,7 @@ from tests.unit.test_screens_limits import check
 NUMBER = "7731004455"
 
 
-def held(method: PayoutMethod = BCA, typed: str = "Ibu", times: int = 1, **about: Any) -> Held:
+def held(method: PayoutMethod = BCA, typed: str = "Ibu", times: int = 1, **about: Any) -> UserData:
     """What is kept of somebody; `times` as many recipients and orders."""
     person = Person(id=2**52, created_at=NOW, **about)
     order = an_order(method, number=NUMBER, holder=typed, refusal=typed * 10)
@@ -45,7 +45,7 @@ def held(method: PayoutMethod = BCA, typed: str = "Ibu", times: int = 1, **about
     )
     event = OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")
     receipt = Receipt(reference=order.reference, code="CODE-7", code_hash="ab", created_at=NOW)
-    return Held(
+    return UserData(
         person=person,
         recipients=(recipient,) * times,
         orders=(order,) * times,

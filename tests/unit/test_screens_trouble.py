@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bot.checkout.screens import limit_warning as too_many
-from bot.orders.order import Notice
+from bot.orders.order import OrderNotification
 from bot.orders.screens import card, outcome
 from bot.orders.screens.phrases import when
 from bot.orders.timeline import Step
@@ -14,12 +14,18 @@ from tests.texts import says, starts, text
 from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, a_draft, at_each_moment
 
 MOMENTS = dict(at_each_moment())
-KEYS = {Notice.STUCK: "news.stuck", Notice.FAILED: "news.failed_paid"}
-TROUBLE = ((Notice.STUCK, "stuck"), (Notice.FAILED, "failed paid"), (Notice.FAILED, "failed paid between two looks"))
+KEYS = {OrderNotification.STUCK: "news.stuck", OrderNotification.FAILED: "news.failed_paid"}
+TROUBLE = (
+    (OrderNotification.STUCK, "stuck"),
+    (OrderNotification.FAILED, "failed paid"),
+    (OrderNotification.FAILED, "failed paid between two looks"),
+)
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 
 
-def told(notice: Notice, moment: str, locale: str = "en", *, offered: bool = True, staff: bool = True) -> Seen:
+def told(
+    notice: OrderNotification, moment: str, locale: str = "en", *, offered: bool = True, staff: bool = True
+) -> Seen:
     t, order = TRANSLATIONS.get(locale), MOMENTS[moment]
     return Seen(moment, outcome.screen(notice, t, order, NOW, JAKARTA, help_offered=offered, staff_told=staff))
 
@@ -29,25 +35,27 @@ def told(notice: Notice, moment: str, locale: str = "en", *, offered: bool = Tru
     ("locale", "paid", "at"), [("en", "29,412 sats", "10:05 WIB"), ("id", "29.412 sats", "10.05 WIB")]
 )
 def test_it_says_that_the_money_came_in_how_much_and_when(
-    notice: Notice, moment: str, locale: str, paid: str, at: str
+    notice: OrderNotification, moment: str, locale: str, paid: str, at: str
 ) -> None:
     assert starts(told(notice, moment, locale).text, KEYS[notice], locale, paid=paid, at=at)
 
 
 def test_a_payment_of_another_day_says_which() -> None:
     order = replace(MOMENTS["stuck"], paid_at=NOW - timedelta(days=2))
-    seen = Seen("", outcome.screen(Notice.STUCK, EN, order, NOW, JAKARTA, help_offered=True, staff_told=True))
+    seen = Seen(
+        "", outcome.screen(OrderNotification.STUCK, EN, order, NOW, JAKARTA, help_offered=True, staff_told=True)
+    )
     assert says(seen.text, "news.stuck", at="15 Aug 2026, 10:05 WIB")
 
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
-def test_it_has_one_button_and_that_leads_to_a_person(notice: Notice, moment: str) -> None:
+def test_it_has_one_button_and_that_leads_to_a_person(notice: OrderNotification, moment: str) -> None:
     assert [button.data for button in told(notice, moment).buttons] == ["o:ABC2345:help"]
     assert [button.data for button in told(notice, moment, staff=False).buttons] == ["o:ABC2345:help"]
 
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
-def test_what_comes_next_is_only_what_is_true(notice: Notice, moment: str) -> None:
+def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment: str) -> None:
     happened = text(KEYS[notice], line=LINE, paid="29,412 sats", at="10:05 WIB")
     assert told(notice, moment).text == f"{happened}\n\n{text('news.staff_know')}"
     assert told(notice, moment, staff=False).text == f"{happened}\n\n{text('news.ask_a_person')}"

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.infra.workers.loop import Nudge, run_forever
+from bot.infra.workers.loop import Wakeup, run_forever
 from tests.virtual_time import in_virtual_time
 
 
@@ -19,7 +19,7 @@ async def test_a_stray_cancellation_does_not_end_a_worker() -> None:
             raise asyncio.CancelledError
         return 1.0
 
-    worker = asyncio.create_task(run_forever("worker", once, Nudge()))
+    worker = asyncio.create_task(run_forever("worker", once, Wakeup()))
     await asyncio.sleep(60)
     assert calls > 3
     assert not worker.done()
@@ -34,7 +34,7 @@ async def test_a_worker_that_is_cancelled_ends() -> None:
         await asyncio.sleep(5)
         return 1.0
 
-    worker = asyncio.create_task(run_forever("worker", once, Nudge()))
+    worker = asyncio.create_task(run_forever("worker", once, Wakeup()))
     await asyncio.sleep(1)
     worker.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -9,7 +9,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.staff.help import Help
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
@@ -19,7 +19,7 @@ CONTACTS = ("", "@kirim_help", "help@kirim.example", "https://kirim.example/help
 
 def a_help_desk(staff: frozenset[int], contact: str) -> Help:
     """Whom a person may ask."""
-    return Help(SupportRoom(0, staff), contact)
+    return Help(StaffChat(0, staff), contact)
 
 
 def a_ticket(now: datetime, **changes: object) -> Ticket:

@@ -10,7 +10,7 @@ from bot.core.money import Ambiguous, Amount, parse_amount
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Typed, Visit
+from bot.infra.telegram.ui.session import Pressed, Said, Session, Typed
 from bot.orders.screens import phrases as words
 from bot.rates.quote import estimate
 from bot.settlement.model import SettlementFailure
@@ -37,12 +37,12 @@ def readings(t: Translator, draft: OrderDraft, text: str, ambiguous: Ambiguous) 
     return Screen(asked, (*choices, leave_row(t, draft)))
 
 
-async def show(visit: Visit, draft: OrderDraft) -> Screen:
+async def show(visit: Session, draft: OrderDraft) -> Screen:
     """The question."""
     return screen(visit.t, draft, visit.desk.orders.rules.min_order_idr)
 
 
-async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
+async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
     """A typed sum, or one of the buttons; refused outside the limits, with the number that would be fine."""
     if isinstance(said, Pressed):
         wanted: Amount | Ambiguous = _of_button(said)

@@ -9,13 +9,13 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Visit
+from bot.infra.telegram.ui.session import Pressed, Said, Session
 from bot.orders.order import LIGHTNING
 from bot.orders.screens import phrases as words
 from bot.settlement.model import SettlementFailure
 
 
-async def on_offer(visit: Visit) -> Sequence[str]:
+async def on_offer(visit: Session) -> Sequence[str]:
     """How one can pay just now. Lightning needs no rails, so it's there even when they can't be asked for."""
     try:
         return await visit.desk.market.channels()
@@ -37,12 +37,12 @@ def screen(t: Translator, draft: OrderDraft, channels: Sequence[str]) -> Screen:
     return Screen(t("channel.ask"), (*rows, leave_row(t, draft)))
 
 
-async def show(visit: Visit, draft: OrderDraft) -> Screen:
+async def show(visit: Session, draft: OrderDraft) -> Screen:
     """The choice, as `deposit/rails` has it now."""
     return screen(visit.t, draft, await on_offer(visit))
 
 
-async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
+async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
     """One of the ways on offer."""
     if not isinstance(said, Pressed):
         raise Rejection("channel.press")

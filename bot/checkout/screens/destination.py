@@ -9,7 +9,7 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Visit
+from bot.infra.telegram.ui.session import Pressed, Said, Session
 from bot.orders.screens import phrases as words
 from bot.recipients.methods import BANK, EWALLET, PayoutMethod
 from bot.recipients.saved import beginning, called, current_method, with_known_holder, with_recipient
@@ -71,12 +71,12 @@ def candidates(
     )
 
 
-async def show(visit: Visit, draft: OrderDraft) -> Screen:
+async def show(visit: Session, draft: OrderDraft) -> Screen:
     """The first page of the list, after those sent to before."""
     return screen(visit.t, draft, await listed(visit), recents=await _known(visit))
 
 
-async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
+async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
     """A typed name is looked for among the person's own and in the live list; a button names its entry or turns a page.
 
     A whole line is taken as one.
@@ -97,17 +97,17 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
     raise Rejection("destination.unknown", query=words.quoted(said.text))
 
 
-async def listed(visit: Visit) -> Sequence[PayoutMethod]:
+async def listed(visit: Session) -> Sequence[PayoutMethod]:
     """The live list. An empty one is a trouble of the moment, so it is asked for anew each time."""
     return await visit.desk.market.methods() or await visit.desk.market.methods(fresh=True)
 
 
-async def _known(visit: Visit) -> Sequence[Recipient]:
+async def _known(visit: Session) -> Sequence[Recipient]:
     return await visit.desk.recipients.of(visit.person.id)
 
 
 def _pressed(
-    visit: Visit, draft: OrderDraft, methods: Sequence[PayoutMethod], known: Sequence[Recipient], said: Pressed
+    visit: Session, draft: OrderDraft, methods: Sequence[PayoutMethod], known: Sequence[Recipient], said: Pressed
 ) -> OrderDraft | Screen:
     if said.action == "page":
         tab, _, page = said.argument.partition("/")
@@ -133,7 +133,7 @@ def _again(draft: OrderDraft, recipient: Recipient, methods: Sequence[PayoutMeth
     return with_recipient(draft, recipient, method)
 
 
-def _chosen(visit: Visit, draft: OrderDraft, method: PayoutMethod, known: Sequence[Recipient]) -> OrderDraft:
+def _chosen(visit: Session, draft: OrderDraft, method: PayoutMethod, known: Sequence[Recipient]) -> OrderDraft:
     """The draft with this destination; a number that waited for it is taken, or it's said why it can't be."""
     refused = refusal(draft, method)
     if refused is not None:

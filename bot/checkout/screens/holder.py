@@ -8,7 +8,7 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Visit
+from bot.infra.telegram.ui.session import Pressed, Said, Session
 from bot.orders.screens import phrases as words
 from bot.recipients.holders import clean_holder
 
@@ -20,12 +20,12 @@ def screen(t: Translator, draft: OrderDraft) -> Screen:
     return Screen(t("holder.ask", recipient=words.recipient(t, known)), ((skip,), leave_row(t, draft)))
 
 
-async def show(visit: Visit, draft: OrderDraft) -> Screen:
+async def show(visit: Session, draft: OrderDraft) -> Screen:
     """The question."""
     return screen(visit.t, draft)
 
 
-async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:  # noqa: ARG001  screens answer alike
+async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:  # noqa: ARG001  screens answer alike
     """A name, or none."""
     if isinstance(said, Pressed) and said.action != "skip":
         raise Rejection("stale.button")

@@ -6,7 +6,7 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Visit
+from bot.infra.telegram.ui.session import Session
 from bot.orders.screens import phrases as words
 
 LIMITS = "limits."
@@ -25,7 +25,7 @@ def screen(t: Translator, draft: OrderDraft, reason: Html) -> Screen:
     return Screen(f"{about}\n\n{text}" if about else text, ((again,), leave_row(t, draft)))
 
 
-async def foretold(visit: Visit) -> Html | None:
+async def foretold(visit: Session) -> Html | None:
     """What to say at the very beginning, so that nobody types everything for nothing."""
     try:
         await visit.desk.orders.check_person(visit.person.id)

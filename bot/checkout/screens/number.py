@@ -7,7 +7,7 @@ from bot.core.errors import Rejection, Remark
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Visit
+from bot.infra.telegram.ui.session import Pressed, Said, Session
 from bot.orders.screens import phrases as words
 from bot.recipients.methods import PayoutMethod
 from bot.recipients.numbers import clean_number
@@ -27,7 +27,7 @@ def doubt(t: Translator, draft: OrderDraft, number: str, remark: Remark) -> Scre
     return Screen(text, ((use,), leave_row(t, draft)))
 
 
-async def show(visit: Visit, draft: OrderDraft) -> Screen:
+async def show(visit: Session, draft: OrderDraft) -> Screen:
     """The question; a number that one line has brought is asked about instead, where it is unusual."""
     if draft.method is None:
         raise Rejection("destination.gone")
@@ -37,7 +37,7 @@ async def show(visit: Visit, draft: OrderDraft) -> Screen:
     return screen(visit.t, draft, draft.method)
 
 
-async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
+async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
     """A typed number, or the confirmation of an unusual one."""
     if draft.method is None:
         raise Rejection("destination.gone")
@@ -51,6 +51,6 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
     return await _with(visit, draft, cleaned.number)
 
 
-async def _with(visit: Visit, draft: OrderDraft, number: str) -> OrderDraft:
+async def _with(visit: Session, draft: OrderDraft, number: str) -> OrderDraft:
     """The draft with the number, and with the holder's name of an earlier order to it."""
     return with_known_holder(confirm_number(draft, number), await visit.desk.recipients.of(visit.person.id))

@@ -10,7 +10,7 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Visit
+from bot.infra.telegram.ui.session import Pressed, Said, Session
 from bot.orders.order import LIGHTNING, Order
 from bot.orders.placement.service import DraftMoved, MethodVanished
 from bot.orders.screens import phrases as words
@@ -46,7 +46,7 @@ def confirmed(t: Translator, draft: OrderDraft, reference: str, zone: tzinfo, *,
     return Screen(f"{_figures(t, draft, estimate(draft.amount, draft.quote), zone)}\n\n{done}")
 
 
-async def show(visit: Visit, draft: OrderDraft) -> Screen:
+async def show(visit: Session, draft: OrderDraft) -> Screen:
     """The review at today's quote; the quote it shows is kept with the draft, for the comparison when placing."""
     channels, _ = await asyncio.gather(on_offer(visit), visit.desk.market.quote())
     wished = draft
@@ -64,7 +64,7 @@ async def show(visit: Visit, draft: OrderDraft) -> Screen:
     return screen(visit.t, reviewed, worth, visit.zone, other_ways=len(channels) > 1, is_first=is_first)
 
 
-async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
+async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
     """Change a line, or confirm: the order is placed and the rest comes as news of it."""
     if not isinstance(said, Pressed):
         raise Rejection("review.press")
@@ -77,7 +77,7 @@ async def answer(visit: Visit, draft: OrderDraft, said: Said) -> OrderDraft | Sc
     return await _place(visit, replace(draft, message_id=visit.message_id))
 
 
-async def _place(visit: Visit, draft: OrderDraft) -> OrderDraft | Screen:
+async def _place(visit: Session, draft: OrderDraft) -> OrderDraft | Screen:
     new_phrase = (await visit.suggestion()).text if visit.person.phrase is None else None
     try:
         order = await visit.desk.orders.place(draft, new_phrase)
@@ -91,7 +91,7 @@ async def _place(visit: Visit, draft: OrderDraft) -> OrderDraft | Screen:
     return await agreed(visit, draft, order)
 
 
-async def agreed(visit: Visit, draft: OrderDraft, order: Order) -> Screen:
+async def agreed(visit: Session, draft: OrderDraft, order: Order) -> Screen:
     """The review once it is confirmed. Above their first invoice a person reads what the phrase on it is for."""
     async with visit.desk.store.reading() as tx:
         visit.person = await tx.people.get(visit.person.id) or visit.person

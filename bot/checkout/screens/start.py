@@ -3,7 +3,7 @@
 from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator, other_locale
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Visit
+from bot.infra.telegram.ui.session import Session
 from bot.users.phrase import Suggestion
 from bot.users.screens import phrase
 
@@ -18,6 +18,6 @@ def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:
     return Screen(text, (new_row(t), *phrase.choices(t, suggestion), (other, settings)))
 
 
-async def show(visit: Visit) -> Screen:
+async def show(visit: Session) -> Screen:
     """The welcome, in the person's language."""
     return screen(visit.t, await visit.suggestion() if visit.person.phrase is None else None)

@@ -24,7 +24,7 @@ MALFORMED: Final[Any] = _Malformed()
 """What these types read where a value can't be converted.
 
 SQLAlchemy converts all rows before anybody sees one of them, so an exception would keep the others from being read.
-`store/sealing.py` leaves a row with such a value out.
+`infra/db/encryption.py` leaves a row with such a value out.
 """
 
 

@@ -28,7 +28,7 @@ from bot.rates.repository import SqlQuotes
 from bot.rates.subscription_repository import SqlSubscriptions
 from bot.recipients.repository import SqlRecipients
 from bot.staff.alarm_repository import SqlAlarms
-from bot.staff.repository import SqlActs, SqlAudit, SqlReveals, SqlSavedAnswers
+from bot.staff.repository import SqlActs, SqlAudit, SqlReveals, SqlSavedReplies
 from bot.support.lookup.repository import SqlLookups
 from bot.support.tickets.entry_repository import SqlTicketEntries
 from bot.support.tickets.post_repository import SqlTicketPosts
@@ -89,7 +89,7 @@ class SqlTransaction:
         self.acts = SqlActs(connection, vault)
         self.audit = SqlAudit(connection, vault)
         self.reveals = SqlReveals(connection, vault)
-        self.saved_answers = SqlSavedAnswers(connection, vault)
+        self.saved_answers = SqlSavedReplies(connection, vault)
 
 
 class SqlStore:

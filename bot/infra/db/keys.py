@@ -14,7 +14,7 @@ from bot.infra.db.vault import VERSION, UnfitKeys, Vault
 from bot.tables import metadata
 
 NAME_AT, NAME_LENGTH = len(VERSION) + 2, 8
-"""Where a sealed text bears the name of its key, counted from 1 (see `bot/store/vault.py`)."""
+"""Where a sealed text bears the name of its key, counted from 1 (see `bot/infra/db/vault.py`)."""
 
 MISSING = "it contains data encrypted with a key that is missing. Add the old key at the end of ENCRYPTION_KEYS"
 

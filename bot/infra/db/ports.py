@@ -13,11 +13,21 @@ from bot.operations.statistics_model import Figures
 from bot.orders.ports import Orders
 from bot.rates.model import Quotes, Subscriptions
 from bot.staff.alarm_model import Alarms
-from bot.staff.model import Acts, Audit, Reveals, SavedAnswers
+from bot.staff.model import Acts, Audit, Reveals, SavedReplies
 from bot.support.lookup.model import Lookups
 from bot.support.model import TicketEntries, TicketPosts, Tickets
 from bot.users.deletion_model import Forgetting
-from bot.users.model import Backlog, InboxItem, LapsedDraft, MissedOrder, News, Person, Queue, Receipt, Recipient
+from bot.users.model import (
+    Backlog,
+    ExpiredDraft,
+    InboxItem,
+    MissedOrder,
+    Notification,
+    Person,
+    Queue,
+    Receipt,
+    Recipient,
+)
 
 
 class StoreDown(Exception):
@@ -119,7 +129,7 @@ class Drafts(Protocol):
         """Save over the same revision and return it with the next one; None where somebody else has saved."""
         ...
 
-    async def lapsed(self, now: datetime, limit: int = 100) -> tuple[LapsedDraft, ...]:
+    async def lapsed(self, now: datetime, limit: int = 100) -> tuple[ExpiredDraft, ...]:
         """Open drafts past their `expires_at`, also those that can't be read."""
         ...
 
@@ -139,11 +149,11 @@ class Drafts(Protocol):
 class Outbox(Protocol):
     """News to tell, in order within a chat."""
 
-    async def add(self, news: Sequence[News]) -> int:
+    async def add(self, news: Sequence[Notification]) -> int:
         """Keep those that are new by (subject, kind, chat); how many were."""
         ...
 
-    async def heads(self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY) -> tuple[News, ...]:
+    async def heads(self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY) -> tuple[Notification, ...]:
         """For each chat its first row that is waiting or sending, if that one is waiting and due.
 
         News of the rate and all others are two queues beside each other.
@@ -154,7 +164,7 @@ class Outbox(Protocol):
         """When the next head falls due."""
         ...
 
-    async def due_after(self, moment: datetime, limit: int = 100) -> tuple[News, ...]:
+    async def due_after(self, moment: datetime, limit: int = 100) -> tuple[Notification, ...]:
         """Return waiting rows that fall due after `moment`, heads or not, the latest first."""
         ...
 
@@ -180,15 +190,15 @@ class Outbox(Protocol):
         """Every row of a chat that can't be reached any more."""
         ...
 
-    async def left_sending(self) -> tuple[News, ...]:
+    async def left_sending(self) -> tuple[Notification, ...]:
         """Rows that a crash has left in the middle of a request."""
         ...
 
-    async def to_tell_in(self, chat_id: int) -> tuple[News, ...]:
+    async def to_tell_in(self, chat_id: int) -> tuple[Notification, ...]:
         """What waits for its way to a chat, or is on it."""
         ...
 
-    async def of_subject(self, subject: str) -> tuple[News, ...]:
+    async def of_subject(self, subject: str) -> tuple[Notification, ...]:
         """All that was or is to be told of a subject, whatever became of it, in its order."""
         ...
 
@@ -282,7 +292,7 @@ class Transaction(Protocol):
     @property
     def reveals(self) -> Reveals: ...
     @property
-    def saved_answers(self) -> SavedAnswers: ...
+    def saved_answers(self) -> SavedReplies: ...
 
 
 class Store(Protocol):

@@ -16,7 +16,7 @@ Sleep = Callable[[float], Awaitable[object]]
 T = TypeVar("T")
 
 
-async def surely(
+async def retry_forever(
     what: str,
     action: Callable[[], Awaitable[T]],
     *,

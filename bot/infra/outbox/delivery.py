@@ -16,11 +16,11 @@ from bot.core.clock import Clock
 from bot.core.ending import end
 from bot.core.mistakes import where
 from bot.infra.db.ports import LASTING, RowUnreadable, Store, StoreDown, Transaction
-from bot.infra.db.retry import Sleep, surely
+from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.db.unreadable import unreadable_keys
-from bot.infra.outbox.model import ChatMoved, Teller, TellLater, Told, Untellable
+from bot.infra.outbox.model import ChatMoved, Renderer, RetryLater, Sent, Undeliverable
 from bot.orders.notifications import EXTRA_TRIES, queue_of
-from bot.users.model import News, Queue
+from bot.users.model import Notification, Queue
 
 log = structlog.get_logger(__name__)
 
@@ -42,11 +42,11 @@ MISTAKES_FORGIVEN = 8
 """After so many failures of our own making in a row, the news behind it in the chat matter more. Some four minutes."""
 
 
-class _Unreadable(Untellable):
+class _Unreadable(Undeliverable):
     """The message's order can't be opened. Operators get that alarm, and no other one follows."""
 
 
-After = Callable[[Transaction, News, Told | Untellable, datetime], Awaitable[None]]
+After = Callable[[Transaction, Notification, Sent | Undeliverable, datetime], Awaitable[None]]
 """What follows from how a piece of news ended, in the transaction that keeps that: told, or never to be told."""
 
 
@@ -61,7 +61,7 @@ class OutboxDelivery:
     def __init__(
         self,
         store: Store,
-        teller: Teller,
+        teller: Renderer,
         clock: Clock,
         *,
         on_room: Callable[[], None] = lambda: None,
@@ -132,7 +132,7 @@ class OutboxDelivery:
             log.error("outbox_result_not_saved", message_id=news_id, error=type(error).__name__)
         self._on_room()
 
-    async def _deliver(self, news: News) -> None:
+    async def _deliver(self, news: Notification) -> None:
         async with self._slots[queue_of(news.subject, news.kind)]:
             async with self._store.transaction() as tx:
                 if not await tx.outbox.start(news.id):
@@ -150,7 +150,7 @@ class OutboxDelivery:
                 )
                 await self._save(news, outcome, follows=False)
 
-    async def _tell(self, news: News) -> Told | TellLater | Untellable:
+    async def _tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
         """The teller's outcome; what it raises is our mistake or a lost database, and must not hold up the chat."""
         try:
             outcome = await self._teller.tell(news)
@@ -170,18 +170,20 @@ class OutboxDelivery:
             )
             if self._mistakes[news.id] >= MISTAKES_FORGIVEN:
                 del self._mistakes[news.id]
-                return Untellable(type(error).__name__)
+                return Undeliverable(type(error).__name__)
             # It may have failed after the sending.
-            return TellLater(0, maybe_told=True)
+            return RetryLater(0, maybe_told=True)
         self._mistakes.pop(news.id, None)
         return outcome
 
-    async def _save(self, news: News, outcome: Told | TellLater | Untellable, *, follows: bool = True) -> None:
+    async def _save(
+        self, news: Notification, outcome: Sent | RetryLater | Undeliverable, *, follows: bool = True
+    ) -> None:
         """Save the outcome, however long the database is away.
 
         Only this process knows the message's id: without it, an invoice can't be removed from the chat.
         """
-        await surely(
+        await retry_forever(
             "save_delivery",
             lambda: self._keep(news, outcome, follows=follows),
             despite=StoreDown,
@@ -190,17 +192,17 @@ class OutboxDelivery:
             message=news.kind,
         )
 
-    async def _keep(self, news: News, outcome: Told | TellLater | Untellable, *, follows: bool) -> None:
+    async def _keep(self, news: Notification, outcome: Sent | RetryLater | Undeliverable, *, follows: bool) -> None:
         now = self._clock.now()
         is_extra = queue_of(news.subject, news.kind) is Queue.EXTRA
-        if isinstance(outcome, TellLater) and is_extra and news.attempts + 1 >= EXTRA_TRIES:
-            outcome = Untellable(f"{EXTRA_TRIES} tries failed")
+        if isinstance(outcome, RetryLater) and is_extra and news.attempts + 1 >= EXTRA_TRIES:
+            outcome = Undeliverable(f"{EXTRA_TRIES} tries failed")
         async with self._store.transaction() as tx:
             match outcome:
-                case Told(message_id):
+                case Sent(message_id):
                     await tx.outbox.told(news.id, message_id, now)
                     await self._follow(tx, (news,) if follows else (), outcome, now)
-                case TellLater(after, maybe_told):
+                case RetryLater(after, maybe_told):
                     wait = max(timedelta(seconds=after), _back_off(news.attempts))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_told else wait)
                     await tx.outbox.retry(news.id, due, maybe_told=maybe_told)
@@ -208,7 +210,7 @@ class OutboxDelivery:
                     await tx.ticket_posts.chat_moved(news.chat_id, new_chat_id)
                     await tx.outbox.retry(news.id, now, maybe_told=False)
                     log.warning("chat_moved", message=news.kind)
-                case Untellable(reason, whole_chat=True):
+                case Undeliverable(reason, whole_chat=True):
                     waiting = await tx.outbox.to_tell_in(news.chat_id)
                     count = await tx.outbox.give_up_chat(news.chat_id, reason)
                     # Nobody who has blocked the bot wishes to hear of the rate when they come back.
@@ -220,12 +222,14 @@ class OutboxDelivery:
                 case _Unreadable(reason):
                     await tx.outbox.give_up(news.id, reason)
                     log.error("message_unreadable", message=news.kind, subject=news.subject)
-                case Untellable(reason):
+                case Undeliverable(reason):
                     await tx.outbox.give_up(news.id, reason)
                     await self._follow(tx, (news,) if follows else (), outcome, now)
                     log.error("message_undeliverable", message=news.kind, subject=news.subject, reason=reason)
 
-    async def _follow(self, tx: Transaction, ended: Iterable[News], how: Told | Untellable, now: datetime) -> None:
+    async def _follow(
+        self, tx: Transaction, ended: Iterable[Notification], how: Sent | Undeliverable, now: datetime
+    ) -> None:
         for news in ended:
             after = self._after.get(news.kind.partition(":")[0])
             if after is not None:

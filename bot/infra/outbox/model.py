@@ -7,11 +7,11 @@ from typing import Protocol
 from bot.broadcasts.model import Broadcast, Delivery
 from bot.orders.order import Order
 from bot.staff.model import Reveal
-from bot.users.model import News
+from bot.users.model import Notification
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Sent:
     """The news reached its chat, or nothing needed to be sent."""
 
     message_id: int | None = None
@@ -23,7 +23,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class TellLater:
+class RetryLater:
     """Not told yet: again in `after` seconds. `maybe_told` where the request may have arrived."""
 
     after: float
@@ -31,7 +31,7 @@ class TellLater:
 
 
 @dataclass(frozen=True, slots=True)
-class Untellable:
+class Undeliverable:
     """It will never be told: the chat can't be reached (`whole_chat`) or the message itself is refused."""
 
     reason: str
@@ -39,21 +39,21 @@ class Untellable:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatMoved(Untellable):
+class ChatMoved(Undeliverable):
     """Nothing was told, for the chat has another id from now on: there it can be told."""
 
     new_chat_id: int = 0
 
 
-class Teller(Protocol):
+class Renderer(Protocol):
     """Turns one piece of news into a message in its reader's language, and sends, edits or deletes."""
 
-    async def tell(self, news: News) -> Told | TellLater | Untellable:
+    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
         """One attempt; never raises for anything that Telegram may answer."""
         ...
 
 
-Outcome = Told | TellLater | Untellable
+Outcome = Sent | RetryLater | Undeliverable
 
 
 class Courier(Protocol):
@@ -76,5 +76,5 @@ class RevealScreen(Protocol):
         ...
 
     async def mask(self, reveal: Reveal, order: Order | None) -> Outcome:
-        """Take it out again; `Told` too where there is no such message any more."""
+        """Take it out again; `Sent` too where there is no such message any more."""
         ...

@@ -7,26 +7,26 @@ import structlog
 
 from bot.infra.db.ports import Transaction
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import Told, Untellable
+from bot.infra.outbox.model import Sent, Undeliverable
 from bot.orders.notifications import ORDER_SUBJECT, reference_in
-from bot.orders.order import Notice
+from bot.orders.order import OrderNotification
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import raise_about_order
-from bot.users.model import MissedOrder, News
+from bot.users.model import MissedOrder, Notification
 
 log = structlog.get_logger(__name__)
 
 ABOUT_MONEY = (
-    Notice.INVOICE,
-    Notice.INVOICE_TEXT,
-    Notice.PRICE_MOVED,
-    Notice.RECIPIENT_MASKED,
-    Notice.UNRESOLVED,
-    Notice.PAID,
-    Notice.PAID_LATE,
-    Notice.SENT,
-    Notice.FAILED,
-    Notice.STUCK,
+    OrderNotification.INVOICE,
+    OrderNotification.INVOICE_TEXT,
+    OrderNotification.PRICE_MOVED,
+    OrderNotification.RECIPIENT_MASKED,
+    OrderNotification.UNRESOLVED,
+    OrderNotification.PAID,
+    OrderNotification.PAID_LATE,
+    OrderNotification.SENT,
+    OrderNotification.FAILED,
+    OrderNotification.STUCK,
 )
 """What a user must not miss."""
 
@@ -34,11 +34,11 @@ ABOUT_MONEY = (
 def hooks(operator_ids: frozenset[int]) -> Mapping[str, After]:
     """Return the `after` of each kind of message about money."""
 
-    async def after(tx: Transaction, news: News, how: Told | Untellable, now: datetime) -> None:
-        if not news.subject.startswith(ORDER_SUBJECT) or (isinstance(how, Untellable) and how.whole_chat):
+    async def after(tx: Transaction, news: Notification, how: Sent | Undeliverable, now: datetime) -> None:
+        if not news.subject.startswith(ORDER_SUBJECT) or (isinstance(how, Undeliverable) and how.whole_chat):
             return
         reference = reference_in(news.subject)
-        if isinstance(how, Untellable):
+        if isinstance(how, Undeliverable):
             await raise_about_order(
                 tx, AlarmKind.MESSAGE_REFUSED, reference, now, operator_ids, message=news.kind, why=how.reason
             )

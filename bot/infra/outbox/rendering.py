@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import ChatMoved, TellLater, Told, Untellable
+from bot.infra.outbox.model import ChatMoved, RetryLater, Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import (
     Delivered,
     Gone,
@@ -17,24 +17,24 @@ from bot.infra.telegram.outbound.sender import (
     Unreachable,
 )
 from bot.infra.telegram.ui.screen import Screen
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 
-Telling = Told | TellLater | Untellable
-Tell = Callable[[News, Person | None, Translator], Awaitable[Telling]]
+Telling = Sent | RetryLater | Undeliverable
+Tell = Callable[[Notification, Person | None, Translator], Awaitable[Telling]]
 """One attempt at one piece of news for its reader, in their language."""
 
 Tellers = Mapping[str, Tell]
 """Kinds of news that are about no order, and who tells them. A kind ends before its first colon."""
 
 
-def marked(news: News, t: Translator, text: str) -> str:
+def marked(news: Notification, t: Translator, text: str) -> str:
     """The text of a piece of news; one that may have arrived before says so."""
     return f"{text}\n\n{t('news.again')}" if news.maybe_told else text
 
 
 async def tell_text(
     messenger: Messenger,
-    news: News,
+    news: Notification,
     t: Translator,
     screen: Screen,
     *,
@@ -52,18 +52,18 @@ async def tell_text(
     )
 
 
-def kept(outcome_of: Outcome) -> Told | TellLater | Untellable:
+def kept(outcome_of: Outcome) -> Sent | RetryLater | Undeliverable:
     """What the outbox keeps of a messenger's outcome."""
     match outcome_of:
         case Delivered(message_id):
-            return Told(message_id)
+            return Sent(message_id)
         case NotModified() | Gone():
-            return Told()
+            return Sent()
         case TryLater(after, maybe_told):
-            return TellLater(after, maybe_told)
+            return RetryLater(after, maybe_told)
         case Unreachable(reason):
-            return Untellable(reason, whole_chat=True)
+            return Undeliverable(reason, whole_chat=True)
         case Moved(new_chat_id):
             return ChatMoved("the chat has moved", whole_chat=True, new_chat_id=new_chat_id)
         case Invalid(description):
-            return Untellable(description)
+            return Undeliverable(description)

@@ -15,11 +15,11 @@ from bot.infra.outbox.tables import IS_GIVEN_UP, IS_WAITING, outbox, to_tell
 from bot.orders.notifications import ORDER_SUBJECT, queue_of
 from bot.orders.order import Phase
 from bot.orders.tables import orders
-from bot.users.model import Backlog, News, NewsStatus, Queue
+from bot.users.model import Backlog, Notification, NotificationStatus, Queue
 
 THIS = outbox.c.id == bindparam("news")
 IS_TO_TELL = to_tell(outbox)
-IS_SENDING = outbox.c.status == constant(NewsStatus.SENDING)
+IS_SENDING = outbox.c.status == constant(NotificationStatus.SENDING)
 NOW = bindparam("now", type_=outbox.c.due_at.type)
 
 _same_chat = outbox.alias("same_chat")
@@ -76,13 +76,17 @@ IS_NOT_OF_RATE = outbox.c.queue != constant(Queue.RATE)
 BACKLOG = select(func.count(), func.min(WAITS_SINCE)).where(IS_TO_TELL, IS_NOT_OF_RATE, WAITS_SINCE <= OVERDUE)
 LEFT_SENDING = select(outbox).where(IS_TO_TELL, IS_SENDING)
 
-START = update(outbox).where(THIS, IS_WAITING).values(status=NewsStatus.SENDING.value, attempts=outbox.c.attempts + 1)
+START = (
+    update(outbox)
+    .where(THIS, IS_WAITING)
+    .values(status=NotificationStatus.SENDING.value, attempts=outbox.c.attempts + 1)
+)
 TOLD = update(outbox).where(THIS)
 RETRY = (
     update(outbox)
     .where(THIS, IS_SENDING)
     .values(
-        status=NewsStatus.WAITING.value,
+        status=NotificationStatus.WAITING.value,
         maybe_told=or_(outbox.c.maybe_told, bindparam("maybe", type_=outbox.c.maybe_told.type)),
     )
 )
@@ -119,12 +123,12 @@ class SqlOutbox:
         self._connection = connection
         self._vault = vault
 
-    async def add(self, news: Sequence[News]) -> int:
+    async def add(self, news: Sequence[Notification]) -> int:
         """Keep those that are new by (subject, kind, chat); how many were. Their ids follow their order here."""
         rows = [_row(piece) for piece in news]
         return len(await writing.add_all(self._connection, outbox, rows, outbox.c.id))
 
-    async def heads(self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY) -> tuple[News, ...]:
+    async def heads(self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY) -> tuple[Notification, ...]:
         """For each chat its first row that is waiting or sending, if that one is waiting and due.
 
         The longest due first, so that no chat is left behind by the limit. The queues
@@ -138,7 +142,7 @@ class SqlOutbox:
         found = [(await self._connection.execute(each)).scalar_one_or_none() for each in NEXT_DUE]
         return min((due for due in found if due is not None and due is not MALFORMED), default=None)
 
-    async def due_after(self, moment: datetime, limit: int = 100) -> tuple[News, ...]:
+    async def due_after(self, moment: datetime, limit: int = 100) -> tuple[Notification, ...]:
         """Return waiting rows that fall due after `moment`, heads or not, the latest first."""
         found = await self._connection.execute(DUE_AFTER, {"now": moment, "limit": limit})
         return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
@@ -158,7 +162,7 @@ class SqlOutbox:
 
     async def told(self, news_id: int, message_id: int | None, at: datetime) -> None:
         """It arrived, as that message, whatever we had believed before."""
-        arrived = {"status": NewsStatus.TOLD.value, "message_id": message_id, "told_at": at, "failure": None}
+        arrived = {"status": NotificationStatus.TOLD.value, "message_id": message_id, "told_at": at, "failure": None}
         await self._connection.execute(TOLD, {"news": news_id, **arrived})
 
     async def retry(self, news_id: int, due_at: datetime, *, maybe_told: bool) -> None:
@@ -174,17 +178,17 @@ class SqlOutbox:
         values = {"chat": chat_id, **_given_up(failure)}
         return (await self._connection.execute(GIVE_UP_CHAT, values)).rowcount
 
-    async def to_tell_in(self, chat_id: int) -> tuple[News, ...]:
+    async def to_tell_in(self, chat_id: int) -> tuple[Notification, ...]:
         """What waits for its way to a chat, or is on it."""
         found = await self._connection.execute(TO_TELL_IN, {"chat": chat_id})
         return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
 
-    async def of_subject(self, subject: str) -> tuple[News, ...]:
+    async def of_subject(self, subject: str) -> tuple[Notification, ...]:
         """All that was or is to be told of a subject, whatever became of it, in its order."""
         found = await self._connection.execute(OF_SUBJECT, {"about": subject})
         return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
 
-    async def left_sending(self) -> tuple[News, ...]:
+    async def left_sending(self) -> tuple[Notification, ...]:
         """Rows that a crash has left in the middle of a request."""
         rows = (await self._connection.execute(LEFT_SENDING)).mappings()
         found = sealing.readable(self._vault, outbox.name, rows, _news)
@@ -211,7 +215,7 @@ class SqlOutbox:
         return told.rowcount + given_up.rowcount
 
 
-def _row(news: News) -> dict[str, object]:
+def _row(news: Notification) -> dict[str, object]:
     return {
         "chat_id": news.chat_id,
         "subject": news.subject,
@@ -229,10 +233,10 @@ def _row(news: News) -> dict[str, object]:
     }
 
 
-def _news(row: Mapping[Any, Any]) -> News:
+def _news(row: Mapping[Any, Any]) -> Notification:
     known = {name: value for name, value in row.items() if name != "queue"}
-    return News(**{**known, "status": NewsStatus(row["status"])})
+    return Notification(**{**known, "status": NotificationStatus(row["status"])})
 
 
 def _given_up(failure: str) -> dict[str, object]:
-    return {"status": NewsStatus.UNDELIVERABLE.value, "failure": failure}
+    return {"status": NotificationStatus.UNDELIVERABLE.value, "failure": failure}

@@ -16,7 +16,7 @@ from sqlalchemy import (
 from bot.infra.db.columns import BigId, Instant, Json, constant
 from bot.infra.db.metadata import metadata
 from bot.orders.notifications import FAREWELL
-from bot.users.model import NewsStatus
+from bot.users.model import NotificationStatus
 
 outbox = Table(
     "outbox",
@@ -44,10 +44,10 @@ outbox = Table(
 
 def to_tell(news: FromClause) -> ColumnElement[bool]:
     """The condition of what is neither told nor given up, in so many words."""
-    return news.c.status.in_([constant(NewsStatus.WAITING), constant(NewsStatus.SENDING)])
+    return news.c.status.in_([constant(NotificationStatus.WAITING), constant(NotificationStatus.SENDING)])
 
 
-IS_WAITING = outbox.c.status == constant(NewsStatus.WAITING)
+IS_WAITING = outbox.c.status == constant(NotificationStatus.WAITING)
 # What is still to tell is a few rows among many told, so the sender's indexes hold only those: one to find what
 # is due in the order it fell due, one to see that nothing in the same chat comes before it.
 Index(
@@ -65,7 +65,7 @@ Index(
     postgresql_where=to_tell(outbox),
 )
 IS_TOLD = outbox.c.told_at.is_not(None)
-IS_GIVEN_UP = outbox.c.status == constant(NewsStatus.UNDELIVERABLE)
+IS_GIVEN_UP = outbox.c.status == constant(NotificationStatus.UNDELIVERABLE)
 Index("ix_outbox_told_at", outbox.c.told_at, sqlite_where=IS_TOLD, postgresql_where=IS_TOLD)
 Index("ix_outbox_given_up", outbox.c.created_at, sqlite_where=IS_GIVEN_UP, postgresql_where=IS_GIVEN_UP)
 # Told or not, a person who has gone is told once, and then nothing of their chat is to be left.

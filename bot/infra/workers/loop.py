@@ -10,7 +10,7 @@ log = structlog.get_logger(__name__)
 LONGEST_PAUSE = 30.0
 
 
-class Nudge:
+class Wakeup:
     """Wakes a loop before its time; nudges given meanwhile count once."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Nudge:
             self._event.clear()
 
 
-async def run_forever(name: str, once: Callable[[], Awaitable[float]], nudge: Nudge) -> None:
+async def run_forever(name: str, once: Callable[[], Awaitable[float]], nudge: Wakeup) -> None:
     """Call `once` again and again; it says in how many seconds at the latest it wants to be called next.
 
     A failure (the database is away, say) is logged by its kind and tried again, later and later.

@@ -18,7 +18,7 @@ from bot.mcp_server.tools.order_validation import check_limits, holder_in, match
 from bot.mcp_server.tools.payable import DepositOut, Payment, like_another, payment_of_new
 from bot.mcp_server.tools.rates import rails_out
 from bot.mcp_server.tools.telling import moment, qr_code, rupiah, sats
-from bot.mcp_server.tools.unresolved_orders import Doubtful, request_of
+from bot.mcp_server.tools.unresolved_orders import UnresolvedOrder, request_of
 from bot.orders.deposits import deposits_before, list_counts
 from bot.orders.order import OrderReport
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
@@ -134,7 +134,7 @@ class Ordering:
                 created = await self._service.create(wish)
                 sending.order_id = created.order_id
                 return created
-        except Doubtful as doubt:
+        except UnresolvedOrder as doubt:
             if doubt.order_id is not None:
                 raise Refusal(
                     f"The same order was created a short time ago, and no other one now. Its orderId is "

@@ -1,4 +1,4 @@
-"""What is to be paid for an order, handed out only where it is what was agreed (as the bot does, `actions/verdict`).
+"""What is to be paid for an order, shown only if it is what was agreed: see `orders/placement/invoice_check`.
 
 An invoice must ask for exactly the order's sats, on the right network, and not be expired; a deposit must name a token,
 contract and chain that we know. Anything else isn't handed out at all: an agent pays what it is shown.

@@ -21,7 +21,7 @@ CREATED_FOR: Final = 600.0
 """Seconds for which the same request is taken for a repetition of the one that created an order."""
 
 
-class Doubtful(Exception):
+class UnresolvedOrder(Exception):
     """The same order is under way, has been created as `order_id`, or its outcome is unknown."""
 
     def __init__(self, *, is_under_way: bool = False, order_id: str | None = None) -> None:
@@ -59,7 +59,7 @@ class _Remembered:
     until: float = field(default=float("inf"))
 
 
-class Doubts:
+class UnresolvedOrders:
     """The orders that must not be sent (again) right now. `seconds` is a clock that never goes back."""
 
     def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
@@ -70,12 +70,12 @@ class Doubts:
 
     @contextmanager
     def sending(self, request: Request) -> Iterator[Sending]:
-        """Send `request` within the block. Raises `Doubtful` for one that may exist already."""
+        """Send `request` within the block. Raises `UnresolvedOrder` for one that may exist already."""
         if request in self._under_way:
-            raise Doubtful(is_under_way=True)
+            raise UnresolvedOrder(is_under_way=True)
         known = self._remembered.get(request)
         if known is not None and self._seconds() < known.until:
-            raise Doubtful(order_id=known.order_id)
+            raise UnresolvedOrder(order_id=known.order_id)
         self._under_way.add(request)
         sending, was_created = Sending(), True
         try:

@@ -1,4 +1,4 @@
-"""People, inbox, drafts, orders and their events, outbox. What each is for is told in `bot/store/tables`.
+"""People, inbox, drafts, orders and their events, outbox. `bot/tables.py` names them all.
 
 A migration is frozen: it names its own types, and never imports the tables, which go on changing.
 """

@@ -36,7 +36,7 @@ def upgrade() -> None:
     for table, key, columns in READABLE:
         _seal(table, key, columns)
     if not context.config.attributes["is_new"] and op.get_bind().dialect.name == "sqlite":
-        # Old pages still hold what was readable; `bot/store/erasing.py` writes the file anew after the commit.
+        # Old pages still hold what was readable; `bot/infra/db/erasing.py` writes the file anew after the commit.
         op.execute("PRAGMA user_version = 1")
 
 

@@ -6,7 +6,7 @@ from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.operations.monitor import Glance
+from bot.operations.monitor import HealthSummary
 from bot.orders.screens import phrases as words
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import OF_ORDERS
@@ -15,7 +15,7 @@ from bot.staff.screens import alarms as told
 FINE, WRONG, UNKNOWN = "✅", "🚨", "❔"
 
 
-def screen(t: Translator, glance: Glance, orders: told.Orders, now: datetime, zone: tzinfo) -> Screen:
+def screen(t: Translator, glance: HealthSummary, orders: told.Orders, now: datetime, zone: tzinfo) -> Screen:
     """One line for each thing, then what is wrong in full, with a button for each alarm that can be settled."""
     parts = [
         t("alarm.glance", time=words.moment(t, now, zone)),
@@ -33,22 +33,22 @@ def screen(t: Translator, glance: Glance, orders: told.Orders, now: datetime, zo
     return Screen("\n\n".join(parts), rows)
 
 
-def _table(t: Translator, glance: Glance) -> Html:
+def _table(t: Translator, glance: HealthSummary) -> Html:
     return Html("\n".join(_row(t, kind, glance) for kind in AlarmKind))
 
 
-def _row(t: Translator, kind: AlarmKind, glance: Glance) -> str:
+def _row(t: Translator, kind: AlarmKind, glance: HealthSummary) -> str:
     raised = [alarm for alarm in glance.alarms if alarm.kind is kind]
     return f"{_mark(kind, raised, glance)} {t(f'alarm.{kind}_name')}: {_state(t, kind, raised, glance)}"
 
 
-def _mark(kind: AlarmKind, raised: list[Alarm], glance: Glance) -> str:
+def _mark(kind: AlarmKind, raised: list[Alarm], glance: HealthSummary) -> str:
     if raised:
         return WRONG
     return UNKNOWN if _is_unknown(kind, glance) else FINE
 
 
-def _state(t: Translator, kind: AlarmKind, raised: list[Alarm], glance: Glance) -> Html | str:
+def _state(t: Translator, kind: AlarmKind, raised: list[Alarm], glance: HealthSummary) -> Html | str:
     if kind is AlarmKind.OUTBOX_BACKLOG:
         return t.number(glance.backlog.count)
     if kind is AlarmKind.METHODS_SHRUNK and glance.methods is not None:
@@ -60,7 +60,7 @@ def _state(t: Translator, kind: AlarmKind, raised: list[Alarm], glance: Glance) 
     return t(f"alarm.{told.name(raised[0])}_wrong") if raised else t(f"alarm.{kind}_fine")
 
 
-def _is_unknown(kind: AlarmKind, glance: Glance) -> bool:
+def _is_unknown(kind: AlarmKind, glance: HealthSummary) -> bool:
     known = {
         AlarmKind.KEY_REFUSED: glance.key_is_taken,
         AlarmKind.SERVICE_DOWN: glance.service_answers,

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from bot.core.money import Amount
 from bot.orders.limits import AmountLimits
-from bot.orders.order import LIGHTNING, Hold, Notice, Order, Phase, opened
+from bot.orders.order import LIGHTNING, Hold, Order, OrderNotification, Phase, opened
 from bot.orders.timeline import FAILED
 from bot.payments import bolt11, erc681
 from bot.payments.errors import InvoiceMismatch
@@ -29,7 +29,7 @@ class Verdict:
     """
 
     order: Order
-    notices: tuple[Notice, ...]
+    notices: tuple[OrderNotification, ...]
     complaint: str | None = None
     note: str = ""
 
@@ -43,7 +43,7 @@ class Payable:
     payment_hash: str | None = None
 
 
-def judge(
+def check_invoice(
     order: Order,
     placed: Placed,
     *,
@@ -76,29 +76,29 @@ def judge(
         )
     except OutsideLimits:
         # The market moved between the review and the order: nobody's mistake, and nothing for staff to do.
-        return withheld(_with_payment_hash(made), Notice.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
+        return withheld(_with_payment_hash(made), OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
     except Unpayable as complaint:
-        return withheld(_with_payment_hash(made), Notice.NOT_SHOWN, complaint=str(complaint))
+        return withheld(_with_payment_hash(made), OrderNotification.NOT_SHOWN, complaint=str(complaint))
     made = replace(made, expires_at=payable.expires_at, bolt11=payable.bolt11, payment_hash=payable.payment_hash)
     if is_masked:
-        return Verdict(replace(made, phase=Phase.HELD, hold=Hold.RECIPIENT), (Notice.RECIPIENT_MASKED,))
+        return Verdict(replace(made, phase=Phase.HELD, hold=Hold.RECIPIENT), (OrderNotification.RECIPIENT_MASKED,))
     drift = price_drift_percent(
         expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=placed.sats, idr=placed.idr
     )
     if drift > drift_percent or drift < -TOO_GOOD_PERCENT:
-        return Verdict(replace(made, phase=Phase.HELD, hold=Hold.PRICE), (Notice.PRICE_MOVED,))
+        return Verdict(replace(made, phase=Phase.HELD, hold=Hold.PRICE), (OrderNotification.PRICE_MOVED,))
     payable_now = opened(made, now)
     return Verdict(payable_now, notices_of_open(payable_now))
 
 
-def notices_of_open(order: Order) -> tuple[Notice, ...]:
+def notices_of_open(order: Order) -> tuple[OrderNotification, ...]:
     """Return what the sender of an order that may be paid is shown."""
     if order.bolt11 is not None and len(order.bolt11) > LONG_INVOICE:
-        return (Notice.INVOICE, Notice.INVOICE_TEXT, Notice.CARD)
-    return (Notice.INVOICE, Notice.CARD)
+        return (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.CARD)
+    return (OrderNotification.INVOICE, OrderNotification.CARD)
 
 
-def withheld(order: Order, notice: Notice, *, complaint: str | None = None, note: str = "") -> Verdict:
+def withheld(order: Order, notice: OrderNotification, *, complaint: str | None = None, note: str = "") -> Verdict:
     """Return the verdict that `order` is never shown: what must not be paid isn't even kept.
 
     Only the payment hash is, so that no other order is shown with the same invoice.

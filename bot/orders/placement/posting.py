@@ -1,6 +1,7 @@
 """Asking the service for an order, once, beside the chat: the answer comes back as news.
 
-Nothing here repeats anything. Where the answer is lost, the intent's row says so, and `actions/reconcile.py` looks.
+Nothing here repeats anything. Where the answer is lost, the intent's row says so, and
+`orders/placement/reconciler.py` looks.
 """
 
 import asyncio
@@ -11,11 +12,11 @@ import structlog
 from bot.core.clock import Clock
 from bot.core.ending import end
 from bot.infra.db.ports import LASTING, StoreDown
-from bot.infra.db.retry import Sleep, surely
+from bot.infra.db.retry import Sleep, retry_forever
 from bot.orders.deposits import list_counts
 from bot.orders.order import Order
 from bot.orders.placement.matching import Seen, read_list
-from bot.orders.placement.settling import Settling
+from bot.orders.placement.settling import OrderSettling
 from bot.settlement.model import (
     KeyRefused,
     NotMade,
@@ -33,10 +34,12 @@ LIST_SECONDS = 4.0
 """How long the list may take to be read after the longest request: `Rules.longest_post` covers both."""
 
 
-class Posting:
+class OrderPosting:
     """The requests that are under way in this process, one for each intent. `sleep` can be virtual."""
 
-    def __init__(self, settlement: Settlement, settling: Settling, clock: Clock, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(
+        self, settlement: Settlement, settling: OrderSettling, clock: Clock, sleep: Sleep = asyncio.sleep
+    ) -> None:
         self._settlement = settlement
         self._settling = settling
         self._clock = clock
@@ -86,7 +89,9 @@ class Posting:
             await self._take(order, placed)
 
     async def _take(self, order: Order, placed: Placed) -> None:
-        """Settle an answer. A deposit waits for a list that has its order: see `actions/settling.is_like_anothers`.
+        """Settle an answer. A deposit waits for a list that has its order.
+
+        See `orders/placement/settling.is_like_anothers`.
 
         Without one, another program's deposit of the same sum could be open. Then the sender hears that we check, and
         the reconciler finds the order as soon as the list has it. If that takes too long, the sender is asked. So a
@@ -113,4 +118,6 @@ class Posting:
         The service is never asked again, and an order that it keeps in memory alone is in none of its lists: an
         answer that isn't saved here is lost (live service, Orders).
         """
-        await surely("save_answer", save, despite=StoreDown, unless=LASTING, sleep=self._sleep, order=order.reference)
+        await retry_forever(
+            "save_answer", save, despite=StoreDown, unless=LASTING, sleep=self._sleep, order=order.reference
+        )

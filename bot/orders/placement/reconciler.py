@@ -13,7 +13,7 @@ import structlog
 
 from bot.core.mistakes import where
 from bot.orders.notifications import news_of
-from bot.orders.order import LIGHTNING, LOOKED_FOR, Notice, Order, OrderReport, Phase
+from bot.orders.order import LIGHTNING, LOOKED_FOR, Order, OrderNotification, OrderReport, Phase
 from bot.orders.placement.matching import AFTER, BEFORE, Seen, could_be, read_list, recipients_of
 from bot.orders.placement.service import Orders
 from bot.orders.placement.settling import note
@@ -173,7 +173,7 @@ class Reconciler:
         return order.phase
 
 
-NEWS_OF_PHASE = {Phase.UNKNOWN: (Notice.CHECKING,), Phase.UNRESOLVED: (Notice.UNRESOLVED,)}
+NEWS_OF_PHASE = {Phase.UNKNOWN: (OrderNotification.CHECKING,), Phase.UNRESOLVED: (OrderNotification.UNRESOLVED,)}
 
 
 def _as_placed(order: Order, report: OrderReport) -> Placed | None:

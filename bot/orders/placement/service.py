@@ -1,7 +1,7 @@
 """Placing an order exactly once: the intent is committed first, the service is asked once, the answer is settled.
 
 Whatever happens between two lines here, the row says what is known: an intent whose answer never came is looked
-for by `actions/reconcile.py`, and only the person can decide that it is tried again.
+for by `orders/placement/reconciler.py`, and only the person can decide that it is tried again.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,11 +14,11 @@ from bot.infra.db.ports import Store, Transaction
 from bot.orders import user_limits as limits
 from bot.orders.deposits import list_counts
 from bot.orders.notifications import news_of
-from bot.orders.order import Notice, Order, Phase, new_page_token, new_reference, opened
+from bot.orders.order import Order, OrderNotification, Phase, new_page_token, new_reference, opened
 from bot.orders.placement.invoice_check import Verdict, notices_of_open, withheld
 from bot.orders.placement.matching import Seen, read_list
-from bot.orders.placement.posting import Posting
-from bot.orders.placement.settling import Settling, is_like_anothers, is_superseded, note
+from bot.orders.placement.posting import OrderPosting
+from bot.orders.placement.settling import OrderSettling, is_like_anothers, is_superseded, note
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_look, offer_is_over
 from bot.rates.quote import Estimate, estimate
@@ -57,8 +57,8 @@ class Orders:
         self.clock = clock
         self.rules = rules
         self.on_news = on_news
-        self.settling = Settling(store, clock, rules, on_news)
-        self.posting = Posting(settlement, self.settling, clock)
+        self.settling = OrderSettling(store, clock, rules, on_news)
+        self.posting = OrderPosting(settlement, self.settling, clock)
         self._settlement = settlement
 
     async def review(self, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
@@ -176,9 +176,9 @@ class Orders:
             if held is None or held.phase is not Phase.HELD or offer_is_over(held, now):
                 return None
             if await is_superseded(tx, held):
-                verdict = withheld(held, Notice.SUPERSEDED, note=EventNote.SUPERSEDED)
+                verdict = withheld(held, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
             elif await is_like_anothers(tx, held, seen, now):
-                verdict = withheld(held, Notice.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
+                verdict = withheld(held, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
             else:
                 verdict = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
             look = next_look(verdict.order, now, self.rules.poll_interval)
@@ -200,7 +200,7 @@ class Orders:
 
     def _accepted(self, held: Order, now: datetime) -> Verdict:
         if not self.rules.amounts_for(held.method).allow(held.idr or 0):
-            return withheld(held, Notice.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
+            return withheld(held, OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
         payable_now = opened(held, now)
         return Verdict(payable_now, notices_of_open(payable_now), note=EventNote.PRICE_ACCEPTED)
 

@@ -14,8 +14,8 @@ from bot.core.clock import Clock
 from bot.infra.db.ports import Store, Transaction
 from bot.orders.deposits import MAY_BE_PAID_FOR, deposits_before
 from bot.orders.notifications import news_of, staff_news, subject_of
-from bot.orders.order import LOOKED_FOR, Notice, Order, OrderReport, Phase
-from bot.orders.placement.invoice_check import Verdict, judge, withheld
+from bot.orders.order import LOOKED_FOR, Order, OrderNotification, OrderReport, Phase
+from bot.orders.placement.invoice_check import Verdict, check_invoice, withheld
 from bot.orders.placement.matching import Seen, could_be, recipients_of
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_look
@@ -27,7 +27,7 @@ from bot.users.model import EventNote, OrderEvent
 log = structlog.get_logger(__name__)
 
 
-class Settling:
+class OrderSettling:
     """Writes what became of intents. `on_news` is called whenever the outbox has got something to tell."""
 
     def __init__(self, store: Store, clock: Clock, rules: Rules, on_news: Callable[[], None]) -> None:
@@ -63,17 +63,17 @@ class Settling:
 
     async def refused(self, reference: str, reason: str | None = None) -> None:
         """The service has surely made no order; `reason` is its own text, if it gave one."""
-        await self._move(reference, LOOKED_FOR, Phase.REFUSED, Notice.REFUSED, reason)
+        await self._move(reference, LOOKED_FOR, Phase.REFUSED, OrderNotification.REFUSED, reason)
 
     async def unknown(self, reference: str) -> None:
         """The request is over, and nobody knows what came of it: from now on the order is looked for."""
-        await self._move(reference, {Phase.INTENDED, Phase.UNKNOWN}, Phase.UNKNOWN, Notice.CHECKING)
+        await self._move(reference, {Phase.INTENDED, Phase.UNKNOWN}, Phase.UNKNOWN, OrderNotification.CHECKING)
 
     async def _verdict(
         self, tx: Transaction, intent: Order, placed: Placed, seen: Seen | None, now: datetime, *, is_masked: bool
     ) -> Verdict:
         """What may be shown, also in sight of all other orders: one request of a sender, one payment, one order."""
-        verdict = judge(
+        verdict = check_invoice(
             intent,
             placed,
             network=self._rules.network,
@@ -89,13 +89,15 @@ class Settling:
         if made.phase is Phase.UNSHOWN:
             return verdict
         if await is_superseded(tx, intent):
-            return withheld(made, Notice.SUPERSEDED, note=EventNote.SUPERSEDED)
+            return withheld(made, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
         if other is not None:
-            return withheld(made, Notice.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}")
+            return withheld(
+                made, OrderNotification.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}"
+            )
         if made.deposit_key is not None:
             await tx.orders.lock_payment(made.deposit_key)
             if await tx.orders.with_deposit_key(made.deposit_key) or await is_like_anothers(tx, made, seen, now):
-                return withheld(made, Notice.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
+                return withheld(made, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
         return verdict
 
     async def _record(self, tx: Transaction, verdict: Verdict, now: datetime) -> Order | None:
@@ -114,7 +116,7 @@ class Settling:
         reference: str,
         known: "frozenset[Phase] | set[Phase]",
         phase: Phase,
-        notice: Notice,
+        notice: OrderNotification,
         reason: str | None = None,
     ) -> None:
         now = self._clock.now()
@@ -134,7 +136,7 @@ class Settling:
         await tx.outbox.add(
             staff_news(
                 self._rules.operator_ids,
-                Notice.STAFF_BAD_INVOICE,
+                OrderNotification.STAFF_BAD_INVOICE,
                 subject_of(order),
                 now,
                 reference=order.reference,

@@ -6,7 +6,7 @@ from datetime import tzinfo
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.infra.telegram.ui.session import Visit
+from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order
 from bot.orders.receipts.picture import render_receipt_off_loop
 from bot.orders.receipts.screens import receipt
@@ -35,7 +35,7 @@ async def draw(receipts: Receipts, t: Translator, order: Order, zone: tzinfo, bo
     return Picture(png, receipt.caption(t, order, made, bot), receipt.keyboard(t, order))
 
 
-async def show(visit: Visit, order: Order) -> None:
+async def show(visit: Session, order: Order) -> None:
     """The receipt once more, at the end of the chat."""
     if order.state != COMPLETED:
         await visit.acknowledge(visit.t.plain("receipt.none" if order.is_ended else "receipt.not_yet"), alert=True)

@@ -14,7 +14,7 @@ from bot.checkout.screens.parts import new_row, with_way_back
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.receipts.codes import looks_written
 from bot.orders.receipts.guessing import TooManyMisses
 from bot.orders.receipts.screens import receipt, verify
@@ -29,7 +29,7 @@ class _CodeOnItsOwn(filters.MessageFilter):
     """A code as receipts write it, and no draft that it could be meant for."""
 
     def filter(self, message: Message) -> bool:
-        visit = VISIT.get(None)
+        visit = SESSION.get(None)
         return visit is not None and visit.draft is None and looks_written(message.text or "")
 
 
@@ -51,7 +51,7 @@ def group_handler() -> Handler:
     return CommandHandler("verify", _in_a_group, filters=IN_A_GROUP)
 
 
-async def code_typed(visit: Visit, _: str, text: str) -> None:
+async def code_typed(visit: Session, _: str, text: str) -> None:
     """The answer to the question which code it is about. A wrong one ends the question, too: it was answered."""
     async with visit.desk.store.transaction() as tx:
         await tx.people.save(questions.answered(visit))
@@ -59,7 +59,7 @@ async def code_typed(visit: Visit, _: str, text: str) -> None:
 
 
 async def _in_private(_: Update, context: Context) -> None:
-    visit, typed = VISIT.get(), " ".join(context.args or ())
+    visit, typed = SESSION.get(), " ".join(context.args or ())
     if typed:
         await _say(visit, await _answer(visit, typed))
     else:
@@ -69,13 +69,13 @@ async def _in_private(_: Update, context: Context) -> None:
 
 
 async def _linked(_: Update, context: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     await _say(visit, await _answer(visit, "".join(context.args or ()).removeprefix(receipt.LINK)))
     raise ApplicationHandlerStop
 
 
 async def _on_its_own(update: Update, _: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     text = update.effective_message.text if update.effective_message else None
     await _say(visit, await _answer(visit, text or ""))
     raise ApplicationHandlerStop
@@ -83,7 +83,7 @@ async def _on_its_own(update: Update, _: Context) -> None:
 
 async def _in_a_group(update: Update, context: Context) -> None:
     """Answer whoever asked, without any button: everybody there may press one, and what they'd see is their own."""
-    visit, typed = VISIT.get(), " ".join(context.args or ())
+    visit, typed = SESSION.get(), " ".join(context.args or ())
     message, messenger = update.effective_message, visit.desk.messenger
     if message is not None:
         screen = await _answer(visit, typed) if typed else verify.explained(visit.t, messenger.username)
@@ -91,7 +91,7 @@ async def _in_a_group(update: Update, context: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _answer(visit: Visit, typed: str) -> Screen:
+async def _answer(visit: Session, typed: str) -> Screen:
     """True with what the receipt says, false, or not just now."""
     try:
         order = await visit.desk.receipts.verify(visit.person.id, typed)
@@ -100,6 +100,6 @@ async def _answer(visit: Visit, typed: str) -> Screen:
     return verify.false(visit.t) if order is None else verify.true(visit.t, order, visit.zone)
 
 
-async def _say(visit: Visit, screen: Screen) -> None:
+async def _say(visit: Session, screen: Screen) -> None:
     offered = Screen(screen.text, (*screen.keyboard, new_row(visit.t)))
     await visit.say(with_way_back(visit.t, visit.draft, offered))

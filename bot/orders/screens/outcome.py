@@ -6,7 +6,7 @@ from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
-from bot.orders.order import Hold, Notice, Order, Phase
+from bot.orders.order import Hold, Order, OrderNotification, Phase
 from bot.orders.screens import card
 from bot.orders.screens import payment_problem as trouble
 from bot.orders.screens import phrases as words
@@ -16,24 +16,24 @@ from bot.rates.quote import price_drift_percent
 REASON_SHOWN = 200
 
 NOTICE_OF_PHASE = {
-    Phase.INTENDED: Notice.CHECKING,
-    Phase.UNKNOWN: Notice.CHECKING,
-    Phase.UNRESOLVED: Notice.UNRESOLVED,
-    Phase.REFUSED: Notice.REFUSED,
+    Phase.INTENDED: OrderNotification.CHECKING,
+    Phase.UNKNOWN: OrderNotification.CHECKING,
+    Phase.UNRESOLVED: OrderNotification.UNRESOLVED,
+    Phase.REFUSED: OrderNotification.REFUSED,
 }
 ANSWERS = {
-    Notice.PRICE_MOVED: (("button.accept_price", "accept"), ("button.no_thanks", "drop")),
-    Notice.RECIPIENT_MASKED: (("button.found_is_mine", "accept"), ("button.found_not_mine", "drop")),
-    Notice.UNRESOLVED: (("button.try_again", "again"), ("button.drop", "drop")),
+    OrderNotification.PRICE_MOVED: (("button.accept_price", "accept"), ("button.no_thanks", "drop")),
+    OrderNotification.RECIPIENT_MASKED: (("button.found_is_mine", "accept"), ("button.found_not_mine", "drop")),
+    OrderNotification.UNRESOLVED: (("button.try_again", "again"), ("button.drop", "drop")),
 }
 """The two answers to a question: label and action."""
 
-NOTICE_OF_HOLD = {Hold.PRICE: Notice.PRICE_MOVED, Hold.RECIPIENT: Notice.RECIPIENT_MASKED}
+NOTICE_OF_HOLD = {Hold.PRICE: OrderNotification.PRICE_MOVED, Hold.RECIPIENT: OrderNotification.RECIPIENT_MASKED}
 """What stands for an order that has no card."""
 
 
 def screen(
-    notice: Notice,
+    notice: OrderNotification,
     t: Translator,
     order: Order,
     now: datetime,
@@ -62,26 +62,26 @@ def state(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offe
     return screen(notice, t, order, now, zone, help_offered=help_offered)
 
 
-def _text(notice: Notice, t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
+def _text(notice: OrderNotification, t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
     line = words.order_line(t, order)
     match notice:
-        case Notice.PRICE_MOVED | Notice.RECIPIENT_MASKED:
+        case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED:
             return t("news.offer_over", line=line) if offer_is_over(order, now) else _question(notice, t, order, line)
-        case Notice.REFUSED | Notice.OUTSIDE_LIMITS | Notice.DEPOSIT_TAKEN:
+        case OrderNotification.REFUSED | OrderNotification.OUTSIDE_LIMITS | OrderNotification.DEPOSIT_TAKEN:
             return _no_invoice(notice, t, order, line)
-        case Notice.FAILED:
+        case OrderNotification.FAILED:
             return t("news.failed_unpaid", line=line)
-        case Notice.SENT:
+        case OrderNotification.SENT:
             return t(f"news.sent_{words.place(order.method)}", line=line)
-        case Notice.PAID | Notice.PAID_LATE:
+        case OrderNotification.PAID | OrderNotification.PAID_LATE:
             return t(f"news.{notice}", line=line, at=words.moment(t, order.paid_at or now, zone))
         case _:
             return t(f"news.{notice}", line=line)
 
 
-def _question(notice: Notice, t: Translator, order: Order, line: Html) -> Html:
+def _question(notice: OrderNotification, t: Translator, order: Order, line: Html) -> Html:
     sats, idr = order.sats or 0, order.idr or 0
-    if notice is Notice.RECIPIENT_MASKED:
+    if notice is OrderNotification.RECIPIENT_MASKED:
         # Its price may have moved as well: whoever says that it is theirs agrees to what they see here.
         return t(
             "news.recipient_masked",
@@ -102,34 +102,44 @@ def _question(notice: Notice, t: Translator, order: Order, line: Html) -> Html:
     )
 
 
-def _no_invoice(notice: Notice, t: Translator, order: Order, line: Html) -> Html:
+def _no_invoice(notice: OrderNotification, t: Translator, order: Order, line: Html) -> Html:
     cap, locked = order.method.cap, order.idr or 0
-    if notice is Notice.DEPOSIT_TAKEN:
+    if notice is OrderNotification.DEPOSIT_TAKEN:
         return t("news.deposit_taken", line=line, sats=t.sats(order.sats or 0))
-    if notice is Notice.OUTSIDE_LIMITS and cap is not None and locked > cap:
+    if notice is OrderNotification.OUTSIDE_LIMITS and cap is not None and locked > cap:
         return t("news.locked_above_cap", line=line, idr=t.rupiah(locked), cap=cap, name=words.name(order.method))
-    if notice is Notice.OUTSIDE_LIMITS:
+    if notice is OrderNotification.OUTSIDE_LIMITS:
         return t("news.locked_below_minimum", line=line, idr=t.rupiah(locked))
     if not order.refusal:
         return t("news.refused", line=line)
     return t("news.refused_because", line=line, reason=words.clipped(order.refusal.strip(), REASON_SHOWN))
 
 
-def _keyboard(notice: Notice, t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
+def _keyboard(notice: OrderNotification, t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
     def button(label: str, action: str, style: Style | None = None) -> Button:
         return Button(t.plain(label), data=data.for_order(order.reference, action), style=style)
 
     match notice:
-        case Notice.PRICE_MOVED | Notice.RECIPIENT_MASKED if offer_is_over(order, now):
+        case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED if offer_is_over(order, now):
             return ((button("button.requote", "requote", "primary"),),)
-        case Notice.PRICE_MOVED | Notice.RECIPIENT_MASKED | Notice.UNRESOLVED:
+        case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED | OrderNotification.UNRESOLVED:
             (yes, action), (no, drop) = ANSWERS[notice]
             return ((button(yes, action, "primary"),), (button(no, drop),))
-        case Notice.SUPERSEDED:
+        case OrderNotification.SUPERSEDED:
             return (new_row(t),)
-        case Notice.REFUSED | Notice.NOT_SHOWN | Notice.OUTSIDE_LIMITS | Notice.DEPOSIT_TAKEN:
+        case (
+            OrderNotification.REFUSED
+            | OrderNotification.NOT_SHOWN
+            | OrderNotification.OUTSIDE_LIMITS
+            | OrderNotification.DEPOSIT_TAKEN
+        ):
             return ((button("button.back_to_review", "requote", "primary"),),)
-        case Notice.CHECKING | Notice.PAID | Notice.CONVERTING | Notice.SENDING:
+        case (
+            OrderNotification.CHECKING
+            | OrderNotification.PAID
+            | OrderNotification.CONVERTING
+            | OrderNotification.SENDING
+        ):
             return ()
         case _:
             return card.keyboard(t, order, now, help_offered=help_offered)

@@ -29,7 +29,7 @@ class Payment:
 
 
 def payment(t: Translator, order: Order, now: datetime, zone: tzinfo, phrase: str | None) -> Payment:
-    """How `order` is paid. The order has been judged payable (`actions/verdict.py`).
+    """How `order` is paid. The order has been judged payable (`orders/placement/invoice_check.py`).
 
     Wherever there's something to pay to stands the person's `phrase`, by which they know that it comes from us.
     """

@@ -9,18 +9,27 @@ from datetime import datetime, tzinfo
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.orders.order import Failure, Notice, Order
+from bot.orders.order import Failure, Order, OrderNotification
 from bot.orders.payable import transfer_of
 from bot.orders.screens import phrases as words
 
 
-def is_told_by(notice: Notice, order: Order) -> bool:
+def is_told_by(notice: OrderNotification, order: Order) -> bool:
     """Whether this piece of news is that."""
-    return notice is Notice.STUCK or (notice is Notice.FAILED and order.failure is not Failure.UNPAID)
+    return notice is OrderNotification.STUCK or (
+        notice is OrderNotification.FAILED and order.failure is not Failure.UNPAID
+    )
 
 
 def screen(
-    notice: Notice, t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool, staff_told: bool
+    notice: OrderNotification,
+    t: Translator,
+    order: Order,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    help_offered: bool,
+    staff_told: bool,
 ) -> Screen:
     """The message. `staff_told` where there are staff, who hear of it at the same time."""
     text = _what_happened(notice, t, order, now, zone)
@@ -29,13 +38,13 @@ def screen(
     return Screen(f"{text}\n\n{next_step}", ((ask,),) if help_offered else ())
 
 
-def _what_happened(notice: Notice, t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
+def _what_happened(notice: OrderNotification, t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
     line = words.order_line(t, order)
-    if notice is Notice.FAILED and order.failure is Failure.UNKNOWN:
+    if notice is OrderNotification.FAILED and order.failure is Failure.UNKNOWN:
         transfer = transfer_of(order)
         return t("news.failed_unknown", line=line, amount=transfer.amount, symbol=transfer.token.symbol)
     return t(
-        "news.stuck" if notice is Notice.STUCK else "news.failed_paid",
+        "news.stuck" if notice is OrderNotification.STUCK else "news.failed_paid",
         line=line,
         paid=t.sats(order.sats or order.expected_sats),
         at=words.when(t, order.paid_at or now, now, zone, up=False),

@@ -8,7 +8,7 @@ from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Visit
+from bot.infra.telegram.ui.session import Session
 from bot.orders.history import NEWEST
 from bot.orders.order import Order, Phase
 from bot.orders.screens import card
@@ -54,7 +54,7 @@ def screen(t: Translator, orders: Sequence[Order], now: datetime) -> Screen:
     return Screen(f"{t('status.title')}\n\n{lines}", (*rows, all_orders, new_row(t)))
 
 
-async def show(visit: Visit) -> Screen:
+async def show(visit: Session) -> Screen:
     """The person's own orders that have not ended."""
     async with visit.desk.store.reading() as tx:
         orders = await tx.orders.open_of_person(visit.person.id, SHOWN)

@@ -8,7 +8,7 @@ import structlog
 from bot.infra.db.ports import RowUnreadable, Transaction
 from bot.infra.db.unreadable import unreadable_keys
 from bot.orders.notifications import news_of, staff_news, subject_of
-from bot.orders.order import Deposit, Failure, Notice, Order, OrderReport, Phase, advance, expire, stick
+from bot.orders.order import Deposit, Failure, Order, OrderNotification, OrderReport, Phase, advance, expire, stick
 from bot.orders.placement.service import Orders
 from bot.orders.placement.settling import note
 from bot.orders.preferences import Way, step_news, way_of
@@ -17,16 +17,19 @@ from bot.orders.tracking.intervals import SLOWEST, next_look, offer_is_over
 from bot.payments import bolt11
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import of_order, over
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.ticket import Cause
-from bot.support.tickets.notifications import ToRoom, marked, tell_room
+from bot.support.tickets.notifications import ToStaffChat, marked, tell_room
 from bot.support.tickets.opening import open_by_itself
 from bot.users.model import EventNote
 
 log = structlog.get_logger(__name__)
 
-ALARM_OF = {Notice.STAFF_STUCK: AlarmKind.ORDER_STUCK, Notice.STAFF_FAILED: AlarmKind.ORDER_FAILED}
-CAUSE_OF = {Notice.STAFF_STUCK: Cause.STUCK, Notice.STAFF_FAILED: Cause.FAILED}
+ALARM_OF = {
+    OrderNotification.STAFF_STUCK: AlarmKind.ORDER_STUCK,
+    OrderNotification.STAFF_FAILED: AlarmKind.ORDER_FAILED,
+}
+CAUSE_OF = {OrderNotification.STAFF_STUCK: Cause.STUCK, OrderNotification.STAFF_FAILED: Cause.FAILED}
 TRIES = 3
 UNSEEN_FOR = timedelta(minutes=2)
 """How long a paid order's next look may fail to come before it is called stuck by what was last known. After a longer
@@ -39,7 +42,7 @@ class Observer:
     What goes wrong after the payment opens a ticket in `room`, and operators get an alarm.
     """
 
-    def __init__(self, orders: Orders, room: SupportRoom) -> None:
+    def __init__(self, orders: Orders, room: StaffChat) -> None:
         self._orders = orders
         self._room = room
         self._store = orders.store
@@ -98,9 +101,9 @@ class Observer:
                     continue
                 await _note_report(tx, before, saved, report, now)
                 news = (*news, *await _steps_wished(tx, before, saved))
-                await _tell(tx, saved, news, now, has_expired=Notice.EXPIRED in ending)
-                if Notice.FAILED in news and saved.failure is not Failure.UNPAID:
-                    await self._tell_staff(tx, saved, Notice.STAFF_FAILED, now)
+                await _tell(tx, saved, news, now, has_expired=OrderNotification.EXPIRED in ending)
+                if OrderNotification.FAILED in news and saved.failure is not Failure.UNPAID:
+                    await self._tell_staff(tx, saved, OrderNotification.STAFF_FAILED, now)
                 elif news or saved.state != before.state:
                     await self._show_support(tx, saved, now)
                 if saved.is_ended and before.is_stuck:
@@ -137,7 +140,7 @@ class Observer:
             saved = await tx.orders.save(after)
             if saved is None:
                 return
-            await _tell(tx, saved, news, now, has_expired=Notice.EXPIRED in news)
+            await _tell(tx, saved, news, now, has_expired=OrderNotification.EXPIRED in news)
         self._orders.on_news()
 
     async def close_offers(self) -> int:
@@ -173,7 +176,7 @@ class Observer:
                 return False
             await note(tx, saved, now, EventNote.STUCK)
             await tx.outbox.add(news_of(saved, news, now))
-            await self._tell_staff(tx, saved, Notice.STAFF_STUCK, now)
+            await self._tell_staff(tx, saved, OrderNotification.STAFF_STUCK, now)
         self._orders.on_news()
         return True
 
@@ -183,7 +186,7 @@ class Observer:
         tell = frozenset[int]() if has_failed else self._orders.rules.operator_ids
         await over(tx, AlarmKind.ORDER_STUCK, order.reference, now, tell)
 
-    async def _tell_staff(self, tx: Transaction, order: Order, notice: Notice, now: datetime) -> None:
+    async def _tell_staff(self, tx: Transaction, order: Order, notice: OrderNotification, now: datetime) -> None:
         operators = self._orders.rules.operator_ids
         await of_order(tx, ALARM_OF[notice], order.reference, now)
         await tx.outbox.add(staff_news(operators, notice, subject_of(order), now, reference=order.reference))
@@ -193,7 +196,7 @@ class Observer:
         """The cards of the tickets about it follow the order."""
         for ticket in await tx.tickets.of_order(order.reference):
             if ticket.is_open:
-                await tell_room(tx, self._room, ticket, marked(ToRoom.CARD, f"order.{order.version}"), now)
+                await tell_room(tx, self._room, ticket, marked(ToStaffChat.CARD, f"order.{order.version}"), now)
 
     async def _close_offer(self, reference: str, now: datetime) -> None:
         """Nothing was shown of it, so nothing is told: its buttons explain themselves."""
@@ -232,7 +235,7 @@ def _where_to_pay(invoice: str | None, deposit: Deposit | None) -> str | None:
     return deposit.to_address.casefold() if deposit else None
 
 
-async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[Notice, ...]:
+async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[OrderNotification, ...]:
     """The news of a small step, for whom wishes to hear of it; nearly everybody leaves that to the card."""
     step = step_news(before, after)
     if step is None:
@@ -242,7 +245,7 @@ async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[N
     return () if wished is Way.CARD else (step,)
 
 
-def _end_if_over(order: Order, asked_at: datetime) -> tuple[Order, tuple[Notice, ...]]:
+def _end_if_over(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
     """Return the order, expired and closed if its time is over, and what its sender is told of that.
 
     `asked_at` is as in `Observer.observe`.
@@ -252,18 +255,20 @@ def _end_if_over(order: Order, asked_at: datetime) -> tuple[Order, tuple[Notice,
     return after, tuple(dict.fromkeys((*expiry, *closing)))
 
 
-async def _tell(tx: Transaction, order: Order, news: tuple[Notice, ...], now: datetime, *, has_expired: bool) -> None:
+async def _tell(
+    tx: Transaction, order: Order, news: tuple[OrderNotification, ...], now: datetime, *, has_expired: bool
+) -> None:
     """Queue `news` of a saved order; that it has just expired belongs in its timeline, too."""
     if has_expired:
         await note(tx, order, now, EventNote.EXPIRED)
     await tx.outbox.add(news_of(order, news, now))
 
 
-def _close_if_unwatched(order: Order) -> tuple[Order, tuple[Notice, ...]]:
+def _close_if_unwatched(order: Order) -> tuple[Order, tuple[OrderNotification, ...]]:
     """Return the order, closed if the service isn't asked about it any longer, and what its sender is told of that.
 
     A payment that came later would be seen by nobody, so what it can be paid with goes.
     """
     if order.phase is not Phase.OPEN or order.next_look_at is not None:
         return order, ()
-    return replace(order, phase=Phase.DONE), (Notice.TAKE_DOWN, Notice.CARD_EDIT)
+    return replace(order, phase=Phase.DONE), (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT)

@@ -1,7 +1,8 @@
 """Watches the orders under way, by the document's rules (settlement API, 6.3) and within the request budget.
 
 One order is looked up by id. Of many, one list call a tick shows the newest hundred at once, due or not; of what is
-due and not on it, `domain/poll_schedule.py` selects what is looked up by id. The rest is due again in the next tick.
+due and not on it, `orders/tracking/schedule.py` selects what is looked up by id. The rest is due again in the next
+tick.
 """
 
 import asyncio

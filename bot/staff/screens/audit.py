@@ -11,7 +11,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.operations.screens import export
 from bot.orders.screens import phrases as words
 from bot.staff.alarm_model import AlarmKind
-from bot.staff.audit import MOST_ENTRIES, TrailFile, TrailPage
+from bot.staff.audit import MOST_ENTRIES, AuditFile, AuditPage
 from bot.staff.model import AuditAction, AuditEntry
 from bot.support.reveal.rules import Reason
 from bot.support.staff import callback_data as data
@@ -34,7 +34,7 @@ WORDS: Final = frozenset(
 """Details that are words of ours; any other was typed, or is a number or a time."""
 
 
-def screen(t: Translator, page: TrailPage, now: datetime, zone: tzinfo) -> Screen:
+def screen(t: Translator, page: AuditPage, now: datetime, zone: tzinfo) -> Screen:
     """One page, newest first."""
     title = t("audit.title_of", actor=str(page.actor_id)) if page.actor_id else t("audit.title")
     entries = [_entry(t, entry, now, zone) for entry in page.entries] or [t("audit.none")]
@@ -49,12 +49,12 @@ def asking(t: Translator) -> Screen:
     return Screen(t("audit.ask"), ((day, week, month), (this, before), _back_row(t)))
 
 
-def caption(t: Translator, made: TrailFile, span: Span, zone: tzinfo) -> Html:
+def caption(t: Translator, made: AuditFile, span: Span, zone: tzinfo) -> Html:
     """How many entries the file holds, and of which time."""
     return t("audit.caption", entries=t.n("audit.entries", made.entries), time=export.time_of(t, span, zone))
 
 
-def nothing(t: Translator, made: TrailFile, span: Span, zone: tzinfo) -> Screen:
+def nothing(t: Translator, made: AuditFile, span: Span, zone: tzinfo) -> Screen:
     """That there is no file: no entries, or too many for one."""
     key = "audit.too_many" if made.entries else "audit.none_then"
     return Screen(t(key, time=export.time_of(t, span, zone), most=MOST_ENTRIES), (_export_row(t), _back_row(t)))
@@ -111,13 +111,13 @@ def _detail(t: Translator, entry: AuditEntry) -> str:
     return words.clipped(plain(entry.detail), DETAIL_SHOWN)
 
 
-def _turns(t: Translator, page: TrailPage) -> Keyboard:
+def _turns(t: Translator, page: AuditPage) -> Keyboard:
     newest = () if page.is_newest else (_turn(t.plain("audit.newest"), "", page.actor_id),)
     older = (_turn(t.plain("audit.older"), page.older, page.actor_id),) if page.older else ()
     return (row,) if (row := (*newest, *older)) else ()
 
 
-def _actors(t: Translator, page: TrailPage) -> Keyboard:
+def _actors(t: Translator, page: AuditPage) -> Keyboard:
     """The trail of one of those on the page; or of everybody again."""
     if page.actor_id:
         return ((_turn(t.plain("audit.everybody"), "", 0),),)

@@ -5,21 +5,23 @@ from datetime import datetime
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.order import Failure, Notice, Order
+from bot.orders.order import Failure, Order, OrderNotification
 from bot.orders.screens import phrases as words
 from bot.orders.screens.status import state_key
 
 FACT_SHOWN = 300
 
 
-def screen(notice: Notice, t: Translator, order: Order | None, payload: Mapping[str, object], now: datetime) -> Screen:
+def screen(
+    notice: OrderNotification, t: Translator, order: Order | None, payload: Mapping[str, object], now: datetime
+) -> Screen:
     """The message for a staff `notice`; `payload` is what was queued with it."""
     facts: dict[str, object] = {name: words.clipped(str(value), FACT_SHOWN) for name, value in payload.items()}
     facts |= {"line": "", "state": "", "person": ""} if order is None else _facts(t, order, now)
-    if notice is Notice.STAFF_FAILED and order is not None and order.failure is Failure.UNKNOWN:
+    if notice is OrderNotification.STAFF_FAILED and order is not None and order.failure is Failure.UNKNOWN:
         return Screen(t("news.staff_failed_unknown", **facts))
     said = t(f"news.{notice}", **facts)
-    if notice is Notice.STAFF_KEY_REFUSED:
+    if notice is OrderNotification.STAFF_KEY_REFUSED:
         said = Html(f"{said}\n{t('alarm.todo.key_refused')}")
     return Screen(said)
 

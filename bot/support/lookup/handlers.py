@@ -22,7 +22,7 @@ from bot.support.model import TicketFilter
 from bot.support.staff import callback_data as data
 from bot.support.staff.links import link_to
 from bot.support.staff.questions import say_of
-from bot.support.staff.session import StaffVisit, command, press
+from bot.support.staff.session import StaffSession, command, press
 from bot.support.ticket import Ticket
 
 TICKET: Final = re.compile(r"T-?[0-9A-Z]{5}")
@@ -40,7 +40,7 @@ def handlers() -> list[Handler]:
     ]
 
 
-async def show_ticket(staff: StaffVisit, ticket: Ticket, argument: str = "") -> None:
+async def show_ticket(staff: StaffSession, ticket: Ticket, argument: str = "") -> None:
     """A ticket's page as a message of its own, to be replied to as all of the ticket's are; or in its own place."""
     desk, now = staff.desk, staff.desk.clock.now()
     case = await desk.lookups.look_at_ticket(staff.person.id, ticket)
@@ -57,7 +57,7 @@ async def show_ticket(staff: StaffVisit, ticket: Ticket, argument: str = "") -> 
         await say_of(staff, ticket, screen)
 
 
-async def _order(staff: StaffVisit, update: Update, context: Context) -> None:
+async def _order(staff: StaffSession, update: Update, context: Context) -> None:
     """One order by its reference, its id or a piece of them; without any, that of the ticket that is answered."""
     wish = "".join(context.args or ()).strip("#<>")
     name = wish.upper()
@@ -74,7 +74,7 @@ async def _order(staff: StaffVisit, update: Update, context: Context) -> None:
         await _show_like(staff, place(wish))
 
 
-async def _find(staff: StaffVisit, _: Update, context: Context) -> None:
+async def _find(staff: StaffSession, _: Update, context: Context) -> None:
     """Orders by destination, sum and day, as they are typed."""
     question = await staff.desk.lookups.understood(" ".join(context.args or ()), staff.visit.zone)
     if question.unread:
@@ -92,12 +92,12 @@ async def _find(staff: StaffVisit, _: Update, context: Context) -> None:
         await _show_found(staff, question.sought, 0)
 
 
-async def _tickets(staff: StaffVisit, _: Update, __: Context) -> None:
+async def _tickets(staff: StaffSession, _: Update, __: Context) -> None:
     """The open tickets, old first, and the other lists one tap away."""
     await _show_tickets(staff, place(TicketFilter.OPEN))
 
 
-async def _pressed(staff: StaffVisit, update: Update, _: Context) -> None:
+async def _pressed(staff: StaffSession, update: Update, _: Context) -> None:
     query = update.callback_query
     what, wanted = data.read_lookup_press((query.data or "") if query else "")
     turn = PAGES.get(what)
@@ -105,7 +105,7 @@ async def _pressed(staff: StaffVisit, update: Update, _: Context) -> None:
         await staff.toast("staff.gone", alert=True)
 
 
-async def _show_order(staff: StaffVisit, reference: str) -> bool:
+async def _show_order(staff: StaffSession, reference: str) -> bool:
     desk = staff.desk
     case = await desk.lookups.look_at_order(staff.person.id, reference)
     if case is None:
@@ -114,7 +114,7 @@ async def _show_order(staff: StaffVisit, reference: str) -> bool:
     return True
 
 
-async def _show_like(staff: StaffVisit, query: str) -> bool:
+async def _show_like(staff: StaffSession, query: str) -> bool:
     """Orders that a fragment names; a single one at once."""
     fragment, offset = read_place(query)
     if not FRAGMENT.fullmatch(fragment):
@@ -129,7 +129,7 @@ async def _show_like(staff: StaffVisit, query: str) -> bool:
     return True
 
 
-async def _turn_found(staff: StaffVisit, query: str) -> bool:
+async def _turn_found(staff: StaffSession, query: str) -> bool:
     wanted = read_finding(query)
     if wanted is None or wanted[0].is_empty:
         return False
@@ -137,7 +137,7 @@ async def _turn_found(staff: StaffVisit, query: str) -> bool:
     return True
 
 
-async def _show_found(staff: StaffVisit, sought: Sought, offset: int) -> None:
+async def _show_found(staff: StaffSession, sought: Sought, offset: int) -> None:
     lookups, now, zone = staff.desk.lookups, staff.desk.clock.now(), staff.visit.zone
     page = await lookups.found(sought, offset)
     method = await lookups.method(sought.code) if sought.code else None
@@ -150,7 +150,7 @@ async def _show_found(staff: StaffVisit, sought: Sought, offset: int) -> None:
     await show(staff, screens.orders(staff.t, title, page, turn, now=now, zone=zone))
 
 
-async def _show_orders_of(staff: StaffVisit, query: str) -> bool:
+async def _show_orders_of(staff: StaffSession, query: str) -> bool:
     whom = _read_person(query, "orders")
     if whom is None:
         return False
@@ -161,7 +161,7 @@ async def _show_orders_of(staff: StaffVisit, query: str) -> bool:
     return True
 
 
-async def _show_tickets_of(staff: StaffVisit, query: str) -> bool:
+async def _show_tickets_of(staff: StaffSession, query: str) -> bool:
     whom = _read_person(query, "matters")
     if whom is None:
         return False
@@ -179,7 +179,7 @@ def _read_person(query: str, what: str) -> tuple[int, int, Callable[[int], str]]
     return None if person_id is None else (person_id, offset, partial(_turn, what, str(person_id)))
 
 
-async def _show_tickets(staff: StaffVisit, query: str) -> bool:
+async def _show_tickets(staff: StaffSession, query: str) -> bool:
     which, offset = read_place(query)
     if which not in set(TicketFilter):
         return False
@@ -194,7 +194,7 @@ def _turn(what: str, of: str, offset: int) -> str:
     return data.for_lookup(what, place(of, offset))
 
 
-async def _ticket_called(staff: StaffVisit, name: str) -> Ticket | None:
+async def _ticket_called(staff: StaffSession, name: str) -> Ticket | None:
     """The ticket of this reference, its stroke left out or not; an order's own reference is longer."""
     if not TICKET.fullmatch(name):
         return None
@@ -202,7 +202,7 @@ async def _ticket_called(staff: StaffVisit, name: str) -> Ticket | None:
         return await tx.tickets.get(f"T-{name[1:].removeprefix('-')}")
 
 
-PAGES: Mapping[str, Callable[[StaffVisit, str], Awaitable[bool]]] = {
+PAGES: Mapping[str, Callable[[StaffSession, str], Awaitable[bool]]] = {
     "order": _show_order,
     "like": _show_like,
     "find": _turn_found,

@@ -3,11 +3,11 @@
 from telegram import Message
 
 from bot.infra.telegram.ui.screen import Screen
-from bot.support.staff.session import StaffVisit, replied_to
+from bot.support.staff.session import StaffSession, replied_to
 from bot.support.ticket import Ticket
 
 
-async def show(staff: StaffVisit, screen: Screen) -> None:
+async def show(staff: StaffSession, screen: Screen) -> None:
     """In the pressed message's place; as a new one after a command, and where a ticket's own message was pressed."""
     query_was_pressed = staff.visit.message_id is not None
     await staff.visit.acknowledge()
@@ -17,7 +17,7 @@ async def show(staff: StaffVisit, screen: Screen) -> None:
         await staff.say(screen)
 
 
-async def ticket_at(staff: StaffVisit, message: Message | None) -> Ticket | None:
+async def ticket_at(staff: StaffSession, message: Message | None) -> Ticket | None:
     """The ticket whose message this one answers, or in whose topic it stands."""
     answered = replied_to(message) if message is not None else None
     async with staff.desk.store.reading() as tx:
@@ -28,7 +28,7 @@ async def ticket_at(staff: StaffVisit, message: Message | None) -> Ticket | None
         return await tx.tickets.get(reference) if reference else None
 
 
-async def _is_tickets_own(staff: StaffVisit) -> bool:
+async def _is_tickets_own(staff: StaffSession) -> bool:
     """Whether the message belongs to a ticket, where replies to it are taken in: it stays as it is."""
     async with staff.desk.store.reading() as tx:
         return staff.message_id is not None and await tx.ticket_posts.get(staff.chat_id, staff.message_id) is not None

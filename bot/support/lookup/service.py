@@ -59,7 +59,7 @@ class About:
     tickets: tuple[Ticket, ...]
 
 
-class LookingUp:
+class LookupService:
     """Finds, and writes down what was looked at."""
 
     def __init__(self, store: Store, market: Market, clock: Clock) -> None:

@@ -8,7 +8,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.support.lookup.pages import show, ticket_at
 from bot.support.lookup.screens import user as screens
 from bot.support.lookup.service import read_person_id
-from bot.support.staff.session import StaffVisit, command, staff_visit
+from bot.support.staff.session import StaffSession, command, staff_visit
 
 PICTURES = filters.PHOTO | filters.Document.ALL
 """A forwarded picture may be a receipt, which everybody may have checked."""
@@ -22,13 +22,13 @@ def handlers() -> list[Handler]:
     ]
 
 
-async def show_person(staff: StaffVisit, person_id: str) -> bool:
+async def show_person(staff: StaffSession, person_id: str) -> bool:
     """A person's page; whether there is such a person."""
     known = read_person_id(person_id)
     return known is not None and await _show(staff, known)
 
 
-async def _person(staff: StaffVisit, update: Update, context: Context) -> None:
+async def _person(staff: StaffSession, update: Update, context: Context) -> None:
     wish, message = "".join(context.args or ()), update.effective_message
     if wish:
         await _show_called(staff, wish)
@@ -51,7 +51,7 @@ async def _forwarded(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _show_called(staff: StaffVisit, wish: str) -> None:
+async def _show_called(staff: StaffSession, wish: str) -> None:
     ids = await staff.desk.lookups.people_called(wish)
     if len(ids) > 1:
         await show(staff, screens.several(staff.t, ids))
@@ -61,7 +61,7 @@ async def _show_called(staff: StaffVisit, wish: str) -> None:
         await show(staff, Screen(staff.t("lookup.nobody_called")))
 
 
-async def _show_author(staff: StaffVisit, message: Message) -> None:
+async def _show_author(staff: StaffSession, message: Message) -> None:
     origin = message.forward_origin
     if isinstance(origin, MessageOriginUser) and not origin.sender_user.is_bot:
         await _show_or_say(staff, origin.sender_user.id)
@@ -70,12 +70,12 @@ async def _show_author(staff: StaffVisit, message: Message) -> None:
         await show(staff, Screen(staff.t("lookup.hidden" if is_hidden else "lookup.by_no_person")))
 
 
-async def _show_or_say(staff: StaffVisit, person_id: int) -> None:
+async def _show_or_say(staff: StaffSession, person_id: int) -> None:
     if not await _show(staff, person_id):
         await show(staff, Screen(staff.t("lookup.nobody", person=str(person_id))))
 
 
-async def _show(staff: StaffVisit, person_id: int) -> bool:
+async def _show(staff: StaffSession, person_id: int) -> bool:
     desk = staff.desk
     about = await desk.lookups.look_at_person(staff.person.id, person_id)
     if about is None:

@@ -15,11 +15,11 @@ from bot.infra.telegram.outbound.sender import Delivered, Unreachable
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Visit
+from bot.infra.telegram.ui.session import Session
 from bot.support.reveal import screens
 from bot.support.reveal.rules import Reason, read_reason
 from bot.support.staff import callback_data as data
-from bot.support.staff.session import StaffVisit, press
+from bot.support.staff.session import StaffSession, press
 from bot.users.model import Person
 
 REASON: Final = "reveal"
@@ -30,7 +30,7 @@ def handlers() -> list[Handler]:
     return [press(data.REVEAL_PATTERN, _pressed)]
 
 
-async def _pressed(staff: StaffVisit, update: Update, _: Context) -> None:
+async def _pressed(staff: StaffSession, update: Update, _: Context) -> None:
     query = update.callback_query
     wish = data.read_reveal_press((query.data or "") if query else "")
     act = ACTIONS.get(wish.action) if wish else None
@@ -43,7 +43,7 @@ async def _pressed(staff: StaffVisit, update: Update, _: Context) -> None:
         await _refuse(staff.visit, rejection)
 
 
-async def _ask(staff: StaffVisit, reference: str, _: str) -> None:
+async def _ask(staff: StaffSession, reference: str, _: str) -> None:
     """Ask why, in private."""
     desk, visit = staff.desk, staff.visit
     order = await desk.revealing.order(staff.person.id, reference)
@@ -56,7 +56,7 @@ async def _ask(staff: StaffVisit, reference: str, _: str) -> None:
         await staff.say(Screen(staff.t("reveal.not_asked")))
 
 
-async def _for(staff: StaffVisit, reference: str, reason: str) -> None:
+async def _for(staff: StaffSession, reference: str, reason: str) -> None:
     """One of the usual reasons."""
     if reason not in set(Reason):
         await staff.toast("staff.gone", alert=True)
@@ -67,19 +67,19 @@ async def _for(staff: StaffVisit, reference: str, reason: str) -> None:
         await staff.desk.messenger.delete(staff.chat_id, staff.message_id, lane="talk")
 
 
-async def _type(staff: StaffVisit, reference: str, _: str) -> None:
+async def _type(staff: StaffSession, reference: str, _: str) -> None:
     """Another reason: it takes the place of the buttons."""
     order = await staff.desk.revealing.order(staff.person.id, reference)
     await staff.visit.acknowledge()
     await questions.ask(staff.visit, REASON, screens.typing(staff.visit.t, order), reference)
 
 
-async def _hide(staff: StaffVisit, _: str, reveal_id: str) -> None:
+async def _hide(staff: StaffSession, _: str, reveal_id: str) -> None:
     has_hidden = await staff.desk.revealing.hide(staff.person.id, reveal_id)
     await staff.visit.acknowledge(None if has_hidden else staff.visit.t.plain("staff.gone"))
 
 
-async def reason_typed(visit: Visit, reference: str, text: str) -> None:
+async def reason_typed(visit: Session, reference: str, text: str) -> None:
     """A reason in words. Whoever is no supporter any more has been asked in vain."""
     try:
         order = await visit.desk.revealing.order(visit.person.id, reference)
@@ -101,7 +101,7 @@ async def reason_typed(visit: Visit, reference: str, text: str) -> None:
 
 
 async def _reveal(
-    visit: Visit, reference: str, reason: str, *, question: int | None = None, answered: Person | None = None
+    visit: Session, reference: str, reason: str, *, question: int | None = None, answered: Person | None = None
 ) -> None:
     is_new = await visit.desk.revealing.reveal(visit.person.id, reference, reason, question=question, answered=answered)
     if not is_new:
@@ -110,7 +110,7 @@ async def _reveal(
             await _keep(visit, answered)
 
 
-async def _refuse(visit: Visit, rejection: Rejection) -> None:
+async def _refuse(visit: Session, rejection: Rejection) -> None:
     """Over the screen, where a press waits for its answer; else in words of its own, in private."""
     if visit.query_id is not None:
         await visit.acknowledge(visit.t.plain(rejection.key, **rejection.arguments), alert=True)
@@ -118,12 +118,12 @@ async def _refuse(visit: Visit, rejection: Rejection) -> None:
         await visit.post(Screen(visit.reason(rejection)))
 
 
-async def _keep(visit: Visit, person: Person) -> None:
+async def _keep(visit: Session, person: Person) -> None:
     async with visit.desk.store.transaction() as tx:
         await tx.people.save(person)
 
 
-ACTIONS: Mapping[str, Callable[[StaffVisit, str, str], Awaitable[None]]] = {
+ACTIONS: Mapping[str, Callable[[StaffSession, str, str], Awaitable[None]]] = {
     "ask": _ask,
     "for": _for,
     "type": _type,

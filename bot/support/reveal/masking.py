@@ -16,9 +16,9 @@ import structlog
 from bot.core.clock import Clock
 from bot.core.ending import end
 from bot.infra.db.ports import Store, StoreDown, Transaction
-from bot.infra.outbox.model import Outcome, RevealScreen, TellLater, Told
+from bot.infra.outbox.model import Outcome, RetryLater, RevealScreen, Sent
 from bot.staff.model import Reveal
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.reveal.rules import SHOWN_FOR, is_over
 
 log = structlog.get_logger(__name__)
@@ -37,7 +37,7 @@ class Masking:
         *,
         store: Store,
         clock: Clock,
-        room: SupportRoom,
+        room: StaffChat,
         screen: RevealScreen,
         elapsed: Callable[[], float] = time.monotonic,
         on_change: Callable[[], None] = lambda: None,
@@ -81,7 +81,7 @@ class Masking:
             async with self._store.reading() as tx:
                 order = await tx.orders.get(reveal.reference)
             outcome = await self._screen.mask(reveal, order)
-            if not isinstance(outcome, Told):
+            if not isinstance(outcome, Sent):
                 self._rest(reveal, outcome)
             elif is_kept:
                 async with self._store.transaction() as tx:
@@ -135,7 +135,7 @@ class Masking:
     def _rest(self, reveal: Reveal, outcome: Outcome) -> None:
         _, before = self._rests.get(reveal.id, (0.0, FIRST_REST / 2))
         pause = min(before * 2, LONGEST_REST)
-        asked = outcome.after if isinstance(outcome, TellLater) else 0.0
+        asked = outcome.after if isinstance(outcome, RetryLater) else 0.0
         self._rests[reveal.id] = self._elapsed() + max(pause, asked), pause
         log.warning("mask_retry_scheduled", reveal=reveal.id, order=reveal.reference, retry_in=max(pause, asked))
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from bot.infra.db.ports import Store
 from bot.infra.i18n import Translations, Translator
-from bot.infra.outbox.model import Outcome, Told, Untellable
+from bot.infra.outbox.model import Outcome, Sent, Undeliverable
 from bot.infra.outbox.rendering import kept
 from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger
-from bot.infra.telegram.outbound.sender import Outcome as Sent
+from bot.infra.telegram.outbound.sender import Outcome as CallOutcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.orders.screens.phrases import translator_for
@@ -35,18 +35,18 @@ class RevealMessages:
     async def show(self, reveal: Reveal, order: Order) -> Outcome:
         """Put the full recipient in."""
         edited = await self._edit(reveal, lambda t, who: screens.shown(t, reveal, order, who))
-        return Untellable("the message is gone") if isinstance(edited, Gone) else kept(edited)
+        return Undeliverable("the message is gone") if isinstance(edited, Gone) else kept(edited)
 
     async def mask(self, reveal: Reveal, order: Order | None) -> Outcome:
         """Take it out again. A message that can't be edited is deleted, and one that is gone shows nothing."""
         if reveal.message_id is None:
-            return Told()
+            return Sent()
         edited = await self._edit(reveal, lambda t, _: screens.masked(t, reveal, order))
         if not isinstance(edited, Gone | Invalid):
             return kept(edited)
         return kept(await self._messenger.delete(reveal.staff_id, reveal.message_id, lane="talk"))
 
-    async def _edit(self, reveal: Reveal, show: Show) -> Sent:
+    async def _edit(self, reveal: Reveal, show: Show) -> CallOutcome:
         if reveal.message_id is None:
             return Gone()
         screen = await self._screen(reveal.staff_id, show)

@@ -11,22 +11,20 @@ import secrets
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.ports import Store, Transaction
-from bot.infra.outbox.model import RevealScreen, Told
+from bot.infra.outbox.model import RevealScreen, Sent
 from bot.orders.order import Order
-from bot.staff.audit import write_down
+from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction, Reveal
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.reveal.masking import Masking
 from bot.support.reveal.rules import SHOWN_FOR
 from bot.users.model import Person
 
 
-class Revealing:
+class RevealService:
     """`masking` looks after whatever is shown from here on."""
 
-    def __init__(
-        self, *, store: Store, clock: Clock, room: SupportRoom, screen: RevealScreen, masking: Masking
-    ) -> None:
+    def __init__(self, *, store: Store, clock: Clock, room: StaffChat, screen: RevealScreen, masking: Masking) -> None:
         self._store, self._clock, self._room, self._screen = store, clock, room, screen
         self._masking = masking
 
@@ -88,7 +86,7 @@ class Revealing:
     async def _begin(self, reveal_id: str, order: Order, staff_id: int, reason: str, answered: Person | None) -> Reveal:
         """Send the message that shows nothing, and keep what it will show, and why."""
         sent = await self._screen.open(staff_id, order)
-        if not isinstance(sent, Told) or sent.message_id is None:
+        if not isinstance(sent, Sent) or sent.message_id is None:
             raise Rejection("reveal.not_shown")
         now = self._clock.now()
         reveal = Reveal(
@@ -102,7 +100,7 @@ class Revealing:
         async with self._store.transaction() as tx:
             await tx.reveals.add(reveal)
             about, whom = f"order:{order.reference}", order.person_id
-            await write_down(tx, staff_id, AuditAction.REVEALED, about, now, person_id=whom, detail=reason)
+            await record_audit(tx, staff_id, AuditAction.REVEALED, about, now, person_id=whom, detail=reason)
             if answered is not None:
                 await tx.people.save(answered)
         return reveal
@@ -122,7 +120,7 @@ class Revealing:
                 return False
             shown = await self._screen.show(kept, order)
         self._masking.wake()
-        return isinstance(shown, Told)
+        return isinstance(shown, Sent)
 
 
 def _id_of(staff_id: int, reference: str, question: int | None) -> str:

@@ -16,19 +16,19 @@ from bot.infra.i18n import LOCALES
 from bot.infra.telegram.outbound.truncate import visible_units
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import Context, Handler
-from bot.infra.telegram.ui.session import Visit
-from bot.staff.model import SavedAnswer
+from bot.infra.telegram.ui.session import Session
+from bot.staff.model import SavedReply
 from bot.support.saved_replies import screens
 from bot.support.saved_replies import send_handlers as answering
 from bot.support.saved_replies.model import LONGEST, read_name, read_text
 from bot.support.staff import callback_data as data
-from bot.support.staff.session import StaffVisit, command, press
+from bot.support.staff.session import StaffSession, command, press
 from bot.support.ticket import PREFIX
 
 NAME: Final = "sa_name"
 TEXT: Final = "sa_text"
 
-Act = Callable[[StaffVisit, str], Awaitable[None]]
+Act = Callable[[StaffSession, str], Awaitable[None]]
 
 
 def handlers() -> list[Handler]:
@@ -36,7 +36,7 @@ def handlers() -> list[Handler]:
     return [command("answers", _answers), press(data.SAVED_ANSWER_PATTERN, _pressed)]
 
 
-async def _answers(staff: StaffVisit, _: Update, __: Context) -> None:
+async def _answers(staff: StaffSession, _: Update, __: Context) -> None:
     answers = await staff.desk.saved_answers.all()
     if staff.is_private:
         await staff.say(screens.overview(staff.t, answers))
@@ -44,7 +44,7 @@ async def _answers(staff: StaffVisit, _: Update, __: Context) -> None:
         await staff.say(screens.in_group(staff.t, answers, staff.desk.messenger.username))
 
 
-async def _pressed(staff: StaffVisit, update: Update, _: Context) -> None:
+async def _pressed(staff: StaffSession, update: Update, _: Context) -> None:
     query = update.callback_query
     action, argument = data.read_saved_answer_press((query.data or "") if query else "")
     is_of_ticket = argument.startswith(PREFIX)
@@ -58,12 +58,12 @@ async def _pressed(staff: StaffVisit, update: Update, _: Context) -> None:
         await staff.toast(rejection.key, alert=True, **rejection.arguments)
 
 
-async def _list(staff: StaffVisit, _: str) -> None:
+async def _list(staff: StaffSession, _: str) -> None:
     await staff.visit.acknowledge()
     await staff.update(screens.overview(staff.t, await staff.desk.saved_answers.all()))
 
 
-async def _show(staff: StaffVisit, name: str) -> None:
+async def _show(staff: StaffSession, name: str) -> None:
     answer = await staff.desk.saved_answers.get(name)
     if answer is None:
         await _list(staff, "")
@@ -72,12 +72,12 @@ async def _show(staff: StaffVisit, name: str) -> None:
     await staff.update(screens.one(staff.t, answer))
 
 
-async def _add(staff: StaffVisit, _: str) -> None:
+async def _add(staff: StaffSession, _: str) -> None:
     await staff.visit.acknowledge()
     await questions.ask(staff.visit, NAME, screens.name(staff.t))
 
 
-async def _text(staff: StaffVisit, argument: str) -> None:
+async def _text(staff: StaffSession, argument: str) -> None:
     name, _, locale = argument.partition(":")
     await _known(staff, name)
     if locale not in LOCALES:
@@ -86,26 +86,26 @@ async def _text(staff: StaffVisit, argument: str) -> None:
     await questions.ask(staff.visit, TEXT, screens.text(staff.t, name, locale), argument)
 
 
-async def _ask_to_delete(staff: StaffVisit, name: str) -> None:
+async def _ask_to_delete(staff: StaffSession, name: str) -> None:
     await _known(staff, name)
     await staff.visit.acknowledge()
     await staff.update(screens.deleting(staff.t, name))
 
 
-async def _delete(staff: StaffVisit, name: str) -> None:
+async def _delete(staff: StaffSession, name: str) -> None:
     if not await staff.desk.saved_answers.delete(name, staff.person.id):
         raise Rejection("staff.gone")
     await _list(staff, "")
 
 
-async def _known(staff: StaffVisit, name: str) -> SavedAnswer:
+async def _known(staff: StaffSession, name: str) -> SavedReply:
     answer = await staff.desk.saved_answers.get(name)
     if answer is None:
         raise Rejection("staff.gone")
     return answer
 
 
-async def name_typed(visit: Visit, _: str, typed: str) -> None:
+async def name_typed(visit: Session, _: str, typed: str) -> None:
     """What a new one is called; its texts are asked for next."""
     if not await _is_supporter(visit):
         return
@@ -119,7 +119,7 @@ async def name_typed(visit: Visit, _: str, typed: str) -> None:
     await _ask_text(visit, name, visit.desk.default_locale)
 
 
-async def text_sent(visit: Visit, argument: str, message: Message) -> None:
+async def text_sent(visit: Session, argument: str, message: Message) -> None:
     """A text in one language; where there is none in the other yet, that is asked for next."""
     if not await _is_supporter(visit):
         return
@@ -138,13 +138,13 @@ async def text_sent(visit: Visit, argument: str, message: Message) -> None:
         await visit.show(screens.one(visit.t, answer))
 
 
-async def _ask_text(visit: Visit, name: str, locale: str) -> None:
+async def _ask_text(visit: Session, name: str, locale: str) -> None:
     # Answered first: a crash behind this must not take the same message for the answer to the next question.
     questions.answered(visit)
     await questions.ask(visit, TEXT, screens.text(visit.t, name, locale), f"{name}:{locale}")
 
 
-async def _is_supporter(visit: Visit) -> bool:
+async def _is_supporter(visit: Session) -> bool:
     """Whoever is none any more has been asked in vain."""
     if visit.person.id in visit.desk.support_room.supporters:
         return True

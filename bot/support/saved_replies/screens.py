@@ -8,7 +8,7 @@ from bot.infra.i18n import LOCALES, Html, Translator, as_html
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.screens import phrases as words
-from bot.staff.model import SavedAnswer
+from bot.staff.model import SavedReply
 from bot.support.reveal.screens import private_row
 from bot.support.saved_replies.model import VARIABLES, stamp
 from bot.support.staff import callback_data as data
@@ -18,7 +18,7 @@ from bot.support.ticket import Ticket
 COLUMNS: Final = 2
 
 
-def overview(t: Translator, answers: Sequence[SavedAnswer]) -> Screen:
+def overview(t: Translator, answers: Sequence[SavedReply]) -> Screen:
     """All of them, each to be looked at, and the way to a new one."""
     known = t("answers.list", variables=templates.as_written(VARIABLES))
     text = known if answers else Html(f"{known}\n\n{t('answers.none')}")
@@ -26,13 +26,13 @@ def overview(t: Translator, answers: Sequence[SavedAnswer]) -> Screen:
     return Screen(text, (*_grid([_button(each.name, "show", each.name) for each in answers]), (add,)))
 
 
-def in_group(t: Translator, answers: Sequence[SavedAnswer], username: str) -> Screen:
+def in_group(t: Translator, answers: Sequence[SavedReply], username: str) -> Screen:
     """Their names; they are read and changed in private."""
     names = ", ".join(f"<code>{each.name}</code>" for each in answers) or t("answers.none")
     return Screen(t("answers.in_group", names=Html(names)), private_row(t, username))
 
 
-def one(t: Translator, answer: SavedAnswer) -> Screen:
+def one(t: Translator, answer: SavedReply) -> Screen:
     """What it says, as it is kept."""
     texts = [with_quote(_language(t, locale), _shown(t, answer.texts.get(locale))) for locale in LOCALES]
     change = tuple(
@@ -61,7 +61,7 @@ def text(t: Translator, called: str, locale: str) -> Screen:
     return Screen(asked, ((_button(t.plain("answers.back"), "show", called),),))
 
 
-def choosing(t: Translator, ticket: Ticket, answers: Sequence[SavedAnswer], locale: str) -> Screen:
+def choosing(t: Translator, ticket: Ticket, answers: Sequence[SavedReply], locale: str) -> Screen:
     """Which one to answer a ticket with: those that there are in its person's language."""
     usable = [each for each in answers if locale in each.texts]
     key = "answers.choose" if usable else "answers.choose_none"

@@ -8,17 +8,17 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.orders.order import Order
 from bot.orders.screens.phrases import translator_for
-from bot.staff.model import SavedAnswer
+from bot.staff.model import SavedReply
 from bot.support.model import Written
 from bot.support.saved_replies import screens
 from bot.support.saved_replies.model import needs_order, stamp
 from bot.support.staff.entries import too_long_by
 from bot.support.staff.questions import say_of
-from bot.support.staff.session import StaffVisit
+from bot.support.staff.session import StaffSession
 from bot.support.ticket import Ticket
 
 
-async def _choose(staff: StaffVisit, reference: str) -> None:
+async def _choose(staff: StaffSession, reference: str) -> None:
     """From the ticket's card: which one."""
     ticket, _, t = await _case(staff, reference)
     await staff.visit.acknowledge()
@@ -26,14 +26,14 @@ async def _choose(staff: StaffVisit, reference: str) -> None:
     await say_of(staff, ticket, screens.choosing(staff.t, ticket, answers, t.locale))
 
 
-async def _back(staff: StaffVisit, reference: str) -> None:
+async def _back(staff: StaffSession, reference: str) -> None:
     """From a preview: another one."""
     ticket, _, t = await _case(staff, reference)
     await staff.visit.acknowledge()
     await staff.update(screens.choosing(staff.t, ticket, await staff.desk.saved_answers.all(), t.locale))
 
 
-async def _pick(staff: StaffVisit, argument: str) -> None:
+async def _pick(staff: StaffSession, argument: str) -> None:
     reference, _, name = argument.partition(":")
     ticket, order, t = await _case(staff, reference)
     filled = _filled(await staff.desk.saved_answers.get(name), ticket, order, t)
@@ -41,7 +41,7 @@ async def _pick(staff: StaffVisit, argument: str) -> None:
     await staff.update(screens.preview(staff.t, ticket, name, filled, t.locale))
 
 
-async def _send(staff: StaffVisit, argument: str) -> None:
+async def _send(staff: StaffSession, argument: str) -> None:
     """What was looked at, and nothing else: where it would read differently by now, it is to be looked at anew."""
     reference, _, rest = argument.partition(":")
     name, _, seen = rest.partition(":")
@@ -63,7 +63,7 @@ async def _send(staff: StaffVisit, argument: str) -> None:
     await staff.update(screens.handed_over(staff.t, ticket, name, filled, staff.person.id))
 
 
-async def _case(staff: StaffVisit, reference: str) -> tuple[Ticket, Order | None, Translator]:
+async def _case(staff: StaffSession, reference: str) -> tuple[Ticket, Order | None, Translator]:
     """The ticket, its order, and the language that its person reads.
 
     Raises:
@@ -82,7 +82,7 @@ async def _case(staff: StaffVisit, reference: str) -> tuple[Ticket, Order | None
     return ticket, order, translator_for(staff.desk.translations, person, staff.desk.default_locale)
 
 
-def _filled(answer: SavedAnswer | None, ticket: Ticket, order: Order | None, t: Translator) -> str:
+def _filled(answer: SavedReply | None, ticket: Ticket, order: Order | None, t: Translator) -> str:
     """What the person would read. Raises `Rejection` where that can't be."""
     if answer is None:
         raise Rejection("staff.gone")
@@ -98,7 +98,7 @@ def _filled(answer: SavedAnswer | None, ticket: Ticket, order: Order | None, t: 
     return filled
 
 
-ACTIONS: Final[Mapping[str, Callable[[StaffVisit, str], Awaitable[None]]]] = {
+ACTIONS: Final[Mapping[str, Callable[[StaffSession, str], Awaitable[None]]]] = {
     "list": _choose,
     "back": _back,
     "pick": _pick,

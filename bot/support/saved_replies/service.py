@@ -5,25 +5,25 @@ from dataclasses import replace
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.ports import Store
-from bot.staff.audit import write_down
-from bot.staff.model import AuditAction, SavedAnswer
+from bot.staff.audit import record_audit
+from bot.staff.model import AuditAction, SavedReply
 from bot.support.saved_replies.model import MOST
 from bot.users.model import Person
 
 
-class SavedAnswers:
+class SavedReplies:
     """Whoever calls has seen that `by` is one of the supporters."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
-    async def all(self) -> tuple[SavedAnswer, ...]:
+    async def all(self) -> tuple[SavedReply, ...]:
         """By name."""
         async with self._store.reading() as tx:
             return await tx.saved_answers.all()
 
-    async def get(self, name: str) -> SavedAnswer | None:
+    async def get(self, name: str) -> SavedReply | None:
         """The one of this name."""
         async with self._store.reading() as tx:
             return await tx.saved_answers.get(name)
@@ -36,16 +36,16 @@ class SavedAnswers:
         if len(kept) >= MOST:
             raise Rejection("answers.too_many", most=MOST)
 
-    async def write(self, name: str, locale: str, text: str, by: Person) -> SavedAnswer:
+    async def write(self, name: str, locale: str, text: str, by: Person) -> SavedReply:
         """Keep its text in one language, with whoever has typed it: so it isn't taken in twice."""
         now = self._clock.now()
         async with self._store.transaction() as tx:
             before = await tx.saved_answers.get(name)
-            known = before or SavedAnswer(name=name, texts={}, updated_at=now, updated_by=by.id)
+            known = before or SavedReply(name=name, texts={}, updated_at=now, updated_by=by.id)
             answer = replace(known, texts={**known.texts, locale: text}, updated_at=now, updated_by=by.id)
             await tx.saved_answers.save(answer)
             detail = locale if before else "added"
-            await write_down(tx, by.id, AuditAction.CHANGED, subject_of(name), now, detail=detail)
+            await record_audit(tx, by.id, AuditAction.CHANGED, subject_of(name), now, detail=detail)
             await tx.people.save(by)
         return answer
 
@@ -55,7 +55,7 @@ class SavedAnswers:
             deleted = await tx.saved_answers.delete(name)
             if deleted:
                 now = self._clock.now()
-                await write_down(tx, by, AuditAction.CHANGED, subject_of(name), now, detail="deleted")
+                await record_audit(tx, by, AuditAction.CHANGED, subject_of(name), now, detail="deleted")
         return deleted
 
 

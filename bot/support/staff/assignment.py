@@ -10,7 +10,7 @@ from bot.support.staff import callback_data as data
 from bot.support.staff.questions import TakeReply, ask, say_of
 from bot.support.staff.replies import passable
 from bot.support.staff.screens import talk as staff_talk
-from bot.support.staff.session import StaffVisit
+from bot.support.staff.session import StaffSession
 from bot.support.staff.ticket_buttons import TicketAct
 from bot.support.ticket import CloseReason, Ticket
 
@@ -19,12 +19,12 @@ CLOSING: Final = "close"
 REASONS: Final = {str(reason): reason for reason in CloseReason}
 
 
-async def _claim(staff: StaffVisit, ticket: Ticket, _: str) -> None:
+async def _claim(staff: StaffSession, ticket: Ticket, _: str) -> None:
     await staff.desk.ticket_answers.claim(ticket.reference, staff.person.id)
     await staff.toast("staff.claimed")
 
 
-async def _take_over(staff: StaffVisit, ticket: Ticket, argument: str) -> None:
+async def _take_over(staff: StaffSession, ticket: Ticket, argument: str) -> None:
     """From nobody at once; from somebody with a word to them."""
     if ticket.claimed_by in {None, staff.person.id} or not ticket.is_open:
         await _claim(staff, ticket, argument)
@@ -33,7 +33,7 @@ async def _take_over(staff: StaffVisit, ticket: Ticket, argument: str) -> None:
     await ask(staff, ticket, TAKING_OVER, staff_talk.take_over(staff.t, ticket, ticket.claimed_by or 0))
 
 
-async def _taken_over(staff: StaffVisit, ticket: Ticket, _: str, message: Message) -> None:
+async def _taken_over(staff: StaffSession, ticket: Ticket, _: str, message: Message) -> None:
     """The word is here. What has changed is told to all, so nothing more is said of it."""
     try:
         await staff.desk.ticket_answers.take_over(ticket.reference, staff.person.id, passable(message))
@@ -41,7 +41,7 @@ async def _taken_over(staff: StaffVisit, ticket: Ticket, _: str, message: Messag
         await say_of(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, why))
 
 
-async def _close(staff: StaffVisit, ticket: Ticket, _: str) -> None:
+async def _close(staff: StaffSession, ticket: Ticket, _: str) -> None:
     """Ask why."""
     if not ticket.is_open:
         raise Rejection("ticket.closed")
@@ -49,7 +49,7 @@ async def _close(staff: StaffVisit, ticket: Ticket, _: str) -> None:
     await ask(staff, ticket, CLOSING, staff_talk.closing(staff.t, ticket))
 
 
-async def _reason_typed(staff: StaffVisit, ticket: Ticket, _: str, __: Message) -> None:
+async def _reason_typed(staff: StaffSession, ticket: Ticket, _: str, __: Message) -> None:
     """A reason is tapped; what is typed instead is no answer to the person, and is asked for again."""
     if ticket.is_open:
         await ask(staff, ticket, CLOSING, staff_talk.closing(staff.t, ticket))
@@ -57,7 +57,7 @@ async def _reason_typed(staff: StaffVisit, ticket: Ticket, _: str, __: Message) 
         await say_of(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, Rejection("ticket.closed")))
 
 
-async def _close_as(staff: StaffVisit, ticket: Ticket, argument: str) -> None:
+async def _close_as(staff: StaffSession, ticket: Ticket, argument: str) -> None:
     reason = REASONS.get(argument)
     if reason is None:
         raise Rejection("staff.gone")
@@ -66,12 +66,12 @@ async def _close_as(staff: StaffVisit, ticket: Ticket, argument: str) -> None:
     await staff.update(staff_talk.closed(staff.t, closed, reason))
 
 
-async def _reopen(staff: StaffVisit, ticket: Ticket, _: str) -> None:
+async def _reopen(staff: StaffSession, ticket: Ticket, _: str) -> None:
     await staff.desk.ticket_answers.reopen(ticket.reference, staff.person.id)
     await staff.toast("staff.reopened")
 
 
-async def _answer_again(staff: StaffVisit, ticket: Ticket, argument: str) -> None:
+async def _answer_again(staff: StaffSession, ticket: Ticket, argument: str) -> None:
     number = int(argument) if argument.isascii() and argument.isdecimal() else 0
     if not await staff.desk.ticket_answers.answer_again(ticket.reference, staff.person.id, number):
         raise Rejection("staff.gone")

@@ -7,7 +7,7 @@ from telegram import Chat, Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
 
 from bot.infra.telegram.ui.handling import Context, Handler
-from bot.infra.telegram.ui.session import VISIT
+from bot.infra.telegram.ui.session import SESSION
 from bot.support.lookup import handlers as lookups
 from bot.support.reveal import handlers as revealing
 from bot.support.saved_replies import handlers as saved_answers
@@ -50,6 +50,6 @@ async def _in_a_group(update: Update, _: Context) -> None:
     """A person's buttons work in their private chat alone: a press from anywhere else was made up."""
     chat = update.effective_chat
     if chat is not None and chat.type != Chat.PRIVATE:
-        visit = VISIT.get()
+        visit = SESSION.get()
         await visit.acknowledge(visit.t.plain("stale.not_yours"), alert=True)
         raise ApplicationHandlerStop

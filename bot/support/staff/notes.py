@@ -14,7 +14,7 @@ from bot.support.lookup.pages import ticket_at
 from bot.support.model import TicketEntry, Written
 from bot.support.staff.questions import TakeReply, ask
 from bot.support.staff.screens import talk as staff_talk
-from bot.support.staff.session import StaffVisit, command, replied_to
+from bot.support.staff.session import StaffSession, command, replied_to
 from bot.support.ticket import Ticket
 from bot.support.tickets.remarks import TO_NOTE
 from bot.support.user_chat.messages import written_in
@@ -44,7 +44,7 @@ def note_in(message: Message) -> Written | None:
     return note if note.text or note.media else None
 
 
-async def keep_note(staff: StaffVisit, ticket: Ticket, message: Message) -> None:
+async def keep_note(staff: StaffSession, ticket: Ticket, message: Message) -> None:
     """Keep it, and say that it went nowhere else."""
     note = note_in(message)
     if note is None:
@@ -54,7 +54,7 @@ async def keep_note(staff: StaffVisit, ticket: Ticket, message: Message) -> None
     await ask(staff, ticket, TO_NOTE, staff_talk.noted(staff.t, ticket))
 
 
-async def _note_in_reply(staff: StaffVisit, ticket: Ticket, _: str, message: Message) -> None:
+async def _note_in_reply(staff: StaffSession, ticket: Ticket, _: str, message: Message) -> None:
     """To a note, or to what is said of one: whatever it is, it isn't meant for the person."""
     await keep_note(staff, ticket, message)
 
@@ -63,7 +63,7 @@ QUESTIONS: Mapping[str, TakeReply] = {TO_NOTE: _note_in_reply}
 """What takes the reply to which question."""
 
 
-async def _note(staff: StaffVisit, update: Update, _: Context) -> None:
+async def _note(staff: StaffSession, update: Update, _: Context) -> None:
     message = update.effective_message
     ticket = await _ticket_here(staff, message) if message else None
     if message is None or ticket is None:
@@ -72,7 +72,7 @@ async def _note(staff: StaffVisit, update: Update, _: Context) -> None:
     await keep_note(staff, ticket, message)
 
 
-async def _unsend(staff: StaffVisit, update: Update, _: Context) -> None:
+async def _unsend(staff: StaffSession, update: Update, _: Context) -> None:
     """What became of it is told when it is known."""
     message = update.effective_message
     entry = await _entry_meant(staff, message) if message else None
@@ -88,7 +88,7 @@ async def _unsend(staff: StaffVisit, update: Update, _: Context) -> None:
             await staff.say(Screen(staff.t("ticket.taken_back_already")))
 
 
-async def _ticket_here(staff: StaffVisit, message: Message) -> Ticket | None:
+async def _ticket_here(staff: StaffSession, message: Message) -> Ticket | None:
     """The one that the message answers, be that a colleague's words, else the one whose topic this is."""
     answered = replied_to(message)
     async with staff.desk.store.reading() as tx:
@@ -98,7 +98,7 @@ async def _ticket_here(staff: StaffVisit, message: Message) -> Ticket | None:
     return await ticket_at(staff, message)
 
 
-async def _entry_meant(staff: StaffVisit, message: Message) -> TicketEntry | None:
+async def _entry_meant(staff: StaffSession, message: Message) -> TicketEntry | None:
     """What was made of the message that this one answers, or what the bot's message there is about."""
     answered = replied_to(message)
     if answered is None:

@@ -6,20 +6,20 @@ from telegram import Message
 
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import PostRole, TicketPost
-from bot.support.staff.session import StaffVisit
+from bot.support.staff.session import StaffSession
 from bot.support.ticket import Ticket
 
-TakeReply = Callable[[StaffVisit, Ticket, str, Message], Awaitable[None]]
+TakeReply = Callable[[StaffSession, Ticket, str, Message], Awaitable[None]]
 """Takes the visit, the ticket, the question's argument, and the reply."""
 
 
-async def ask(staff: StaffVisit, ticket: Ticket, question: str, screen: Screen, argument: str = "") -> None:
+async def ask(staff: StaffSession, ticket: Ticket, question: str, screen: Screen, argument: str = "") -> None:
     """Show `screen`; a reply to it goes to what the entrance names for `question`."""
     await say_of(staff, ticket, screen, PostRole.QUESTION, f"{question}:{argument}")
 
 
 async def say_of(
-    staff: StaffVisit, ticket: Ticket, screen: Screen, role: PostRole = PostRole.REMARK, argument: str = ""
+    staff: StaffSession, ticket: Ticket, screen: Screen, role: PostRole = PostRole.REMARK, argument: str = ""
 ) -> None:
     """Show something that belongs to a ticket: a reply to it does, too."""
     message_id = await staff.say(screen)

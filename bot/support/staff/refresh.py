@@ -9,12 +9,12 @@ from bot.orders.order import Order
 from bot.settlement.model import SettlementFailure
 from bot.staff.model import AuditAction, AuditEntry
 from bot.support.staff.screens.refresh import differences
-from bot.support.staff.session import StaffVisit
+from bot.support.staff.session import StaffSession
 from bot.support.staff.topics import Reading
 from bot.support.ticket import Ticket
 
 
-async def fresh(staff: StaffVisit, ticket: Ticket, _: str) -> None:
+async def fresh(staff: StaffSession, ticket: Ticket, _: str) -> None:
     """Ask the service, take in what it says, and show the difference; whoever asked is written down."""
     desk = staff.desk
     async with desk.store.reading() as tx:
@@ -39,7 +39,7 @@ async def fresh(staff: StaffVisit, ticket: Ticket, _: str) -> None:
     await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *said])))
 
 
-async def _show(staff: StaffVisit, ticket: Ticket) -> None:
+async def _show(staff: StaffSession, ticket: Ticket) -> None:
     """The card as it is now, in the place of the pressed one."""
     async with staff.desk.store.reading() as tx:
         current = await tx.tickets.get(ticket.reference) or ticket
@@ -47,15 +47,15 @@ async def _show(staff: StaffVisit, ticket: Ticket) -> None:
     await staff.update(await staff.desk.ticket_room.card(reading, current))
 
 
-def _zone(staff: StaffVisit) -> tzinfo:
+def _zone(staff: StaffSession) -> tzinfo:
     return staff.person.zone if staff.is_private else PRESUMED
 
 
-def _time(staff: StaffVisit) -> str:
+def _time(staff: StaffSession) -> str:
     return staff.t.seconds(staff.desk.clock.now(), _zone(staff))
 
 
-async def _write_down(staff: StaffVisit, ticket: Ticket, order: Order) -> None:
+async def _write_down(staff: StaffSession, ticket: Ticket, order: Order) -> None:
     entry = AuditEntry(
         at=staff.desk.clock.now(),
         actor_id=staff.person.id,

@@ -5,7 +5,7 @@ from typing import Final
 
 from bot.infra.db.ports import Store
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Untellable
+from bot.infra.outbox.model import Undeliverable
 from bot.infra.outbox.rendering import Tell, Telling, marked
 from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
@@ -13,10 +13,10 @@ from bot.support.model import TicketEntry, TicketPost
 from bot.support.staff.entries import Place, send_entry
 from bot.support.staff.screens import remarks as staff_remarks
 from bot.support.staff.topics import TicketRoom
-from bot.support.tickets.notifications import ToRoom, ticket_in
+from bot.support.tickets.notifications import ToStaffChat, ticket_in
 from bot.support.tickets.posting import entry_of
 from bot.support.tickets.remarks import Remark
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 
 REACTIONS: Final[Mapping[Remark, str]] = {Remark.DELIVERED: "👌", Remark.CORRECTED: "✍"}
 """What went as it should needs no line of its own, where reactions are allowed."""
@@ -25,7 +25,7 @@ SENT_ON: Final = frozenset({Remark.ANSWERED, Remark.NOTED, Remark.TAKEN_OVER})
 """What brings a picture or a file along, for it stands in another chat than this one."""
 
 
-class RemarkNews:
+class RemarkRenderer:
     """Tells support."""
 
     def __init__(self, store: Store, messenger: Messenger, room: TicketRoom) -> None:
@@ -35,14 +35,14 @@ class RemarkNews:
 
     def tellers(self) -> Mapping[str, Tell]:
         """Kind of news -> who tells it."""
-        return {ToRoom.REMARK: self._tell}
+        return {ToStaffChat.REMARK: self._tell}
 
-    async def _tell(self, news: News, _: Person | None, t: Translator) -> Telling:
+    async def _tell(self, news: Notification, _: Person | None, t: Translator) -> Telling:
         async with self._store.reading() as tx:
             entry = await entry_of(tx, news)
             head = await tx.ticket_posts.head(ticket_in(news.subject), news.chat_id)
         if entry is None:
-            return Untellable("the entry is gone")
+            return Undeliverable("the entry is gone")
         what = Remark(str(news.payload["what"]))
         is_here = entry.source_chat_id == news.chat_id
         if what in REACTIONS and is_here:
@@ -63,7 +63,7 @@ class RemarkNews:
         )
 
 
-def _place(news: News, entry: TicketEntry, head: TicketPost | None, *, is_here: bool) -> Place:
+def _place(news: Notification, entry: TicketEntry, head: TicketPost | None, *, is_here: bool) -> Place:
     """In the ticket's topic; under the message that it is about, where that stands in this chat."""
     topic_id, card = (head.topic_id, head.message_id) if head else (None, None)
     return Place(news.chat_id, topic_id, entry.source_message_id if is_here else card)

@@ -6,7 +6,7 @@ from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.ports import Store
 from bot.infra.i18n import Html, Translator
-from bot.infra.outbox.model import Told
+from bot.infra.outbox.model import Sent
 from bot.infra.outbox.rendering import Tell, Telling, marked
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
@@ -16,12 +16,12 @@ from bot.support.staff.entries import Place, send_entry, with_quote
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.staff.topics import Reading, TicketRoom
 from bot.support.ticket import Ticket
-from bot.support.tickets.notifications import ToRoom, ticket_in
+from bot.support.tickets.notifications import ToStaffChat, ticket_in
 from bot.support.tickets.posting import entry_of
-from bot.users.model import News, NewsStatus, Person
+from bot.users.model import Notification, NotificationStatus, Person
 
 
-class RoomNews:
+class StaffChatRenderer:
     """Tells support what its persons and their orders do."""
 
     def __init__(self, store: Store, messenger: Messenger, clock: Clock, room: TicketRoom) -> None:
@@ -33,30 +33,30 @@ class RoomNews:
     def tellers(self) -> Mapping[str, Tell]:
         """Kind of news -> who tells it."""
         return {
-            ToRoom.HEAD: self._tell_head,
-            ToRoom.CARD: self._tell_card,
-            ToRoom.ENTRY: self._tell_entry,
-            ToRoom.EDITED: self._tell_entry,
+            ToStaffChat.HEAD: self._tell_head,
+            ToStaffChat.CARD: self._tell_card,
+            ToStaffChat.ENTRY: self._tell_entry,
+            ToStaffChat.EDITED: self._tell_entry,
         }
 
-    async def _tell_head(self, news: News, reader: Person | None, t: Translator) -> Telling:
+    async def _tell_head(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         ticket = await self._ticket(news)
         again = t("news.again") if news.maybe_told else ""
-        home = await self._room.home(reading_of(news, reader, t), ticket, again) if ticket else Told()
-        return Told(home.message_id, home.topic_id) if isinstance(home, TicketPost) else home
+        home = await self._room.home(reading_of(news, reader, t), ticket, again) if ticket else Sent()
+        return Sent(home.message_id, home.topic_id) if isinstance(home, TicketPost) else home
 
-    async def _tell_card(self, news: News, reader: Person | None, t: Translator) -> Telling:
+    async def _tell_card(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         ticket = await self._ticket(news)
         if ticket is None or await self._is_overtaken(news):
-            return Told()
+            return Sent()
         return await self._room.update(reading_of(news, reader, t), ticket)
 
-    async def _tell_entry(self, news: News, reader: Person | None, t: Translator) -> Telling:
+    async def _tell_entry(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         ticket = await self._ticket(news)
         async with self._store.reading() as tx:
             written = await entry_of(tx, news)
         if ticket is None or written is None:
-            return Told()
+            return Sent()
         reading = reading_of(news, reader, t)
         home = await self._room.home(reading, ticket)
         if not isinstance(home, TicketPost):
@@ -65,8 +65,8 @@ class RoomNews:
         sent = await self._send(place, written, said)
         return await self._room.ended(news.chat_id, home.topic_id, sent)
 
-    def _said(self, news: News, reading: Reading, ticket: Ticket, written: TicketEntry) -> Html:
-        is_changed, ping = news.kind.startswith(ToRoom.EDITED), news.payload.get("ping")
+    def _said(self, news: Notification, reading: Reading, ticket: Ticket, written: TicketEntry) -> Html:
+        is_changed, ping = news.kind.startswith(ToStaffChat.EDITED), news.payload.get("ping")
         at = written.edited_at if is_changed and written.edited_at else written.at
         said = staff_ticket.entry(
             reading.t,
@@ -78,9 +78,9 @@ class RoomNews:
         )
         return Html(marked(news, reading.t, said))
 
-    async def _place(self, news: News, home: TicketPost, written: TicketEntry) -> Place:
+    async def _place(self, news: Notification, home: TicketPost, written: TicketEntry) -> Place:
         """What was changed answers what it was before, which stays to be read."""
-        if not news.kind.startswith(ToRoom.EDITED):
+        if not news.kind.startswith(ToStaffChat.EDITED):
             return self._room.place(home)
         async with self._store.reading() as tx:
             before = await tx.ticket_posts.of_entry(written.ticket, written.number, news.chat_id)
@@ -117,23 +117,23 @@ class RoomNews:
         async with self._store.transaction() as tx:
             await tx.ticket_posts.add(post)
 
-    async def _is_overtaken(self, news: News) -> bool:
+    async def _is_overtaken(self, news: Notification) -> bool:
         """Whether a later change of the card waits in this chat: a group bears 20 messages and edits a minute."""
         async with self._store.reading() as tx:
             queued = await tx.outbox.of_subject(news.subject)
         return any(
             later.id > news.id
             and later.chat_id == news.chat_id
-            and later.kind.startswith(ToRoom.CARD)
-            and later.status is NewsStatus.WAITING
+            and later.kind.startswith(ToStaffChat.CARD)
+            and later.status is NotificationStatus.WAITING
             for later in queued
         )
 
-    async def _ticket(self, news: News) -> Ticket | None:
+    async def _ticket(self, news: Notification) -> Ticket | None:
         async with self._store.reading() as tx:
             return await tx.tickets.get(ticket_in(news.subject))
 
 
-def reading_of(news: News, reader: Person | None, t: Translator) -> Reading:
+def reading_of(news: Notification, reader: Person | None, t: Translator) -> Reading:
     """How a piece of news is read where it goes."""
     return Reading(news.chat_id, t, reader.zone if reader else PRESUMED)

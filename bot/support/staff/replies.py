@@ -11,14 +11,14 @@ from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.handling import Context, Handler
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.support.model import PostRole, TicketPost, Written
 from bot.support.staff.entries import too_long_by
 from bot.support.staff.notes import is_note, keep_note
 from bot.support.staff.questions import TakeReply, say_of
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.screens import ticket as staff_ticket
-from bot.support.staff.session import NEW_MESSAGES, StaffVisit, replied_to, staff_visit, topic_of
+from bot.support.staff.session import NEW_MESSAGES, StaffSession, replied_to, staff_visit, topic_of
 from bot.support.ticket import Ticket
 from bot.support.user_chat.messages import written_in
 
@@ -31,7 +31,7 @@ def handlers(questions: Mapping[str, TakeReply]) -> list[Handler]:
     """Replies; `questions` names what takes the one to a question."""
 
     async def replied(update: Update, _: Context) -> None:
-        message, visit = update.effective_message, VISIT.get()
+        message, visit = update.effective_message, SESSION.get()
         post, ticket = await _answered(visit, message) if message else (None, None)
         if message is None or post is None or ticket is None or message.chat_id == ticket.person_id:
             if message is not None and post is None:
@@ -68,7 +68,7 @@ def passable(message: Message) -> Written:
     return written
 
 
-async def _answer(staff: StaffVisit, ticket: Ticket, message: Message) -> None:
+async def _answer(staff: StaffSession, ticket: Ticket, message: Message) -> None:
     """Nothing is said of success: what became of it is told when it is known."""
     if is_note(message):
         await keep_note(staff, ticket, message)
@@ -79,7 +79,7 @@ async def _answer(staff: StaffVisit, ticket: Ticket, message: Message) -> None:
         await say_of(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, why))
 
 
-async def _answered(visit: Visit, message: Message) -> tuple[TicketPost | None, Ticket | None]:
+async def _answered(visit: Session, message: Message) -> tuple[TicketPost | None, Ticket | None]:
     message_id = replied_to(message)
     if message_id is None:
         return None, None
@@ -88,7 +88,7 @@ async def _answered(visit: Visit, message: Message) -> tuple[TicketPost | None, 
         return post, await tx.tickets.get(post.ticket) if post else None
 
 
-async def _unknown(update: Update, visit: Visit, message: Message) -> None:
+async def _unknown(update: Update, visit: Session, message: Message) -> None:
     """A card, or words of a person's, that the bot was killed before it could remember, or that a group left behind.
 
     Nobody knows for sure what it is, so nothing is passed on, and whoever believes that it was learns that.
@@ -106,7 +106,7 @@ async def _unknown(update: Update, visit: Visit, message: Message) -> None:
         raise ApplicationHandlerStop
 
 
-async def _send_away(visit: Visit, message: Message, ticket: Ticket) -> None:
+async def _send_away(visit: Session, message: Message, ticket: Ticket) -> None:
     """Whoever believes that they have answered learns that they haven't."""
     screen = staff_talk.not_passed_on(visit.t, ticket, Rejection(staff_talk.STRANGER))
     await visit.desk.messenger.send_text(

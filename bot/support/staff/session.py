@@ -15,22 +15,22 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Desk, Visit
+from bot.infra.telegram.ui.session import SESSION, Desk, Session
 from bot.users.model import Person
 
-Act = Callable[["StaffVisit", Update, Context], Awaitable[None]]
+Act = Callable[["StaffSession", Update, Context], Awaitable[None]]
 NEW_MESSAGES = filters.UpdateType.MESSAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StaffVisit:
+class StaffSession:
     """One update of a member of staff, and the place to answer it in.
 
     `t` speaks the place's language: in private the reader's own, in the group the default; `visit.t` is always the
     reader's own, for what only they see.
     """
 
-    visit: Visit
+    visit: Session
     chat_id: int
     topic_id: int | None
     message_id: int | None
@@ -78,14 +78,14 @@ class StaffVisit:
         await self.visit.acknowledge(self.visit.t.plain(key, **arguments), alert=alert)
 
 
-async def staff_visit(update: Update) -> StaffVisit | None:
+async def staff_visit(update: Update) -> StaffSession | None:
     """Who acts, and where; None where they may not."""
-    visit, chat, message = VISIT.get(), update.effective_chat, update.effective_message
+    visit, chat, message = SESSION.get(), update.effective_chat, update.effective_message
     if chat is None or visit.person.id not in visit.desk.support_room.supporters:
         return None
     if chat.type != Chat.PRIVATE and chat.id != await _group(visit.desk):
         return None
-    return StaffVisit(
+    return StaffSession(
         visit=visit,
         chat_id=chat.id,
         topic_id=topic_of(message),
@@ -122,7 +122,7 @@ def _if_staff(act: Act) -> Callable[[Update, Context], Coroutine[Any, Any, None]
             await act(staff, update, context)
             raise ApplicationHandlerStop
         if update.callback_query is not None:
-            visit = VISIT.get()
+            visit = SESSION.get()
             await visit.acknowledge(visit.t.plain("staff.not_yours"), alert=True)
             raise ApplicationHandlerStop
 

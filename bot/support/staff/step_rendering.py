@@ -7,18 +7,18 @@ from collections.abc import Mapping
 
 from bot.infra.db.ports import Store
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Told
+from bot.infra.outbox.model import Sent
 from bot.infra.outbox.rendering import Tell, Telling, marked
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.support.model import TicketPost
 from bot.support.staff.rendering import reading_of
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.staff.topics import TicketRoom
-from bot.support.tickets.notifications import ToRoom, ticket_in
-from bot.users.model import News, Person
+from bot.support.tickets.notifications import ToStaffChat, ticket_in
+from bot.users.model import Notification, Person
 
 
-class StepNews:
+class StepRenderer:
     """Tells support."""
 
     def __init__(self, store: Store, messenger: Messenger, room: TicketRoom) -> None:
@@ -28,13 +28,13 @@ class StepNews:
 
     def tellers(self) -> Mapping[str, Tell]:
         """Kind of news -> who tells it."""
-        return {ToRoom.STEP: self._tell}
+        return {ToStaffChat.STEP: self._tell}
 
-    async def _tell(self, news: News, reader: Person | None, t: Translator) -> Telling:
+    async def _tell(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         async with self._store.reading() as tx:
             ticket = await tx.tickets.get(ticket_in(news.subject))
         if ticket is None:
-            return Told()
+            return Sent()
         home = await self._room.home(reading_of(news, reader, t), ticket)
         if not isinstance(home, TicketPost):
             return home

@@ -7,10 +7,10 @@ from telegram import Update
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.support.staff import callback_data as data
-from bot.support.staff.session import StaffVisit, press
+from bot.support.staff.session import StaffSession, press
 from bot.support.ticket import Ticket
 
-TicketAct = Callable[[StaffVisit, Ticket, str], Awaitable[None]]
+TicketAct = Callable[[StaffSession, Ticket, str], Awaitable[None]]
 """Answers the press (once), and acts. The ticket is as it was read a moment ago: save over its version. A `Rejection`
 that it raises before answering is shown to whoever pressed."""
 
@@ -18,7 +18,7 @@ that it raises before answering is shown to whoever pressed."""
 def handlers(actions: Mapping[str, TicketAct]) -> list[Handler]:
     """All buttons whose data `data.for_staff` made; `actions` says what each does."""
 
-    async def pressed(staff: StaffVisit, update: Update, _: Context) -> None:
+    async def pressed(staff: StaffSession, update: Update, _: Context) -> None:
         query = update.callback_query
         wish = data.read_staff_press((query.data or "") if query else "")
         async with staff.desk.store.reading() as tx:

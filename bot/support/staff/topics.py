@@ -10,7 +10,7 @@ from datetime import tzinfo
 from bot.core.clock import Clock
 from bot.infra.db.ports import Store
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import TellLater, Told
+from bot.infra.outbox.model import RetryLater, Sent
 from bot.infra.outbox.rendering import Telling, kept
 from bot.infra.telegram.outbound.sender import (
     Delivered,
@@ -100,9 +100,9 @@ class TicketRoom:
         if topic_id is not None and _is_without_topic(outcome):
             async with self._store.transaction() as tx:
                 await tx.ticket_posts.topic_gone(chat_id, topic_id)
-            return TellLater(0)
+            return RetryLater(0)
         told = kept(outcome)
-        return replace(told, topic_id=topic_id) if isinstance(told, Told) else told
+        return replace(told, topic_id=topic_id) if isinstance(told, Sent) else told
 
     async def moved(self, old: int, new: int) -> None:
         """The group has another id from now on."""
@@ -144,7 +144,7 @@ class TicketRoom:
         async with self._store.reading() as tx:
             topic = await tx.ticket_posts.topic(ticket.reference, reading.chat_id)
         if topic is None or topic.topic_id is None or (topic.argument or TicketStatus.OPEN) == ticket.status:
-            return Told()
+            return Sent()
         rooms, where = self._messenger.rooms, (reading.chat_id, topic.topic_id)
         turn = rooms.reopen_topic if ticket.is_open else rooms.close_topic
         for outcome in (await rooms.rename_topic(*where, await self._name(reading, ticket)), await turn(*where)):
@@ -152,7 +152,7 @@ class TicketRoom:
                 return await self.ended(*where, outcome)
         async with self._store.transaction() as tx:
             await tx.ticket_posts.add(replace(topic, argument=str(ticket.status)))
-        return Told()
+        return Sent()
 
     async def _name(self, reading: Reading, ticket: Ticket) -> str:
         async with self._store.reading() as tx:

@@ -7,23 +7,23 @@ from bot.core.clock import Clock
 from bot.infra.db.ports import Store, Transaction
 from bot.infra.i18n import Translator
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import Told, Untellable
+from bot.infra.outbox.model import Sent, Undeliverable
 from bot.infra.outbox.rendering import Tell, Telling, tell_text
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.model import PostRole, TicketPost
 from bot.support.staff.links import link_to
 from bot.support.staff.screens import waits as staff_waits
 from bot.support.ticket import Ticket
-from bot.support.tickets.notifications import ToRoom, ticket_in
+from bot.support.tickets.notifications import ToStaffChat, ticket_in
 from bot.support.tickets.posting import keep_post
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 
 
-class WaitNews:
+class WaitRenderer:
     """What was answered before it could be told isn't told any more."""
 
-    def __init__(self, store: Store, messenger: Messenger, clock: Clock, room: SupportRoom) -> None:
+    def __init__(self, store: Store, messenger: Messenger, clock: Clock, room: StaffChat) -> None:
         self._store = store
         self._messenger = messenger
         self._clock = clock
@@ -31,30 +31,30 @@ class WaitNews:
 
     def tellers(self) -> Mapping[str, Tell]:
         """Kind of news -> who tells it."""
-        return {ToRoom.WAITS: self._tell_room, ToRoom.WAITS_LONG: self._tell_operator}
+        return {ToStaffChat.WAITS: self._tell_room, ToStaffChat.WAITS_LONG: self._tell_operator}
 
     def after(self) -> Mapping[str, After]:
         """What follows: the reminder is a message of the ticket, which may be replied to."""
-        return {ToRoom.WAITS: _posted}
+        return {ToStaffChat.WAITS: _posted}
 
-    async def _tell_room(self, news: News, _: Person | None, t: Translator) -> Telling:
+    async def _tell_room(self, news: Notification, _: Person | None, t: Translator) -> Telling:
         ticket, head = await self._read(news, news.chat_id)
         if ticket is None:
-            return Told()
+            return Sent()
         screen = staff_waits.to_room(t, ticket, self._clock.now())
         reply_to, topic_id = (head.message_id, head.topic_id) if head else (None, None)
         return await tell_text(self._messenger, news, t, screen, lane="talk", reply_to=reply_to, topic_id=topic_id)
 
-    async def _tell_operator(self, news: News, _: Person | None, t: Translator) -> Telling:
+    async def _tell_operator(self, news: Notification, _: Person | None, t: Translator) -> Telling:
         async with self._store.reading() as tx:
             group = await self._room.group(tx)
         ticket, head = await self._read(news, group)
         if ticket is None:
-            return Told()
+            return Sent()
         screen = staff_waits.to_operator(t, ticket, self._clock.now(), link_to(head))
         return await tell_text(self._messenger, news, t, screen, lane="talk")
 
-    async def _read(self, news: News, where: int | None) -> tuple[Ticket | None, TicketPost | None]:
+    async def _read(self, news: Notification, where: int | None) -> tuple[Ticket | None, TicketPost | None]:
         """The ticket, if its person waits as long as the news say, and its card in a chat."""
         reference = ticket_in(news.subject)
         async with self._store.reading() as tx:
@@ -65,6 +65,6 @@ class WaitNews:
         return (ticket if waits and since == news.payload.get("since") else None), head
 
 
-async def _posted(tx: Transaction, news: News, how: Told | Untellable, now: datetime) -> None:
+async def _posted(tx: Transaction, news: Notification, how: Sent | Undeliverable, now: datetime) -> None:
     head = await tx.ticket_posts.head(ticket_in(news.subject), news.chat_id)
     await keep_post(tx, news, how, now, PostRole.REMARK, topic_id=head.topic_id if head else None)

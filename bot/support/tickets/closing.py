@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.ports import Store, Transaction
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.ticket import Rating, Ticket, rated, reopened
 from bot.support.tickets.notifications import tell_step
 from bot.support.tickets.steps import Step, saved, step_of
-from bot.users.activity import Did, did
+from bot.users.activity import UserEvent, record_user_event
 
-DID = {Rating.GOOD: Did.RATED_GOOD, Rating.BAD: Did.RATED_BAD}
+DID = {Rating.GOOD: UserEvent.RATED_GOOD, Rating.BAD: UserEvent.RATED_BAD}
 
 
 class TicketEnding:
@@ -22,7 +22,7 @@ class TicketEnding:
         self,
         store: Store,
         clock: Clock,
-        room: SupportRoom,
+        room: StaffChat,
         *,
         reopen_within: timedelta,
         on_news: Callable[[], None] = lambda: None,
@@ -44,8 +44,8 @@ class TicketEnding:
             if not known.is_open and await tx.tickets.open_of(known.person_id, known.order_reference) is not None:
                 raise Rejection("ticket.another_open")
             kept = await saved(tx, self._room, known, reopened(known, now, self.reopen_within), now)
-            await tell_step(tx, self._room, kept, str(Did.REOPENED), now)
-            await did(tx, kept.person_id, Did.REOPENED, now, kept.order_reference)
+            await tell_step(tx, self._room, kept, str(UserEvent.REOPENED), now)
+            await record_user_event(tx, kept.person_id, UserEvent.REOPENED, now, kept.order_reference)
             return kept
 
         return await self._take(ticket, step)
@@ -57,7 +57,7 @@ class TicketEnding:
             if not known.is_open and known.rating is rating:
                 return known
             kept = await saved(tx, self._room, known, rated(known, rating, now), now)
-            await did(tx, kept.person_id, DID[rating], now, kept.order_reference)
+            await record_user_event(tx, kept.person_id, DID[rating], now, kept.order_reference)
             return kept
 
         return await self._take(ticket, step)

@@ -11,19 +11,17 @@ from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.ports import Store, Transaction
 from bot.staff.model import AuditAction
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.ticket import Ticket
-from bot.support.tickets.notifications import ToPerson, ToRoom, marked, tell_person, tell_room
+from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_person, tell_room
 from bot.support.tickets.steps import audited, step_of
 
 
 class TicketCorrections:
     """Whoever calls has seen that staff who change an answer or a note are supporters still."""
 
-    def __init__(
-        self, store: Store, clock: Clock, room: SupportRoom, on_news: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, room: StaffChat, on_news: Callable[[], None] = lambda: None) -> None:
         self._store = store
         self._clock = clock
         self._room = room
@@ -74,7 +72,7 @@ class TicketCorrections:
             if known.withdrawn_at is not None:
                 return False
             await tx.ticket_entries.save(replace(known, withdrawn_at=now))
-            await tell_person(tx, ticket, marked(ToPerson.ANSWER_WITHDRAWN, known.number), now, entry=known.number)
+            await tell_person(tx, ticket, marked(ToUser.ANSWER_WITHDRAWN, known.number), now, entry=known.number)
             await audited(tx, ticket, AuditAction.WITHDREW, by=by, now=now, detail=f"#{known.number}")
             return True
 
@@ -85,10 +83,16 @@ class TicketCorrections:
     async def _tell_edited(self, tx: Transaction, ticket: Ticket, edited: TicketEntry, now: datetime) -> None:
         mark = f"{edited.number}.{int(now.timestamp() * 1_000_000)}"
         if edited.kind is EntryKind.ANSWER:
-            await tell_person(tx, ticket, marked(ToPerson.ANSWER_EDITED, mark), now, entry=edited.number)
+            await tell_person(tx, ticket, marked(ToUser.ANSWER_EDITED, mark), now, entry=edited.number)
         elif edited.kind is EntryKind.ASKED:
             await tell_room(
-                tx, self._room, ticket, marked(ToRoom.EDITED, mark), now, entry=edited.number, ping=ticket.claimed_by
+                tx,
+                self._room,
+                ticket,
+                marked(ToStaffChat.EDITED, mark),
+                now,
+                entry=edited.number,
+                ping=ticket.claimed_by,
             )
 
 

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from bot.infra.db.ports import Transaction
 from bot.support.model import TicketPost
-from bot.support.tickets.notifications import ToRoom, subject_of_ticket
-from bot.users.model import News
+from bot.support.tickets.notifications import ToStaffChat, subject_of_ticket
+from bot.users.model import Notification
 
 
 async def forget(tx: Transaction, person_id: int, now: datetime) -> None:
@@ -19,13 +19,13 @@ async def forget(tx: Transaction, person_id: int, now: datetime) -> None:
     await tx.outbox.add([_removal(chat_id, ticket, found, now) for (chat_id, ticket), found in of_chat.items()])
 
 
-def _removal(chat_id: int, ticket: str, posts: list[TicketPost], now: datetime) -> News:
+def _removal(chat_id: int, ticket: str, posts: list[TicketPost], now: datetime) -> Notification:
     """Bears all that is needed: the ticket and its posts are gone when it is told."""
     topics = sorted({post.topic_id for post in posts if post.topic_id is not None})
-    return News(
+    return Notification(
         chat_id=chat_id,
         subject=subject_of_ticket(ticket),
-        kind=ToRoom.FORGOTTEN,
+        kind=ToStaffChat.FORGOTTEN,
         payload={"chat": chat_id, "topics": topics, "messages": [post.message_id for post in posts]},
         due_at=now,
         created_at=now,

@@ -10,14 +10,14 @@ from enum import StrEnum
 from typing import Final
 
 from bot.infra.db.ports import Transaction
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.ticket import Ticket
-from bot.users.model import News
+from bot.users.model import Notification
 
 TICKET_SUBJECT: Final = "ticket:"
 
 
-class ToRoom(StrEnum):
+class ToStaffChat(StrEnum):
     """What support hears."""
 
     HEAD = "ticket_head"  # opens the topic (or the thread of replies) with the card
@@ -31,7 +31,7 @@ class ToRoom(StrEnum):
     WAITS_LONG = "ticket_waits_long"  # and nobody did after that was said: for the operators
 
 
-class ToPerson(StrEnum):
+class ToUser(StrEnum):
     """What the ticket's person hears."""
 
     OPENED = "ticket_opened"  # one was opened by itself
@@ -52,15 +52,15 @@ def ticket_in(subject: str) -> str:
 
 
 async def tell_room(
-    tx: Transaction, room: SupportRoom, ticket: Ticket, kind: str, now: datetime, **payload: object
+    tx: Transaction, room: StaffChat, ticket: Ticket, kind: str, now: datetime, **payload: object
 ) -> None:
     """Queue news for wherever support works; `payload` holds masked facts."""
     await tell_chats(tx, await room.chats(tx), ticket.reference, kind, now, **payload)
 
 
-async def tell_step(tx: Transaction, room: SupportRoom, ticket: Ticket, what: str, now: datetime) -> None:
+async def tell_step(tx: Transaction, room: StaffChat, ticket: Ticket, what: str, now: datetime) -> None:
     """Queue the line that tells support what was done with a ticket as it has just been saved; calls its holder."""
-    kind = marked(ToRoom.STEP, f"{what}.{ticket.version}")
+    kind = marked(ToStaffChat.STEP, f"{what}.{ticket.version}")
     await tell_room(tx, room, ticket, kind, now, what=what, ping=ticket.claimed_by or 0)
 
 
@@ -76,7 +76,7 @@ async def tell_person(tx: Transaction, ticket: Ticket, kind: str, now: datetime,
     await tx.outbox.add([_news(ticket.person_id, ticket.reference, kind, now, payload)])
 
 
-def marked(kind: ToRoom | ToPerson, mark: object) -> str:
+def marked(kind: ToStaffChat | ToUser, mark: object) -> str:
     """The kind of one of several that a ticket may have of it."""
     return f"{kind}:{mark}"
 
@@ -86,8 +86,8 @@ def mark_in(kind: str) -> str:
     return kind.partition(":")[2]
 
 
-def _news(chat_id: int, reference: str, kind: str, now: datetime, payload: dict[str, object]) -> News:
-    return News(
+def _news(chat_id: int, reference: str, kind: str, now: datetime, payload: dict[str, object]) -> Notification:
+    return Notification(
         chat_id=chat_id,
         subject=subject_of_ticket(reference),
         kind=str(kind),

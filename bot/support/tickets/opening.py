@@ -15,12 +15,12 @@ from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.ports import Store, Transaction
 from bot.orders.order import Order
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, Written
 from bot.support.ticket import Cause, Ticket, asked, opened, reopened
-from bot.support.tickets.notifications import ToPerson, ToRoom, marked, tell_person, tell_room, tell_step
+from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_person, tell_room, tell_step
 from bot.support.tickets.steps import Overtaken, entered, repeated, saved
-from bot.users.activity import Did, did
+from bot.users.activity import UserEvent, record_user_event
 from bot.users.model import Person
 
 log = structlog.get_logger(__name__)
@@ -33,7 +33,7 @@ class Taken:
     """What became of somebody's words. `what` is what they did by them; None where they were taken in before."""
 
     ticket: Ticket
-    what: Did | None
+    what: UserEvent | None
 
 
 Find = Callable[[Transaction, datetime], Awaitable[Taken]]
@@ -47,7 +47,7 @@ class TicketOpening:
         self,
         store: Store,
         clock: Clock,
-        room: SupportRoom,
+        room: StaffChat,
         *,
         reopen_within: timedelta,
         on_news: Callable[[], None] = lambda: None,
@@ -71,8 +71,8 @@ class TicketOpening:
             ticket = opened(person.id, now, order_reference=order_reference)
             if not await tx.tickets.add(ticket):
                 raise Overtaken
-            await tell_room(tx, self._room, ticket, ToRoom.HEAD, now)
-            return Taken(ticket, Did.ASKED)
+            await tell_room(tx, self._room, ticket, ToStaffChat.HEAD, now)
+            return Taken(ticket, UserEvent.ASKED)
 
         return await self._take(person, written, find)
 
@@ -95,11 +95,11 @@ class TicketOpening:
         return await self._take(person, written, find)
 
     async def _more(self, tx: Transaction, ticket: Ticket, now: datetime) -> Taken:
-        return Taken(await saved(tx, self._room, ticket, asked(ticket, now), now), Did.SAID)
+        return Taken(await saved(tx, self._room, ticket, asked(ticket, now), now), UserEvent.SAID)
 
     async def _reopen(self, tx: Transaction, ticket: Ticket, now: datetime) -> Taken:
         again = reopened(ticket, now, self._within)
-        return Taken(await saved(tx, self._room, ticket, again, now), Did.REOPENED)
+        return Taken(await saved(tx, self._room, ticket, again, now), UserEvent.REOPENED)
 
     async def _take(self, person: Person, written: Written, find: Find) -> Taken:
         async def attempt(tx: Transaction) -> Taken:
@@ -116,17 +116,17 @@ class TicketOpening:
         return taken
 
     async def _enter(self, tx: Transaction, taken: Taken, written: Written, now: datetime) -> None:
-        ticket, what = taken.ticket, taken.what or Did.SAID
+        ticket, what = taken.ticket, taken.what or UserEvent.SAID
         entry = await entered(tx, ticket, written, EntryKind.ASKED, by=ticket.person_id, now=now)
         if entry is None:
             return
         ping = ticket.claimed_by or 0
-        kind = marked(ToRoom.ENTRY, entry.number)
+        kind = marked(ToStaffChat.ENTRY, entry.number)
         await tell_room(tx, self._room, ticket, kind, now, entry=entry.number, ping=ping)
-        await did(tx, ticket.person_id, what, now, ticket.order_reference)
+        await record_user_event(tx, ticket.person_id, what, now, ticket.order_reference)
 
 
-async def open_by_itself(tx: Transaction, room: SupportRoom, order: Order, cause: Cause, now: datetime) -> None:
+async def open_by_itself(tx: Transaction, room: StaffChat, order: Order, cause: Cause, now: datetime) -> None:
     """Open a ticket about a paid order that went wrong, and tell its person; one that is open already learns of it.
 
     To be called in the transaction that keeps what went wrong. Nothing where nobody is there to help.
@@ -141,19 +141,19 @@ async def open_by_itself(tx: Transaction, room: SupportRoom, order: Order, cause
             continue
         ticket = opened(order.person_id, now, order_reference=order.reference, cause=cause)
         if await tx.tickets.add(ticket):
-            await tell_room(tx, room, ticket, ToRoom.HEAD, now)
-            await tell_person(tx, ticket, ToPerson.OPENED, now)
+            await tell_room(tx, room, ticket, ToStaffChat.HEAD, now)
+            await tell_person(tx, ticket, ToUser.OPENED, now)
             return
     log.error("ticket_not_opened", order=order.reference, cause=str(cause))
 
 
-async def _learn(tx: Transaction, room: SupportRoom, ticket: Ticket, cause: Cause, now: datetime) -> bool:
+async def _learn(tx: Transaction, room: StaffChat, ticket: Ticket, cause: Cause, now: datetime) -> bool:
     """Who asked by themselves has asked first; what takes too long and then fails has failed. False: it changed."""
     after = ticket if ticket.cause is Cause.ASKED else replace(ticket, cause=cause)
     kept = await tx.tickets.save(asked(after, now))
     if kept is None:
         return False
-    await tell_room(tx, room, kept, marked(ToRoom.CARD, kept.version), now)
+    await tell_room(tx, room, kept, marked(ToStaffChat.CARD, kept.version), now)
     await tell_step(tx, room, kept, str(cause), now)
     return True
 

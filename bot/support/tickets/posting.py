@@ -3,16 +3,16 @@
 from datetime import datetime
 
 from bot.infra.db.ports import Transaction
-from bot.infra.outbox.model import Told, Untellable
+from bot.infra.outbox.model import Sent, Undeliverable
 from bot.support.model import PostRole, TicketEntry, TicketPost
 from bot.support.tickets.notifications import ticket_in
-from bot.users.model import News
+from bot.users.model import Notification
 
 
 async def keep_post(
     tx: Transaction,
-    news: News,
-    how: Told | Untellable,
+    news: Notification,
+    how: Sent | Undeliverable,
     now: datetime,
     role: PostRole,
     *,
@@ -25,7 +25,7 @@ async def keep_post(
     The ticket is the one that the news are filed under, the topic the one they were told in, unless said otherwise.
     """
     reference = ticket or ticket_in(news.subject)
-    if not isinstance(how, Told) or how.message_id is None or await tx.tickets.get(reference) is None:
+    if not isinstance(how, Sent) or how.message_id is None or await tx.tickets.get(reference) is None:
         return
     await tx.ticket_posts.add(
         TicketPost(
@@ -41,13 +41,13 @@ async def keep_post(
     )
 
 
-async def entry_of(tx: Transaction, news: News) -> TicketEntry | None:
+async def entry_of(tx: Transaction, news: Notification) -> TicketEntry | None:
     """The entry that a piece of news is about; None where it is there no more."""
     number = entry_number(news)
     return await tx.ticket_entries.get(ticket_in(news.subject), number) if number else None
 
 
-def entry_number(news: News) -> int:
+def entry_number(news: Notification) -> int:
     """The number of that entry; 0 where they are about none."""
     number = news.payload.get("entry")
     return number if isinstance(number, int) else 0

@@ -10,15 +10,15 @@ from typing import Final
 
 from bot.infra.db.ports import Transaction
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import Told, Untellable
-from bot.staff.roles import SupportRoom
+from bot.infra.outbox.model import Sent, Undeliverable
+from bot.staff.roles import StaffChat
 from bot.support.model import PostRole, TicketEntry
-from bot.support.tickets.notifications import ToPerson, ToRoom, mark_in, marked, tell_room, ticket_in
+from bot.support.tickets.notifications import ToStaffChat, ToUser, mark_in, marked, tell_room, ticket_in
 from bot.support.tickets.posting import entry_of, keep_post
 from bot.support.tickets.remarks import AMONG_US, TO_NOTE, Remark, everywhere, remark, source_chat
-from bot.users.model import News
+from bot.users.model import Notification
 
-End = Told | Untellable
+End = Sent | Undeliverable
 
 MAYBE_ARRIVED: Final = "it may have arrived before it was taken back"
 """Why an answer that was taken back in the middle of its way ends as untellable."""
@@ -27,24 +27,24 @@ MAYBE_ARRIVED: Final = "it may have arrived before it was taken back"
 class TicketRelay:
     """What follows when news of answers end (`after` of the outbox)."""
 
-    def __init__(self, room: SupportRoom) -> None:
+    def __init__(self, room: StaffChat) -> None:
         self._room = room
 
     def after(self) -> Mapping[str, After]:
         """Kind of news -> what follows."""
         return {
-            ToPerson.ANSWER: self._answer,
-            ToPerson.ANSWER_EDITED: self._edited,
-            ToPerson.ANSWER_WITHDRAWN: self._withdrawn,
-            ToRoom.REMARK: _remarked,
-            ToRoom.STEP: _remarked,
+            ToUser.ANSWER: self._answer,
+            ToUser.ANSWER_EDITED: self._edited,
+            ToUser.ANSWER_WITHDRAWN: self._withdrawn,
+            ToStaffChat.REMARK: _remarked,
+            ToStaffChat.STEP: _remarked,
         }
 
-    async def _answer(self, tx: Transaction, news: News, how: End, now: datetime) -> None:
+    async def _answer(self, tx: Transaction, news: Notification, how: End, now: datetime) -> None:
         entry = await entry_of(tx, news)
         if entry is None:
             return
-        if isinstance(how, Untellable):
+        if isinstance(how, Undeliverable):
             await tx.ticket_entries.save(replace(entry, failure=how.reason))
             if entry.withdrawn_at is None:
                 await self._to_all(tx, news, entry, Remark.FAILED, now, why=how.reason)
@@ -53,59 +53,59 @@ class TicketRelay:
             await _to_author(tx, news, entry, Remark.DELIVERED, now)
         await self._show_in_case(tx, news, now)
 
-    async def _edited(self, tx: Transaction, news: News, how: End, now: datetime) -> None:
+    async def _edited(self, tx: Transaction, news: Notification, how: End, now: datetime) -> None:
         entry = await entry_of(tx, news)
         if entry is None or entry.withdrawn_at is not None:
             return
-        if isinstance(how, Untellable):
+        if isinstance(how, Undeliverable):
             await self._to_all(tx, news, entry, Remark.CORRECTION_FAILED, now, why=how.reason)
         elif how.message_id is not None:
             await _arrived(tx, news, entry, how, now)
             await _to_author(tx, news, entry, Remark.CORRECTED, now)
 
-    async def _withdrawn(self, tx: Transaction, news: News, how: End, now: datetime) -> None:
+    async def _withdrawn(self, tx: Transaction, news: Notification, how: End, now: datetime) -> None:
         entry = await entry_of(tx, news)
         if entry is None:
             return
-        if isinstance(how, Untellable):
+        if isinstance(how, Undeliverable):
             await self._to_all(tx, news, entry, Remark.TAKING_BACK_FAILED, now, why=how.reason)
             return
         await keep_post(tx, news, how, now, PostRole.ENTRY)
         await self._to_all(tx, news, entry, _taken_back(entry, how), now)
 
-    async def _show_in_case(self, tx: Transaction, news: News, now: datetime) -> None:
+    async def _show_in_case(self, tx: Transaction, news: Notification, now: datetime) -> None:
         """The card's timeline said that it was on its way."""
         ticket = await tx.tickets.get(ticket_in(news.subject))
         if ticket is not None:
-            await tell_room(tx, self._room, ticket, marked(ToRoom.CARD, f"answer.{mark_in(news.kind)}"), now)
+            await tell_room(tx, self._room, ticket, marked(ToStaffChat.CARD, f"answer.{mark_in(news.kind)}"), now)
 
     async def _to_all(
-        self, tx: Transaction, news: News, entry: TicketEntry, what: Remark, now: datetime, **why: object
+        self, tx: Transaction, news: Notification, entry: TicketEntry, what: Remark, now: datetime, **why: object
     ) -> None:
         where = await everywhere(tx, self._room, entry)
         await remark(tx, where, entry, what, now, mark=mark_in(news.kind), **why)
 
 
-def _taken_back(entry: TicketEntry, how: Told) -> Remark:
+def _taken_back(entry: TicketEntry, how: Sent) -> Remark:
     """Told as the answer's own message, it was blanked; told as another, deleted; told as none, there was nothing."""
     if how.message_id is None:
         return Remark.MAYBE_SENT if entry.failure == MAYBE_ARRIVED else Remark.UNSENT
     return Remark.BLANKED if how.message_id == entry.message_id else Remark.TAKEN_BACK
 
 
-async def _to_author(tx: Transaction, news: News, entry: TicketEntry, what: Remark, now: datetime) -> None:
+async def _to_author(tx: Transaction, news: Notification, entry: TicketEntry, what: Remark, now: datetime) -> None:
     """Success is told under the message itself, where whoever wrote it looks."""
     await remark(tx, (await source_chat(tx, entry),), entry, what, now, mark=mark_in(news.kind))
 
 
-async def _arrived(tx: Transaction, news: News, entry: TicketEntry, how: Told, now: datetime) -> None:
+async def _arrived(tx: Transaction, news: Notification, entry: TicketEntry, how: Sent, now: datetime) -> None:
     """Its copy in the person's chat is this message, and a reply to it is the person's next word."""
     delivered_at = entry.delivered_at or now
     await tx.ticket_entries.save(replace(entry, message_id=how.message_id, delivered_at=delivered_at, failure=None))
     await keep_post(tx, news, how, now, PostRole.ENTRY)
 
 
-async def _remarked(tx: Transaction, news: News, how: End, now: datetime) -> None:
+async def _remarked(tx: Transaction, news: Notification, how: End, now: datetime) -> None:
     """A line in support's chat is answered like the rest of the ticket; what is among support stays there."""
     if news.payload.get("what") in set(AMONG_US):
         await keep_post(tx, news, how, now, PostRole.QUESTION, argument=f"{TO_NOTE}:")

@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import Final
 
 from bot.infra.db.ports import Transaction
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.model import TicketEntry
-from bot.support.tickets.notifications import ToRoom, marked, tell_chats
+from bot.support.tickets.notifications import ToStaffChat, marked, tell_chats
 
 
 class Remark(StrEnum):
@@ -49,17 +49,17 @@ async def remark(
     **facts: object,
 ) -> None:
     """Queue the line for these chats; `mark` tells two of a kind about one entry apart."""
-    kind = marked(ToRoom.REMARK, f"{what}.{entry.number}.{mark}" if mark else f"{what}.{entry.number}")
+    kind = marked(ToStaffChat.REMARK, f"{what}.{entry.number}.{mark}" if mark else f"{what}.{entry.number}")
     await tell_chats(tx, chat_ids, entry.ticket, kind, now, what=str(what), entry=entry.number, **facts)
 
 
-async def elsewhere(tx: Transaction, room: SupportRoom, entry: TicketEntry) -> tuple[int, ...]:
+async def elsewhere(tx: Transaction, room: StaffChat, entry: TicketEntry) -> tuple[int, ...]:
     """Where support works and doesn't see the message that the entry was made of."""
     source = await source_chat(tx, entry)
     return tuple(chat_id for chat_id in await room.chats(tx) if chat_id != source)
 
 
-async def everywhere(tx: Transaction, room: SupportRoom, entry: TicketEntry) -> tuple[int, ...]:
+async def everywhere(tx: Transaction, room: StaffChat, entry: TicketEntry) -> tuple[int, ...]:
     """The same, and the chat of the message itself."""
     return (await source_chat(tx, entry), *await elsewhere(tx, room, entry))
 

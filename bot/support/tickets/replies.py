@@ -13,11 +13,11 @@ from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.ports import Store, Transaction
 from bot.staff.model import AuditAction
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support import ticket as steps
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.ticket import CloseReason, Ticket
-from bot.support.tickets.notifications import ToPerson, marked, tell_person
+from bot.support.tickets.notifications import ToUser, marked, tell_person
 from bot.support.tickets.remarks import Remark, elsewhere, everywhere, remark
 from bot.support.tickets.steps import T, audited, entered, saved, step_of
 
@@ -25,15 +25,13 @@ ANY_TIME: Final = timedelta(days=36500)
 """Support may open a ticket again however long ago it was closed."""
 
 
-class TicketAnswers:
+class TicketReplies:
     """What support does with tickets. Whoever calls has seen that `by` is one of the supporters.
 
     Everything raises `Rejection` where there is no such ticket, or the step can't be taken with it as it is.
     """
 
-    def __init__(
-        self, store: Store, clock: Clock, room: SupportRoom, on_news: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, room: StaffChat, on_news: Callable[[], None] = lambda: None) -> None:
         self._store = store
         self._clock = clock
         self._room = room
@@ -70,7 +68,7 @@ class TicketAnswers:
             if entry is None:
                 return None
             kept = await saved(tx, self._room, ticket, steps.answered(ticket, by, now), now)
-            await tell_person(tx, kept, marked(ToPerson.ANSWER, entry.number), now, entry=entry.number)
+            await tell_person(tx, kept, marked(ToUser.ANSWER, entry.number), now, entry=entry.number)
             await remark(tx, await elsewhere(tx, self._room, entry), entry, Remark.ANSWERED, now, by=by)
             await audited(tx, kept, AuditAction.ANSWERED, by=by, now=now, detail=f"#{entry.number}")
             return entry
@@ -86,7 +84,7 @@ class TicketAnswers:
             if entry is None or entry.kind is not EntryKind.ANSWER or not entry.failure or entry.withdrawn_at:
                 return False
             await tx.ticket_entries.save(replace(entry, failure=None))
-            await tell_person(tx, ticket, marked(ToPerson.ANSWER, f"{number}.{_stamp(now)}"), now, entry=number)
+            await tell_person(tx, ticket, marked(ToUser.ANSWER, f"{number}.{_stamp(now)}"), now, entry=number)
             await audited(tx, ticket, AuditAction.ANSWERED, by=by, now=now, detail=f"#{number}")
             return True
 
@@ -109,7 +107,7 @@ class TicketAnswers:
 
         async def step(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
             kept = await saved(tx, self._room, ticket, steps.closed(ticket, by, reason, now), now)
-            await tell_person(tx, kept, marked(ToPerson.CLOSED, kept.version), now, reason=str(reason))
+            await tell_person(tx, kept, marked(ToUser.CLOSED, kept.version), now, reason=str(reason))
             await audited(tx, kept, AuditAction.CLOSED, by=by, now=now, detail=str(reason))
             return kept
 

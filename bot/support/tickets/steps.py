@@ -7,12 +7,12 @@ from typing import Final, TypeVar
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.ports import Store, Transaction
-from bot.staff.audit import write_down
+from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.ticket import Ticket
-from bot.support.tickets.notifications import ToRoom, marked, subject_of_ticket, tell_room
+from bot.support.tickets.notifications import ToStaffChat, marked, subject_of_ticket, tell_room
 
 T = TypeVar("T")
 Step = Callable[[Transaction, Ticket, datetime], Awaitable[T]]
@@ -51,7 +51,7 @@ async def repeated(store: Store, attempt: Callable[[Transaction], Awaitable[T]])
             continue
 
 
-async def saved(tx: Transaction, room: SupportRoom, before: Ticket, after: Ticket, now: datetime) -> Ticket:
+async def saved(tx: Transaction, room: StaffChat, before: Ticket, after: Ticket, now: datetime) -> Ticket:
     """Keep a ticket's step, and let its cards follow; nothing, where it changes nothing.
 
     Raises:
@@ -62,7 +62,7 @@ async def saved(tx: Transaction, room: SupportRoom, before: Ticket, after: Ticke
     kept = await tx.tickets.save(after)
     if kept is None:
         raise Overtaken
-    await tell_room(tx, room, kept, marked(ToRoom.CARD, kept.version), now)
+    await tell_room(tx, room, kept, marked(ToStaffChat.CARD, kept.version), now)
     return kept
 
 
@@ -91,4 +91,4 @@ async def audited(
 ) -> None:
     """Write down who did what; `detail` never holds what anybody wrote."""
     subject = subject_of_ticket(ticket.reference)
-    await write_down(tx, by, action, subject, now, person_id=ticket.person_id, detail=detail)
+    await record_audit(tx, by, action, subject, now, person_id=ticket.person_id, detail=detail)

@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 
 from bot.core.clock import Clock
 from bot.infra.db.ports import Store, Transaction
-from bot.staff.roles import SupportRoom
+from bot.staff.roles import StaffChat
 from bot.support.reply_times import Overdue, overdue, reminded
 from bot.support.ticket import Ticket
-from bot.support.tickets.notifications import ToRoom, marked, tell_chats
+from bot.support.tickets.notifications import ToStaffChat, marked, tell_chats
 from bot.support.tickets.steps import saved, step_of
 
-KINDS = {Overdue.ROOM: ToRoom.WAITS, Overdue.OPERATORS: ToRoom.WAITS_LONG}
+KINDS = {Overdue.ROOM: ToStaffChat.WAITS, Overdue.OPERATORS: ToStaffChat.WAITS_LONG}
 
 
 class TicketWaiting:
@@ -21,7 +21,7 @@ class TicketWaiting:
         self,
         store: Store,
         clock: Clock,
-        room: SupportRoom,
+        room: StaffChat,
         *,
         operator_ids: frozenset[int],
         patience: timedelta,

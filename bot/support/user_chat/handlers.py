@@ -12,7 +12,7 @@ from bot.checkout.screens.parts import with_way_back
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.order import Order
 from bot.support.staff.callback_data import LEAVE, NEW_TICKET, TICKET_PATTERN, read_ticket_press
 from bot.support.ticket import Rating, Ticket
@@ -35,7 +35,7 @@ def handlers() -> list[Handler]:
     ]
 
 
-async def help_page(visit: Visit) -> Screen:
+async def help_page(visit: Session) -> Screen:
     """What `/help` shows: also the person's open tickets."""
     async with visit.desk.store.reading() as tx:
         known = await tx.tickets.of_person(visit.person.id, limit=LISTED)
@@ -45,7 +45,7 @@ async def help_page(visit: Visit) -> Screen:
     return ticket_page.help_screen(visit.t, visit.desk.help, mine, about, visit.desk.provider)
 
 
-async def ask_about(visit: Visit, order: Order) -> None:
+async def ask_about(visit: Session, order: Order) -> None:
     """The button under an order that leads to a person."""
     await visit.acknowledge()
     if not visit.desk.help.has_staff:
@@ -56,7 +56,7 @@ async def ask_about(visit: Visit, order: Order) -> None:
     await ticket_words.ask(visit, order, ticket)
 
 
-async def offers_to_pass_on(visit: Visit, message: Message) -> bool:
+async def offers_to_pass_on(visit: Session, message: Message) -> bool:
     """Whether somebody who has an open ticket was asked if what they wrote, in answer to nothing, is for support."""
     if not visit.desk.help.has_staff or written_in(message) is None:
         return False
@@ -72,7 +72,7 @@ async def offers_to_pass_on(visit: Visit, message: Message) -> bool:
 
 
 async def _new(_: Update, __: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     await visit.acknowledge()
     if visit.desk.help.has_staff:
         async with visit.desk.store.reading() as tx:
@@ -84,15 +84,15 @@ async def _new(_: Update, __: Context) -> None:
 
 
 async def _leave(_: Update, __: Context) -> None:
-    """The press itself has ended the question (`chat/questions.py`)."""
-    visit = VISIT.get()
+    """The press itself has ended the question (`infra/telegram/ui/questions.py`)."""
+    visit = SESSION.get()
     await visit.acknowledge()
     await visit.show(with_way_back(visit.t, visit.draft, ticket_question.left(visit.t)))
     raise ApplicationHandlerStop
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit, query = VISIT.get(), update.callback_query
+    visit, query = SESSION.get(), update.callback_query
     press = read_ticket_press((query.data or "") if query else "")
     async with visit.desk.store.reading() as tx:
         ticket = await tx.tickets.get(press.name) if press else None
@@ -110,7 +110,7 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _show(visit: Visit, ticket: Ticket, *_: object) -> None:
+async def _show(visit: Session, ticket: Ticket, *_: object) -> None:
     """The page: in the place of the list under `/help`, never in that of news."""
     await visit.acknowledge()
     if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
@@ -118,14 +118,14 @@ async def _show(visit: Visit, ticket: Ticket, *_: object) -> None:
     await visit.show(with_way_back(visit.t, visit.draft, await _page(visit, ticket)))
 
 
-async def _say(visit: Visit, ticket: Ticket, *_: object) -> None:
+async def _say(visit: Session, ticket: Ticket, *_: object) -> None:
     if not ticket.is_open and not _may_be_reopened(visit, ticket):
         raise Rejection("ticket.closed_too_long_ago")
     await visit.acknowledge()
     await ticket_words.ask(visit, await _order_of(visit, ticket), ticket)
 
 
-async def _reopen(visit: Visit, ticket: Ticket, *_: object) -> None:
+async def _reopen(visit: Session, ticket: Ticket, *_: object) -> None:
     """Open it again at once, and then ask what is still wrong."""
     ticket = await visit.desk.ticket_ending.reopen(ticket)
     await visit.acknowledge(visit.t.plain("ticket.reopened"))
@@ -133,7 +133,7 @@ async def _reopen(visit: Visit, ticket: Ticket, *_: object) -> None:
     await ticket_words.ask(visit, await _order_of(visit, ticket), ticket)
 
 
-async def _rate(visit: Visit, ticket: Ticket, argument: str, *_: object) -> None:
+async def _rate(visit: Session, ticket: Ticket, argument: str, *_: object) -> None:
     if argument not in set(Rating):
         raise Rejection("stale.button")
     ticket = await visit.desk.ticket_ending.rate(ticket, Rating(argument))
@@ -141,7 +141,7 @@ async def _rate(visit: Visit, ticket: Ticket, argument: str, *_: object) -> None
     await visit.update(await _page(visit, ticket))
 
 
-async def _pass_on(visit: Visit, ticket: Ticket, _: str, pressed: object) -> None:
+async def _pass_on(visit: Session, ticket: Ticket, _: str, pressed: object) -> None:
     """The message that ours has answered goes to support, if it is this person's own."""
     theirs = pressed.reply_to_message if isinstance(pressed, Message) else None
     is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == visit.person.id
@@ -155,7 +155,7 @@ async def _pass_on(visit: Visit, ticket: Ticket, _: str, pressed: object) -> Non
         await ticket_words.keep_post(visit, taken.ticket, visit.message_id)
 
 
-ACTIONS: dict[str, Callable[[Visit, Ticket, str, object], Awaitable[None]]] = {
+ACTIONS: dict[str, Callable[[Session, Ticket, str, object], Awaitable[None]]] = {
     "show": _show,
     "say": _say,
     "reopen": _reopen,
@@ -164,17 +164,17 @@ ACTIONS: dict[str, Callable[[Visit, Ticket, str, object], Awaitable[None]]] = {
 }
 
 
-async def _page(visit: Visit, ticket: Ticket) -> Screen:
+async def _page(visit: Session, ticket: Ticket) -> Screen:
     now, order = visit.desk.clock.now(), await _order_of(visit, ticket)
     may_reopen = _may_be_reopened(visit, ticket)
     return ticket_page.screen(visit.t, ticket, order, now, visit.zone, may_reopen=may_reopen)
 
 
-def _may_be_reopened(visit: Visit, ticket: Ticket) -> bool:
+def _may_be_reopened(visit: Session, ticket: Ticket) -> bool:
     return ticket.may_be_reopened(visit.desk.clock.now(), visit.desk.ticket_ending.reopen_within)
 
 
-async def _order_of(visit: Visit, ticket: Ticket) -> Order | None:
+async def _order_of(visit: Session, ticket: Ticket) -> Order | None:
     if not ticket.order_reference:
         return None
     async with visit.desk.store.reading() as tx:

@@ -7,7 +7,7 @@ from bot.checkout.screens.parts import with_way_back
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.support.user_chat import handlers as tickets
 from bot.support.user_chat.screens import help as help_topics
 
@@ -18,7 +18,7 @@ def handlers() -> list[Handler]:
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit, query = VISIT.get(), update.callback_query
+    visit, query = SESSION.get(), update.callback_query
     press = data.HELP_PATTERN.match((query.data or "") if query else "")
     await visit.acknowledge()
     if press is not None and press[1] == "aside":
@@ -29,7 +29,7 @@ async def _pressed(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _page(visit: Visit, which: str) -> Screen:
+async def _page(visit: Session, which: str) -> Screen:
     if which == "show":
         return await tickets.help_page(visit)
     rules = visit.desk.orders.rules

@@ -12,22 +12,22 @@ from bot.core.zones import PRESUMED
 from bot.infra.db.ports import Store, Transaction
 from bot.infra.i18n import Translator
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import Told, Untellable
+from bot.infra.outbox.model import Sent, Undeliverable
 from bot.infra.outbox.rendering import Tell, Telling, kept, tell_text
 from bot.infra.telegram.outbound.sender import Invalid, Messenger, Outcome, TryLater
 from bot.orders.notifications import reference_in
-from bot.orders.order import Notice, Order
+from bot.orders.order import Order, OrderNotification
 from bot.support.measured_reply_time import ReplyTime
 from bot.support.model import PostRole
 from bot.support.ticket import Ticket
-from bot.support.tickets.notifications import ToPerson, ToRoom, ticket_in
+from bot.support.tickets.notifications import ToStaffChat, ToUser, ticket_in
 from bot.support.tickets.posting import keep_post
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 
 
-class TicketNews:
+class TicketRenderer:
     """Tells persons of their tickets. `reopen_within` is how long a closed one may be taken up again."""
 
     def __init__(
@@ -42,38 +42,38 @@ class TicketNews:
     def tellers(self) -> Mapping[str, Tell]:
         """Kind of news -> who tells it."""
         return {
-            ToPerson.OPENED: self._tell_opened,
-            ToPerson.CLOSED: self._tell_closed,
-            ToRoom.FORGOTTEN: self._remove,
+            ToUser.OPENED: self._tell_opened,
+            ToUser.CLOSED: self._tell_closed,
+            ToStaffChat.FORGOTTEN: self._remove,
         }
 
-    async def _tell_opened(self, news: News, _: Person | None, t: Translator) -> Telling:
+    async def _tell_opened(self, news: Notification, _: Person | None, t: Translator) -> Telling:
         """Silently: what went wrong has just been told."""
         ticket, order = await self._read(news)
         if ticket is None:
-            return Told()
+            return Sent()
         screen = ticket_question.by_itself(t, ticket, order, await self._reply_time.get())
         return await tell_text(self._messenger, news, t, screen, lane="money", silent=True)
 
-    async def _tell_closed(self, news: News, reader: Person | None, t: Translator) -> Telling:
+    async def _tell_closed(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         ticket, order = await self._read(news)
         if ticket is None or ticket.is_open:
-            return Told()
+            return Sent()
         now, zone = self._clock.now(), reader.zone if reader else PRESUMED
         may_reopen = ticket.may_be_reopened(now, self._within)
         screen = ticket_page.screen(t, ticket, order, now, zone, may_reopen=may_reopen)
         return await tell_text(self._messenger, news, t, screen, lane="money")
 
-    async def _remove(self, news: News, _: Person | None, __: Translator) -> Telling:
+    async def _remove(self, news: Notification, _: Person | None, __: Translator) -> Telling:
         """Take away what support's chat shows of a forgotten person's ticket. Repeating it does no harm."""
         if news.payload.get("chat") != news.chat_id:
-            return Told()
+            return Sent()
         for outcome in await self._removed(news):
             if isinstance(outcome, TryLater):
                 return kept(outcome)
-        return Told()
+        return Sent()
 
-    async def _removed(self, news: News) -> list[Outcome]:
+    async def _removed(self, news: Notification) -> list[Outcome]:
         """A topic goes with all that was written in it; elsewhere each of our messages, while Telegram lets us."""
         topics, messages = _numbers(news.payload.get("topics")), _numbers(news.payload.get("messages"))
         rooms = self._messenger.rooms
@@ -82,7 +82,7 @@ class TicketNews:
             return gone
         return [await self._messenger.delete(news.chat_id, message, lane="talk") for message in messages]
 
-    async def _read(self, news: News) -> tuple[Ticket | None, Order | None]:
+    async def _read(self, news: Notification) -> tuple[Ticket | None, Order | None]:
         async with self._store.reading() as tx:
             ticket = await tx.tickets.get(ticket_in(news.subject))
             about = ticket.order_reference if ticket is not None else ""
@@ -93,18 +93,18 @@ def _numbers(value: object) -> list[int]:
     return [each for each in value if isinstance(each, int)] if isinstance(value, list) else []
 
 
-async def _told_of_ticket(tx: Transaction, news: News, how: Told | Untellable, now: datetime) -> None:
+async def _told_of_ticket(tx: Transaction, news: Notification, how: Sent | Undeliverable, now: datetime) -> None:
     await keep_post(tx, news, how, now, PostRole.REMARK)
 
 
-async def _told_of_trouble(tx: Transaction, news: News, how: Told | Untellable, now: datetime) -> None:
+async def _told_of_trouble(tx: Transaction, news: Notification, how: Sent | Undeliverable, now: datetime) -> None:
     ticket = await tx.tickets.open_of(news.chat_id, reference_in(news.subject))
     if ticket is not None:
         await keep_post(tx, news, how, now, PostRole.REMARK, ticket=ticket.reference)
 
 
 AFTER: Mapping[str, After] = {
-    **dict.fromkeys(map(str, (ToPerson.OPENED, ToPerson.CLOSED)), _told_of_ticket),
-    **dict.fromkeys(map(str, (Notice.FAILED, Notice.STUCK)), _told_of_trouble),
+    **dict.fromkeys(map(str, (ToUser.OPENED, ToUser.CLOSED)), _told_of_ticket),
+    **dict.fromkeys(map(str, (OrderNotification.FAILED, OrderNotification.STUCK)), _told_of_trouble),
 }
 """What is remembered when news have been told."""

@@ -1,7 +1,7 @@
 """Answers of support's -> messages to their person: new, corrected, taken back.
 
 What is told is the entry as it is at that moment. What the message's id says of an answer that is taken back is told
-to `actions/ticket_relay`: the answer's own, where its words were taken out; another, where it was deleted.
+to `support/tickets/relay`: the answer's own, where its words were taken out; another, where it was deleted.
 """
 
 from collections.abc import Mapping
@@ -9,24 +9,24 @@ from typing import Final
 
 from bot.infra.db.ports import Store
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Told, Untellable
+from bot.infra.outbox.model import Sent, Undeliverable
 from bot.infra.outbox.rendering import Tell, Telling, kept, marked, tell_text
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.support.model import TicketEntry
 from bot.support.staff.entries import Place, edit_entry, send_entry
-from bot.support.tickets.notifications import ToPerson, ticket_in
+from bot.support.tickets.notifications import ToUser, ticket_in
 from bot.support.tickets.posting import entry_of
 from bot.support.tickets.relay import MAYBE_ARRIVED
 from bot.support.user_chat.screens import reply as ticket_answer
-from bot.users.model import News, Person
+from bot.users.model import Notification, Person
 
 FILE_STAYS: Final = "the file can't be taken out of a message that is too old to be deleted"
-GONE: Final = Untellable("the answer is gone")
+GONE: Final = Undeliverable("the answer is gone")
 
 
-class AnswerNews:
+class ReplyRenderer:
     """Tells persons what support has answered."""
 
     def __init__(self, store: Store, messenger: Messenger) -> None:
@@ -36,43 +36,43 @@ class AnswerNews:
     def tellers(self) -> Mapping[str, Tell]:
         """Kind of news -> who tells it."""
         return {
-            ToPerson.ANSWER: self._tell_answer,
-            ToPerson.ANSWER_EDITED: self._tell_edited,
-            ToPerson.ANSWER_WITHDRAWN: self._tell_withdrawn,
+            ToUser.ANSWER: self._tell_answer,
+            ToUser.ANSWER_EDITED: self._tell_edited,
+            ToUser.ANSWER_WITHDRAWN: self._tell_withdrawn,
         }
 
-    async def _tell_answer(self, news: News, _: Person | None, t: Translator) -> Telling:
+    async def _tell_answer(self, news: Notification, _: Person | None, t: Translator) -> Telling:
         entry, order = await self._read(news)
         if entry is None:
             return GONE
         if entry.withdrawn_at is not None:
             # One that has perhaps arrived can't be deleted: nobody knows its message.
-            return Untellable(MAYBE_ARRIVED) if news.maybe_told else Told()
+            return Undeliverable(MAYBE_ARRIVED) if news.maybe_told else Sent()
         return await self._send(news, t, entry, ticket_answer.screen(t, entry, order))
 
-    async def _tell_edited(self, news: News, _: Person | None, t: Translator) -> Telling:
+    async def _tell_edited(self, news: Notification, _: Person | None, t: Translator) -> Telling:
         """In its place; where that isn't possible any more, as another message."""
         entry, order = await self._read(news)
         if entry is None:
             return GONE
         if entry.message_id is None or entry.withdrawn_at is not None:
-            return Told()
+            return Sent()
         screen = ticket_answer.screen(t, entry, order)
         edited = await edit_entry(self._messenger, news.chat_id, entry.message_id, entry, screen)
         match edited:
             case Delivered() | NotModified():
-                return Told(entry.message_id)
+                return Sent(entry.message_id)
             case Gone() | Invalid():
                 return await self._send(news, t, entry, screen, reply_to=entry.message_id)
         return kept(edited)
 
-    async def _tell_withdrawn(self, news: News, _: Person | None, t: Translator) -> Telling:
+    async def _tell_withdrawn(self, news: Notification, _: Person | None, t: Translator) -> Telling:
         """Deleted, with a line in its place: it may have been read. Too old for that, its words are taken out."""
         entry, order = await self._read(news)
         if entry is None:
             return GONE
         if entry.message_id is None:
-            return Told()
+            return Sent()
         screen = ticket_answer.taken_back(t, entry, order)
         deleted = await self._messenger.delete(news.chat_id, entry.message_id, lane="talk")
         if isinstance(deleted, Gone | Invalid):
@@ -89,18 +89,18 @@ class AnswerNews:
         edited = await edit(chat_id, message_id, screen.text, screen.keyboard, lane="talk")
         match edited:
             case Delivered() | NotModified():
-                return Untellable(FILE_STAYS) if entry.media else Told(message_id)
+                return Undeliverable(FILE_STAYS) if entry.media else Sent(message_id)
             case Gone() | Invalid():
                 return None
         return kept(edited)
 
     async def _send(
-        self, news: News, t: Translator, entry: TicketEntry, screen: Screen, *, reply_to: int | None = None
+        self, news: Notification, t: Translator, entry: TicketEntry, screen: Screen, *, reply_to: int | None = None
     ) -> Telling:
         shown = Screen(marked(news, t, screen.text), screen.keyboard)
         return kept(await send_entry(self._messenger, Place(news.chat_id, reply_to=reply_to), entry, shown))
 
-    async def _read(self, news: News) -> tuple[TicketEntry | None, Order | None]:
+    async def _read(self, news: Notification) -> tuple[TicketEntry | None, Order | None]:
         async with self._store.reading() as tx:
             ticket, entry = await tx.tickets.get(ticket_in(news.subject)), await entry_of(tx, news)
             about = ticket.order_reference if ticket is not None else ""

@@ -3,18 +3,18 @@
 from telegram import Message, Update
 
 from bot.core.errors import Rejection
-from bot.infra.telegram.ui.session import VISIT
+from bot.infra.telegram.ui.session import SESSION
 from bot.support.model import EntryKind, TicketEntry
 from bot.support.staff.notes import note_in
 from bot.support.staff.replies import passable
 from bot.support.staff.screens import talk as staff_talk
-from bot.support.staff.session import StaffVisit, staff_visit
+from bot.support.staff.session import StaffSession, staff_visit
 from bot.support.user_chat.messages import written_in
 
 
 async def take(update: Update, message: Message) -> bool:
     """Whether it was one of a ticket. A former supporter's corrections change nothing."""
-    visit = VISIT.get()
+    visit = SESSION.get()
     entry = await visit.desk.ticket_corrections.entry_of(message.chat_id, message.message_id)
     if entry is None:
         return False
@@ -31,7 +31,7 @@ async def take(update: Update, message: Message) -> bool:
     return True
 
 
-async def _corrected(staff: StaffVisit, entry: TicketEntry, message: Message) -> None:
+async def _corrected(staff: StaffSession, entry: TicketEntry, message: Message) -> None:
     """What came of it for the person is told when it is known; a note is seen by support alone."""
     try:
         written = note_in(message) if entry.kind is EntryKind.NOTE else passable(message)

@@ -19,14 +19,14 @@ from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.questions import TYPED, answered
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.order import REFERENCE_ALPHABET, Order
 from bot.support.model import PostRole, TicketPost, Written
 from bot.support.ticket import PREFIX, REFERENCE_LENGTH, Ticket
 from bot.support.tickets.opening import Taken
 from bot.support.user_chat.messages import written_in
 from bot.support.user_chat.screens import question as screens
-from bot.users.activity import Did
+from bot.users.activity import UserEvent
 from bot.users.model import Person
 
 NEW: Final = "ticket_new"
@@ -42,7 +42,7 @@ OURS: Final = frozenset({PostRole.ENTRY, PostRole.REMARK})
 Keep = Callable[[Person, Written], Awaitable[Taken]]
 
 
-async def ask(visit: Visit, order: Order | None, ticket: Ticket | None) -> None:
+async def ask(visit: Session, order: Order | None, ticket: Ticket | None) -> None:
     """Ask what is wrong, or for more of it, in a new message: what was pressed stays as it is."""
     visit.message_id = None
     shown = screens.screen(visit.t, order, ticket, visit.desk.help.contact)
@@ -57,13 +57,13 @@ def handler() -> Handler:
     return MessageHandler(TYPED, _written)
 
 
-async def first_words(visit: Visit, argument: str, message: Message) -> None:
+async def first_words(visit: Session, argument: str, message: Message) -> None:
     """The answer to what is wrong."""
     opening = visit.desk.ticket_opening
     await _answer(visit, message, lambda person, written: opening.ask(person, written, argument))
 
 
-async def more_words(visit: Visit, argument: str, message: Message) -> None:
+async def more_words(visit: Session, argument: str, message: Message) -> None:
     """The answer to what is to be added to a ticket."""
     opening = visit.desk.ticket_opening
     await _answer(visit, message, lambda person, written: opening.say(person, written, argument))
@@ -73,7 +73,7 @@ WHOLE_MESSAGES: Final[dict[str, questions.WholeAnswer]] = {NEW: first_words, MOR
 
 
 async def _written(update: Update, _: Context) -> None:
-    visit, message = VISIT.get(), update.effective_message
+    visit, message = SESSION.get(), update.effective_message
     if message is None:
         return
     ticket = _part_of_album(visit, message) or await _answered_ticket(visit, message)
@@ -84,7 +84,7 @@ async def _written(update: Update, _: Context) -> None:
         raise ApplicationHandlerStop
 
 
-async def _answered_ticket(visit: Visit, message: Message) -> str | None:
+async def _answered_ticket(visit: Session, message: Message) -> str | None:
     """The ticket that this is a reply to, if it is this person's.
 
     A message of ours that a kill has kept from being remembered still names its ticket.
@@ -106,13 +106,13 @@ def _named(ours: Message) -> str | None:
     return match[0] if match else None
 
 
-def _part_of_album(visit: Visit, message: Message) -> str | None:
+def _part_of_album(visit: Session, message: Message) -> str | None:
     question, _, argument = (visit.person.awaits or "").partition(":")
     ticket, _, album = argument.partition(":")
     return ticket if question == ALBUM and album == message.media_group_id else None
 
 
-async def _is_known(visit: Visit, message: Message) -> bool:
+async def _is_known(visit: Session, message: Message) -> bool:
     """Whether a crash has only kept its sender from reading that it was taken in: then they read it now."""
     if not visit.is_answered:
         return False
@@ -125,7 +125,7 @@ async def _is_known(visit: Visit, message: Message) -> bool:
     return True
 
 
-async def _answer(visit: Visit, message: Message, keep: Keep) -> None:
+async def _answer(visit: Session, message: Message, keep: Keep) -> None:
     """Keep the words that a question has asked for, and say so."""
     written = written_in(message)
     if written is None:
@@ -143,7 +143,7 @@ async def _answer(visit: Visit, message: Message, keep: Keep) -> None:
     await _show_taken(visit, taken)
 
 
-async def _reply(visit: Visit, message: Message, ticket: str) -> None:
+async def _reply(visit: Session, message: Message, ticket: str) -> None:
     """Keep the words of a reply. A question that is open stays so: it wasn't answered."""
     written = written_in(message)
     if written is None:
@@ -156,31 +156,31 @@ async def _reply(visit: Visit, message: Message, ticket: str) -> None:
         return
     if visit.person.awaits is None:
         await _expect_rest(visit, message, taken.ticket)
-    is_plain = taken.what in {Did.SAID, None} and taken.ticket.reference == ticket
+    is_plain = taken.what in {UserEvent.SAID, None} and taken.ticket.reference == ticket
     if not (is_plain and await _reacted(visit, message)):
         await _show_taken(visit, taken)
 
 
-async def _reacted(visit: Visit, message: Message) -> bool:
+async def _reacted(visit: Session, message: Message) -> bool:
     return isinstance(await visit.desk.messenger.rooms.react(visit.chat_id, message.message_id, TAKEN), Delivered)
 
 
-async def _expect_rest(visit: Visit, message: Message, ticket: Ticket) -> None:
+async def _expect_rest(visit: Session, message: Message, ticket: Ticket) -> None:
     if message.media_group_id is not None:
         visit.person = replace(visit.person, awaits=f"{ALBUM}:{ticket.reference}:{message.media_group_id}")
         async with visit.desk.store.transaction() as tx:
             await tx.people.save(visit.person)
 
 
-async def _show_taken(visit: Visit, taken: Taken) -> None:
+async def _show_taken(visit: Session, taken: Taken) -> None:
     """Say it in a message that can itself be replied to."""
     ticket = taken.ticket
     async with visit.desk.store.reading() as tx:
         order = await tx.orders.get(ticket.order_reference) if ticket.order_reference else None
     match taken.what:
-        case Did.ASKED:
+        case UserEvent.ASKED:
             shown = screens.opened(visit.t, ticket, order, await visit.desk.reply_time.get())
-        case Did.REOPENED:
+        case UserEvent.REOPENED:
             # Only first replies are measured, which says nothing about a ticket that goes on.
             shown = screens.opened(visit.t, ticket, order)
         case _:
@@ -190,13 +190,13 @@ async def _show_taken(visit: Visit, taken: Taken) -> None:
         await keep_post(visit, ticket, message_id)
 
 
-async def _show(visit: Visit, screen: Screen) -> int | None:
+async def _show(visit: Session, screen: Screen) -> int | None:
     """A message whose buttons stay; those of the question before it go."""
     await visit.leave_question()
     return await visit.post(with_way_back(visit.t, visit.draft, screen))
 
 
-async def keep_post(visit: Visit, ticket: Ticket, message_id: int) -> None:
+async def keep_post(visit: Session, ticket: Ticket, message_id: int) -> None:
     """Remember that a message of ours belongs to a ticket: a reply to it does, too."""
     now = visit.desk.clock.now()
     post = TicketPost(

@@ -10,7 +10,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import LOOKED_FOR, Order, Phase
 from bot.orders.screens import phrases as words
 from bot.users.model import Recipient
-from bot.users.privacy import Held, Waits, failed_after_payment
+from bot.users.privacy import UserData, Waits, failed_after_payment
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import provider
 
@@ -47,7 +47,7 @@ def screen(t: Translator, retention_days: int, run_by: Provider = UNNAMED, *, wi
     return Screen("\n\n".join(parts), (see, (_way_out(t, wished=wished),)))
 
 
-def summary(t: Translator, held: Held, zone: tzinfo) -> Screen:
+def summary(t: Translator, held: UserData, zone: tzinfo) -> Screen:
     """A person's data at a glance. Numbers are masked: a chat may be looked at by others; the file has them in full."""
     person = held.person
     profile = t(
@@ -75,7 +75,7 @@ def summary(t: Translator, held: Held, zone: tzinfo) -> Screen:
     return Screen("\n\n".join(parts), ((_button(t, "privacy.file", FILE),), (_button(t, "button.back", SHOW),)))
 
 
-def confirm(t: Translator, held: Held, waits: Waits, asked_at: datetime) -> Screen:
+def confirm(t: Translator, held: UserData, waits: Waits, asked_at: datetime) -> Screen:
     """The second, explicit question: what happens, to what, and what has to end before."""
     parts = [
         t(
@@ -160,7 +160,7 @@ def _recipient(recipient: Recipient) -> str:
     return as_html(f"{words.quoted(called)} · {where}" if called else where)
 
 
-def _rate_news(t: Translator, held: Held) -> Html:
+def _rate_news(t: Translator, held: UserData) -> Html:
     minute = held.subscription.daily_minute if held.subscription else None
     daily = t.plain("subscription.none") if minute is None else t.time_of_day(minute)
     return t("privacy.rate_news", daily=daily, alerts=len(held.alerts))

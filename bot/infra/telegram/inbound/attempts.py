@@ -14,7 +14,7 @@ from telegram import Bot, Update
 
 from bot.core.clock import Clock
 from bot.infra.db.ports import Store
-from bot.infra.db.retry import surely
+from bot.infra.db.retry import retry_forever
 from bot.users.model import InboxItem
 
 log = structlog.get_logger(__name__)
@@ -110,7 +110,7 @@ class Attempts:
             async with self._store.transaction() as tx:
                 await tx.inbox.count_attempt([attempt.item.update_id])
 
-        await surely("count_attempt", count)
+        await retry_forever("count_attempt", count)
         attempt.attempts += 1
 
     def _finish(self, update_id: int) -> None:
@@ -123,7 +123,7 @@ class Attempts:
         try:
             while self._done:
                 self._being_finished, self._done = self._done, set()
-                await surely("finish_updates", self._finish_some)
+                await retry_forever("finish_updates", self._finish_some)
                 self._being_finished = set()
         finally:
             # Where something else has ended this, the next one finishes them too.

@@ -15,7 +15,7 @@ from telegram import Bot
 
 from bot.core.clock import Clock
 from bot.infra.db.ports import Store
-from bot.infra.db.retry import surely
+from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, caught
 from bot.users.model import InboxItem
 
@@ -32,7 +32,7 @@ Work = Callable[[], Awaitable[None]]
 
 
 @dataclass(slots=True)
-class _Errand:
+class _Job:
     """Work that no update asked for, in the chat's order all the same."""
 
     work: Work
@@ -40,16 +40,16 @@ class _Errand:
 
 
 @dataclass(slots=True, eq=False)
-class _Lane:
+class _ChatQueue:
     chat_id: int
-    jobs: deque[Attempt | _Errand] = field(default_factory=deque)
+    jobs: deque[Attempt | _Job] = field(default_factory=deque)
     more: bool = False
     """Whether the inbox holds updates that aren't in `jobs`, so that new ones have to wait there too."""
     missed: bool = False
     task: asyncio.Task[None] | None = None
 
 
-class Lanes:
+class ChatQueues:
     """Hands updates to `process`, one at a time for each chat.
 
     Args:
@@ -76,8 +76,8 @@ class Lanes:
         self._attempts = Attempts(store, process, clock, bot)
         self._slots = asyncio.Semaphore(at_once)
         self._kept = kept
-        self._lanes: dict[int, _Lane] = {}
-        self._working: set[_Lane] = set()
+        self._lanes: dict[int, _ChatQueue] = {}
+        self._working: set[_ChatQueue] = set()
         self._closing = False
 
     def submit_updates(self, items: Sequence[InboxItem]) -> None:
@@ -98,7 +98,7 @@ class Lanes:
         if self._closing:
             done.set_result(False)
         else:
-            self._lane(chat_id).jobs.append(_Errand(work, done))
+            self._lane(chat_id).jobs.append(_Job(work, done))
         return done
 
     async def replay(self) -> int:
@@ -132,17 +132,17 @@ class Lanes:
         except TimeoutError:
             log.warning("updates_not_finished")  # harmless: they will be processed again
 
-    def _lane(self, chat_id: int) -> _Lane:
+    def _lane(self, chat_id: int) -> _ChatQueue:
         if chat_id not in self._lanes:
-            self._start(_Lane(chat_id))
+            self._start(_ChatQueue(chat_id))
         return self._lanes[chat_id]
 
-    def _start(self, lane: _Lane) -> None:
+    def _start(self, lane: _ChatQueue) -> None:
         self._lanes[lane.chat_id] = lane
         lane.task = asyncio.create_task(self._work_off(lane), name=f"lane-{lane.chat_id}")
         lane.task.add_done_callback(partial(self._ended, lane))
 
-    def _ended(self, lane: _Lane, task: asyncio.Task[None]) -> None:
+    def _ended(self, lane: _ChatQueue, task: asyncio.Task[None]) -> None:
         """Go on where something has ended a lane that still had work: its chat would never be answered again."""
         error = None if task.cancelled() else task.exception()
         if self._closing or self._lanes.get(lane.chat_id) is not lane:
@@ -157,7 +157,7 @@ class Lanes:
             _conclude(job, done=False)
         self._start(lane)
 
-    async def _work_off(self, lane: _Lane) -> None:
+    async def _work_off(self, lane: _ChatQueue) -> None:
         while not self._closing:
             async with self._slots:
                 await self._fill(lane)
@@ -170,20 +170,20 @@ class Lanes:
             else:
                 await asyncio.sleep(pause)
 
-    async def _fill(self, lane: _Lane) -> None:
+    async def _fill(self, lane: _ChatQueue) -> None:
         while lane.more and not lane.jobs:
             lane.missed = False
-            found = await surely("read_inbox", lambda: self._read(lane))
+            found = await retry_forever("read_inbox", lambda: self._read(lane))
             for item in found:
                 lane.jobs.append(self._attempts.of(item))
             # One that was added since the reading is there, though it wasn't found.
             lane.more = lane.missed or len(found) == self._kept
 
-    async def _read(self, lane: _Lane) -> Sequence[InboxItem]:
+    async def _read(self, lane: _ChatQueue) -> Sequence[InboxItem]:
         async with self._store.reading() as tx:
             return await tx.inbox.waiting(lane.chat_id, known=self._attempts.done(), limit=self._kept)
 
-    async def _work_on(self, lane: _Lane, job: Attempt | _Errand) -> float | None:
+    async def _work_on(self, lane: _ChatQueue, job: Attempt | _Job) -> float | None:
         self._working.add(lane)
         try:
             if isinstance(job, Attempt):
@@ -194,21 +194,21 @@ class Lanes:
         return None
 
 
-async def _run(errand: _Errand) -> None:
+async def _run(errand: _Job) -> None:
     error = await caught(errand.work())
     if error is not None:
         log.error("background_task_failed", error=type(error).__name__)
     _conclude(errand, done=error is None)
 
 
-def _conclude(errand: _Errand, *, done: bool) -> None:
+def _conclude(errand: _Job, *, done: bool) -> None:
     if not errand.done.done():
         errand.done.set_result(done)
 
 
-def _cancel(lane: _Lane) -> None:
+def _cancel(lane: _ChatQueue) -> None:
     if lane.task is not None:
         lane.task.cancel()
     for job in lane.jobs:
-        if isinstance(job, _Errand):
+        if isinstance(job, _Job):
             _conclude(job, done=False)

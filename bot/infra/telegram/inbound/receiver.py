@@ -18,7 +18,7 @@ from telegram.request import BaseRequest
 
 from bot.core.clock import Clock
 from bot.infra.db.ports import Store
-from bot.infra.db.retry import surely
+from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.errors import SlowDown, TokenRefused, Unanswered
 from bot.users.model import InboxItem
 
@@ -119,7 +119,7 @@ class Receiver:
             if (chat_id := chat_of(update)) is not None
         ]
         if items:
-            fresh = await surely("keep_updates", lambda: self._keep(items))
+            fresh = await retry_forever("keep_updates", lambda: self._keep(items))
             # The others came twice, or were kept by a commit that seemed to fail and so never reached their lanes.
             self._lanes.look_again({item.chat_id for item in items if item.update_id not in fresh})
             self._lanes.submit_updates([item for item in items if item.update_id in fresh])

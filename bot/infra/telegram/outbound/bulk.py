@@ -12,7 +12,7 @@ from bot.infra.telegram.ui.keyboards import render_keyboard
 from bot.infra.telegram.ui.screen import Keyboard
 
 
-class Mailing:
+class BulkSender:
     """By a bot whose rate limiter is a `SendLimiter`. Nothing that Telegram or the network may cause is raised."""
 
     def __init__(self, bot: ExtBot[Lane]) -> None:

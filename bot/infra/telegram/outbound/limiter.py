@@ -12,7 +12,7 @@ from telegram.ext import BaseRateLimiter
 
 from bot.infra.telegram.errors import SlowDown
 from bot.infra.telegram.outbound.pace import Kind, Limits
-from bot.infra.telegram.outbound.scheduler import RANKS, Call, Dispatcher, Lane
+from bot.infra.telegram.outbound.scheduler import RANKS, Call, Lane, SendScheduler
 
 __all__ = ["LEAVES", "Lane", "Limits", "SendLimiter"]
 
@@ -38,14 +38,14 @@ LEAVES: ContextVar[Callable[[], None]] = ContextVar("leaves", default=_nothing)
 
 
 class SendLimiter(BaseRateLimiter[Lane]):
-    """Gives each call its turn (`Dispatcher`), in the lane named by `rate_limit_args`: "talk" where none is.
+    """Gives each call its turn (`SendScheduler`), in the lane named by `rate_limit_args`: "talk" where none is.
 
     Calls that show nothing in a chat go at once. A call that Telegram refused for its frequency did nothing and is
     repeated, at most twice, after pauses of up to half a minute; `SlowDown` goes to the caller otherwise.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
-        self._dispatcher = Dispatcher(limits or Limits())
+        self._dispatcher = SendScheduler(limits or Limits())
 
     async def initialize(self) -> None:
         """Nothing to do: it starts with the first call."""

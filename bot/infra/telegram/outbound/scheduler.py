@@ -81,7 +81,7 @@ class _Gate:
         return max(line.opens_at() for line in self.lines)
 
 
-class Dispatcher:
+class SendScheduler:
     """Gives turns. Time is the event loop's."""
 
     def __init__(self, limits: Limits) -> None:

@@ -9,11 +9,11 @@ from telegram.constants import ParseMode
 from telegram.error import BadRequest, TelegramError
 from telegram.ext import ExtBot
 
-from bot.infra.telegram.outbound.bulk import Mailing
+from bot.infra.telegram.outbound.bulk import BulkSender
 from bot.infra.telegram.outbound.files import Files
 from bot.infra.telegram.outbound.limiter import Lane
 from bot.infra.telegram.outbound.sent import reply_to_if_there, sent
-from bot.infra.telegram.outbound.topics import Rooms
+from bot.infra.telegram.outbound.topics import Topics
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, fit
 from bot.infra.telegram.outbound.uploads import Uploads
 from bot.infra.telegram.outcomes import (
@@ -58,8 +58,8 @@ class Messenger:
     def __init__(self, bot: ExtBot[Lane]) -> None:
         self._bot = bot
         self._uploads = Uploads()
-        self.rooms = Rooms(bot)
-        self.mailing = Mailing(bot)
+        self.rooms = Topics(bot)
+        self.mailing = BulkSender(bot)
         self.files = Files(bot)
 
     @property

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 128
 
 
-class Rooms:
+class Topics:
     """By a bot whose rate limiter is a `SendLimiter`."""
 
     def __init__(self, bot: ExtBot[Lane]) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 WITHIN: Final = timedelta(seconds=5)
 
 
-class SecondTaps:
+class DoubleTapGuard:
     """Remembers the presses of the last seconds."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 REMEMBERED = 10_000
 
 
-class Prompts:
+class OpenQuestions:
     """Which message of a chat holds the question that waits for an answer."""
 
     def __init__(self) -> None:

@@ -12,20 +12,20 @@ from telegram.ext import ApplicationHandlerStop, MessageHandler, TypeHandler, fi
 
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import VISIT, Visit
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.users.model import Person
 
 TYPED = PRIVATE & ~filters.COMMAND
 
-Answer = Callable[[Visit, str, str], Awaitable[None]]
+Answer = Callable[[Session, str, str], Awaitable[None]]
 """Takes the visit, the question's argument and what was typed. It saves `answered(visit)` together with what it keeps,
 in one transaction, or shows the question again."""
 
-WholeAnswer = Callable[[Visit, str, Message], Awaitable[None]]
+WholeAnswer = Callable[[Session, str, Message], Awaitable[None]]
 """The same for what may be more than words: formatted text, a picture."""
 
 
-async def ask(visit: Visit, question: str, screen: Screen, argument: str = "") -> None:
+async def ask(visit: Session, question: str, screen: Screen, argument: str = "") -> None:
     """Show `screen`, and give what is typed next to the answer registered as `question`."""
     visit.person = replace(visit.person, awaits=f"{question}:{argument}")
     async with visit.desk.store.transaction() as tx:
@@ -33,7 +33,7 @@ async def ask(visit: Visit, question: str, screen: Screen, argument: str = "") -
     await visit.show(screen)
 
 
-def answered(visit: Visit) -> Person:
+def answered(visit: Session) -> Person:
     """The person of this visit, with the open question answered by it: to be saved with what the answer changes."""
     visit.person = replace(visit.person, awaits=None, answered_update_id=visit.update_id)
     return visit.person
@@ -48,7 +48,7 @@ def answer_handler(answers: Mapping[str, Answer], whole: Mapping[str, WholeAnswe
     """To stand before the conversation: what is typed while a question is open is its answer."""
 
     async def typed(update: Update, _: Context) -> None:
-        visit = VISIT.get()
+        visit = SESSION.get()
         if visit.is_answered:
             # Taken in before a crash; the draft must not take it for an answer to a question of its own.
             await visit.show(Screen(visit.t("question.taken")))
@@ -72,7 +72,7 @@ def answer_handler(answers: Mapping[str, Answer], whole: Mapping[str, WholeAnswe
 
 
 async def _forget(update: Update, _: Context) -> None:
-    visit = VISIT.get()
+    visit = SESSION.get()
     text = update.effective_message.text if update.effective_message else None
     is_command = update.callback_query is None and text is not None and text.startswith("/")
     is_here = update.effective_chat is not None and update.effective_chat.id == visit.chat_id

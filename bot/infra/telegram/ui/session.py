@@ -17,10 +17,10 @@ from bot.core.errors import Rejection
 from bot.infra.db.ports import RowUnreadable, Store
 from bot.infra.i18n import Html, Translations, Translator
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
-from bot.infra.telegram.ui.double_taps import SecondTaps
-from bot.infra.telegram.ui.open_questions import Prompts
+from bot.infra.telegram.ui.double_taps import DoubleTapGuard
+from bot.infra.telegram.ui.open_questions import OpenQuestions
 from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.operations.monitor import Watching
+from bot.operations.monitor import Monitor
 from bot.operations.statistics_service import Figures
 from bot.orders.history import History
 from bot.orders.measured_payout_times import MeasuredTimes
@@ -34,17 +34,17 @@ from bot.rates.subscriptions import Subscribing
 from bot.recipients.saved import KnownRecipients
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
-from bot.staff.audit import Trail
+from bot.staff.audit import AuditLog
 from bot.staff.help import Help
-from bot.staff.roles import SupportRoom
-from bot.support.lookup.service import LookingUp
+from bot.staff.roles import StaffChat
+from bot.support.lookup.service import LookupService
 from bot.support.measured_reply_time import ReplyTime
-from bot.support.reveal.service import Revealing
-from bot.support.saved_replies.service import SavedAnswers
+from bot.support.reveal.service import RevealService
+from bot.support.saved_replies.service import SavedReplies
 from bot.support.tickets.closing import TicketEnding
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.opening import TicketOpening
-from bot.support.tickets.replies import TicketAnswers
+from bot.support.tickets.replies import TicketReplies
 from bot.users.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, Person
 from bot.users.phrase import Suggestion, suggest, suggested
 from bot.users.privacy import Privacy
@@ -96,20 +96,20 @@ class Desk:
     reply_time: ReplyTime
     observer: Observer
     help: Help
-    support_room: SupportRoom
+    support_room: StaffChat
     ticket_room: "TicketRoom"
     ticket_opening: TicketOpening
     ticket_ending: TicketEnding
-    ticket_answers: TicketAnswers
+    ticket_answers: TicketReplies
     ticket_corrections: TicketCorrections
-    revealing: Revealing
-    saved_answers: SavedAnswers
-    lookups: LookingUp
+    revealing: RevealService
+    saved_answers: SavedReplies
+    lookups: LookupService
     broadcasts: Broadcasts
     broadcast_drafts: BroadcastDrafts
     figures: Figures
-    trail: Trail
-    watching: Watching
+    trail: AuditLog
+    watching: Monitor
     viewed: ViewedOrders
     delivering: Delivering
     messenger: Messenger
@@ -118,12 +118,12 @@ class Desk:
     default_locale: str
     operator_ids: frozenset[int] = frozenset()
     provider: Provider = UNNAMED
-    prompts: Prompts = field(default_factory=Prompts)
-    second_taps: SecondTaps = field(default_factory=SecondTaps)
+    prompts: OpenQuestions = field(default_factory=OpenQuestions)
+    second_taps: DoubleTapGuard = field(default_factory=DoubleTapGuard)
 
 
 @dataclass(slots=True, kw_only=True)
-class Visit:
+class Session:
     """One update of one person, and the way to answer it."""
 
     desk: Desk
@@ -273,5 +273,5 @@ async def _persistently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
     return await call()
 
 
-VISIT: ContextVar[Visit] = ContextVar("visit")
+SESSION: ContextVar[Session] = ContextVar("visit")
 """The visit that is being served in this task; set before an update goes through the handlers."""

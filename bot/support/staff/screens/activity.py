@@ -2,7 +2,7 @@
 
 from bot.infra.i18n import Html, Translator, as_html
 from bot.orders.screens import phrases as words
-from bot.users.activity import Did, pressed
+from bot.users.activity import UserEvent, pressed
 
 PRESSES = (
     "look",
@@ -18,7 +18,7 @@ PRESSES = (
     "receipt",
     "help",
 )
-KNOWN = frozenset({*map(str, Did), *map(pressed, PRESSES)})
+KNOWN = frozenset({*map(str, UserEvent), *map(pressed, PRESSES)})
 """The acts that have a sentence here; another's is shown by its name."""
 
 

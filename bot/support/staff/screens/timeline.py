@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.orders.order import Notice, Order, Phase
+from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.screens import phrases as words
 from bot.orders.timeline import FAILED, STEP_OF_STATE
 from bot.staff.model import PersonAct
 from bot.support.cases import Case, Reach, is_not_agreed, reach_of
 from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens.folding import Line, fitted
-from bot.support.tickets.notifications import ToPerson
-from bot.users.activity import Did
-from bot.users.model import EventNote, News, OrderEvent
+from bot.support.tickets.notifications import ToUser
+from bot.users.activity import UserEvent
+from bot.users.model import EventNote, Notification, OrderEvent
 
 OF_NOTE: Mapping[str, str] = {
     EventNote.INTENDED: "case.event.confirmed",
@@ -49,39 +49,41 @@ UNUSUAL = frozenset(
         "case.event.given_up",
     }
 )
-UNUSUAL_ACTS = frozenset({Did.BLOCKED, Did.CAME_BACK})
+UNUSUAL_ACTS = frozenset({UserEvent.BLOCKED, UserEvent.CAME_BACK})
 TOLD = frozenset(
     {
-        Notice.CHECKING,
-        Notice.UNRESOLVED,
-        Notice.REFUSED,
-        Notice.PRICE_MOVED,
-        Notice.NOT_SHOWN,
-        Notice.OUTSIDE_LIMITS,
-        Notice.SUPERSEDED,
-        Notice.DEPOSIT_TAKEN,
-        Notice.RECIPIENT_MASKED,
-        Notice.INVOICE,
-        Notice.INVOICE_TEXT,
-        Notice.CARD,
-        Notice.CARD_EDIT,
-        Notice.TAKE_DOWN,
-        Notice.TAKE_DOWN_PICTURE,
-        Notice.PAID,
-        Notice.PAID_LATE,
-        Notice.CONVERTING,
-        Notice.SENDING,
-        Notice.SENT,
-        Notice.RECEIPT,
-        Notice.FAILED,
-        Notice.EXPIRED,
-        Notice.STUCK,
-        *ToPerson,
+        OrderNotification.CHECKING,
+        OrderNotification.UNRESOLVED,
+        OrderNotification.REFUSED,
+        OrderNotification.PRICE_MOVED,
+        OrderNotification.NOT_SHOWN,
+        OrderNotification.OUTSIDE_LIMITS,
+        OrderNotification.SUPERSEDED,
+        OrderNotification.DEPOSIT_TAKEN,
+        OrderNotification.RECIPIENT_MASKED,
+        OrderNotification.INVOICE,
+        OrderNotification.INVOICE_TEXT,
+        OrderNotification.CARD,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.TAKE_DOWN_PICTURE,
+        OrderNotification.PAID,
+        OrderNotification.PAID_LATE,
+        OrderNotification.CONVERTING,
+        OrderNotification.SENDING,
+        OrderNotification.SENT,
+        OrderNotification.RECEIPT,
+        OrderNotification.FAILED,
+        OrderNotification.EXPIRED,
+        OrderNotification.STUCK,
+        *ToUser,
     }
 )
 """The news that have a name here; another's is shown as it is filed."""
 
-ROUTINE_NEWS = frozenset({Notice.CARD_EDIT, Notice.TAKE_DOWN, Notice.TAKE_DOWN_PICTURE})
+ROUTINE_NEWS = frozenset(
+    {OrderNotification.CARD_EDIT, OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE}
+)
 """What only tidies up is no loss, whatever became of it."""
 
 LONG_WAIT = timedelta(minutes=1)
@@ -148,7 +150,7 @@ def _state(t: Translator, state: str) -> Html:
     return t("case.state", what=known, state=words.quoted(state))
 
 
-def _of_news(t: Translator, news: News) -> Happening:
+def _of_news(t: Translator, news: Notification) -> Happening:
     kind, reach = news.kind.partition(":")[0], reach_of(news)
     what = t(f"case.told.{kind}") if kind in TOLD else words.quoted(kind)
     why = words.clipped(news.failure or "", WHY_SHOWN)
