@@ -1,6 +1,7 @@
 """The documents and the code agree."""
 
 import re
+from configparser import ConfigParser
 from typing import Literal, get_args, get_origin
 
 import pytest
@@ -9,7 +10,7 @@ from pydantic_settings import BaseSettings
 
 from bot.config import Settings
 from bot.mcp_server.config import AgentSettings
-from tests.unit.documents import DOCUMENTS, ROOT, rows
+from tests.unit.documents import DOCUMENTS, ROOT, part, rows
 
 SETTINGS = (("settings", Settings), ("agent-variables", AgentSettings))
 NAMES_OF_SETTINGS = {name.upper() for name in Settings.model_fields | AgentSettings.model_fields}
@@ -72,6 +73,13 @@ def test_every_folder_in_the_documents_exists() -> None:
     assert named
     for name in named:
         assert (ROOT / name).is_dir(), name
+
+
+def test_the_documents_show_the_direction_of_imports_that_is_checked() -> None:
+    contracts = ConfigParser()
+    contracts.read(ROOT / ".importlinter", encoding="utf-8")
+    checked = contracts["importlinter:contract:features"]["layers"].strip().splitlines()
+    assert part("layers").strip().splitlines() == ["```", *checked, "```"]
 
 
 def test_the_example_environment_names_settings_only() -> None:
