@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 import json
@@ -9,6 +10,7 @@ import re
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 import pytest
 import pytest_asyncio
@@ -28,7 +30,7 @@ from tests.waiting import PATIENCE
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from playwright.async_api import Browser
+    from playwright.async_api import Browser, Route
 
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -228,6 +230,28 @@ READ_QR = """async (base64) => {
   context.drawImage(image, 0, 0);
   return readQr(context.getImageData(0, 0, image.width, image.height));
 }"""
+
+
+async def test_a_change_while_the_page_loads_is_not_missed(desk: Desk) -> None:
+    async def change() -> None:
+        address = urljoin(desk.page.url, f"/sandbox/people/{EMMA}")
+        assert (await desk.page.request.patch(address, data={"language_code": "id"})).ok
+
+    once = asyncio.Lock()
+    changed = False
+
+    async def after_the_change(route: Route) -> None:
+        nonlocal changed
+        async with once:
+            if not changed:
+                await change()
+                changed = True
+        await route.continue_()
+
+    # The people have been read by then, and the messages of no chat.
+    await desk.page.route("**/sandbox/chats/*/messages*", after_the_change)
+    await desk.page.reload()
+    await expect(desk.page.locator("body")).to_have_attribute("data-people", re.compile(rf"\b{EMMA} id\b"))
 
 
 async def test_an_operator_writes_with_formatting_and_sends_a_picture_with_words_under_it(desk: Desk) -> None:

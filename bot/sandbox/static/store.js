@@ -27,10 +27,10 @@ export class Store {
   }
 
   async load() {
-    await this.loadState();
+    const before = await this.loadState();
     const loaded = await Promise.all([...this.chats.keys()].map((chatId) => this.loadChat(chatId)));
     // The earliest answer decides where the stream starts; seeing an event twice changes nothing.
-    this.seq = Math.min(...loaded);
+    this.seq = Math.min(before, ...loaded);
     this.stream = new EventStream({
       after: this.seq,
       onEvent: (event) => this.take(event),
@@ -39,6 +39,7 @@ export class Store {
     this.stream.open();
   }
 
+  // Returns the number of the last event that the state holds.
   async loadState() {
     const state = await telegram.state();
     this.bot = state.bot;
@@ -46,6 +47,7 @@ export class Store {
     this.descriptions = state.descriptions;
     this.people = new Map(state.people.map((person) => [person.id, person]));
     this.chats = new Map(state.chats.map((chat) => [chat.id, chat]));
+    return state.seq;
   }
 
   async loadChat(chatId) {
