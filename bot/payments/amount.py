@@ -1,4 +1,4 @@
-"""The readable front of an invoice, such as `lnbc2500u`: its network and its amount, in exact integers."""
+"""The human-readable part of an invoice, such as `lnbc2500u`: its network and its amount, in exact integers."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ CURRENCIES = frozenset({"bc", "tb", "tbs", "bcrt"})
 MSAT_PER_SAT = 1_000
 MAX_MSAT = 21_000_000 * 100_000_000 * MSAT_PER_SAT
 
-# Largest unit first, so that the first that divides an amount writes it in the fewest digits.
+# The largest unit is first: it writes an amount with the fewest digits.
 _MSAT_PER_UNIT = {"": 10**11, "m": 10**8, "u": 10**5, "n": 10**2}
 _PICO_PER_MSAT = 10
 
-# At most 20 digits: all bitcoin there will ever be, in the smallest unit. Longer ones are never made a number.
+# Up to 20 digits: the whole bitcoin supply in the smallest unit. Longer ones are never converted.
 _FRONT = re.compile(r"ln([a-z]+)(?:([1-9][0-9]{0,19})([a-z]?))?")
 
 
 def parse_front(front: str) -> tuple[str, int | None]:
-    """Read the human-readable part into (currency, millisatoshi or None where the payer chooses).
+    """Read the human-readable part into (currency, millisatoshi or None if the payer chooses).
 
     Raises:
         MalformedInvoice: no Lightning prefix, an unknown multiplier, less than a millisatoshi, or over 21M BTC.
-        UnsupportedInvoice: a currency that is no Bitcoin network.
+        UnsupportedInvoice: the currency isn't a Bitcoin network.
     """
     match = _FRONT.fullmatch(front)
     if match is None:

@@ -1,4 +1,4 @@
-"""Bech32 without the 90-character limit, as BOLT11 uses it (BIP-173), and the 5-bit groups it carries."""
+"""Bech32 without the 90-character limit, as BOLT11 uses it (BIP-173), and its 5-bit groups."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _FIRST_PRINTABLE, _LAST_PRINTABLE = 33, 126
 
 
 def decode(text: str) -> tuple[str, list[int]]:
-    """Split into the lower-case human-readable part and the 5-bit groups, checksum verified and taken off.
+    """Split into the lower-case human-readable part and the 5-bit groups. Verify and remove the checksum.
 
     Raises:
-        MalformedInvoice: foreign characters, mixed case, no separator, or a checksum that does not hold.
+        MalformedInvoice: foreign characters, mixed case, no separator, or a wrong checksum.
     """
     if any(not _FIRST_PRINTABLE <= ord(char) <= _LAST_PRINTABLE for char in text):
         raise MalformedInvoice("characters outside printable ASCII")
@@ -37,7 +37,7 @@ def decode(text: str) -> tuple[str, list[int]]:
 
 
 def encode(prefix: str, groups: Sequence[int]) -> str:
-    """Write a lower-case human-readable part and 5-bit groups (each 0..31) with their checksum."""
+    """Write a lower-case human-readable part and 5-bit groups (each 0 to 31) with their checksum."""
     padded = [*_expanded(prefix), *groups, *([0] * CHECKSUM_LENGTH)]
     checksum = _polymod(padded) ^ 1
     tail = [(checksum >> 5 * (CHECKSUM_LENGTH - 1 - place)) & 31 for place in range(CHECKSUM_LENGTH)]
@@ -45,7 +45,7 @@ def encode(prefix: str, groups: Sequence[int]) -> str:
 
 
 def groups_to_int(groups: Iterable[int]) -> int:
-    """Read 5-bit groups as one big-endian number; none is 0."""
+    """Read 5-bit groups as one big-endian number. No groups are 0."""
     number = 0
     for group in groups:
         number = number << 5 | group
@@ -53,26 +53,26 @@ def groups_to_int(groups: Iterable[int]) -> int:
 
 
 def int_to_groups(number: int, length: int | None = None) -> list[int]:
-    """Write a number of 0 or more in `length` groups, or in as few as it needs."""
+    """Write a number of 0 or more in `length` groups, or in as few as possible."""
     count = (number.bit_length() + 4) // 5 if length is None else length
     return [(number >> 5 * place) & 31 for place in reversed(range(count))]
 
 
 def groups_to_bytes(groups: Sequence[int]) -> bytes:
-    """Read whole bytes; the bits that do not fill a last one are padding and dropped."""
+    """Read whole bytes. Drop the padding bits that don't fill a byte."""
     length, padding = divmod(len(groups) * 5, 8)
     return (groups_to_int(groups) >> padding).to_bytes(length, "big")
 
 
 def groups_to_padded_bytes(groups: Sequence[int]) -> bytes:
-    """Read all bits, the last byte filled up with zero bits: what an invoice's signature covers."""
+    """Read all bits. Fill the last byte with zero bits, as an invoice's signature requires."""
     length = (len(groups) * 5 + 7) // 8
     padding = length * 8 - len(groups) * 5
     return (groups_to_int(groups) << padding).to_bytes(length, "big")
 
 
 def bytes_to_groups(data: bytes) -> list[int]:
-    """Write bytes as 5-bit groups, the last one padded with zero bits."""
+    """Write bytes as 5-bit groups. Pad the last one with zero bits."""
     length = (len(data) * 8 + 4) // 5
     padding = length * 5 - len(data) * 8
     return int_to_groups(int.from_bytes(data, "big") << padding, length)

@@ -1,4 +1,4 @@
-"""BOLT11 invoices: read, check against an order, write. This is the door to the modules that do it."""
+"""BOLT11 invoices: reading, checking against an order, writing. Other packages import this module only."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = [
 
 
 def check(invoice: Invoice, *, sats: int, network: str, now: datetime) -> None:
-    """Make sure that this is the invoice an order needs (settlement API, 4.5: `satAmount` is the exact sum).
+    """Check that this is the invoice of an order (settlement API, 4.5: `satAmount` is the exact amount).
 
     Args:
         invoice: a decoded invoice.
@@ -53,7 +53,7 @@ def check(invoice: Invoice, *, sats: int, network: str, now: datetime) -> None:
 
     Raises:
         WrongNetwork: it is for another network.
-        WrongAmount: it asks for another sum, or lets the payer choose.
+        WrongAmount: it asks for another amount, or lets the payer choose.
         AlreadyExpired: it can no longer be paid.
     """
     if invoice.currency != network:

@@ -1,7 +1,7 @@
-"""The tagged fields inside an invoice: cutting them apart, and reading each as BOLT11 says.
+"""The tagged fields of an invoice: splitting them, and reading each as BOLT11 defines.
 
-Where wallets would disagree, the invoice is refused and not guessed at: some take the first of a repeated field
-and some the last, and some refuse a description beside a description hash.
+An invoice that wallets would read differently is rejected. Some use the first of a repeated field and some the last.
+Some reject a description beside a description hash.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _LAST_KNOWN_FALLBACK = 18
 
 
 def split(groups: Sequence[int]) -> TaggedFields:
-    """Cut the data between timestamp and signature into fields by tag, leaving out those of a wrong length.
+    """Split the data between timestamp and signature into fields by tag. Ignore fields of a wrong length.
 
     Raises:
-        MalformedInvoice: a field runs over the end, or one that must be unique is repeated.
+        MalformedInvoice: a field is cut off, or a unique one is repeated.
     """
     fields: TaggedFields = {}
     for tag, content in _cut(groups):
@@ -60,12 +60,12 @@ def split(groups: Sequence[int]) -> TaggedFields:
 
 
 def hex_of(fields: TaggedFields, tag: str) -> str | None:
-    """Read a field of bytes as hex, None where it is absent."""
+    """Read a field of bytes as hex. Return None if it is absent."""
     return groups_to_bytes(fields[tag][0]).hex() if tag in fields else None
 
 
 def required_hex(fields: TaggedFields, tag: str) -> str:
-    """Read a field of bytes that every invoice must have."""
+    """Read a required field of bytes as hex."""
     value = hex_of(fields, tag)
     if value is None:
         raise MalformedInvoice(f"field {tag} is missing")
@@ -73,10 +73,10 @@ def required_hex(fields: TaggedFields, tag: str) -> str:
 
 
 def description(fields: TaggedFields) -> str | None:
-    """Read the description; None where the invoice has a description hash instead.
+    """Read the description. Return None if the invoice has a description hash instead.
 
     Raises:
-        MalformedInvoice: neither or both of the two, or a description that is not UTF-8.
+        MalformedInvoice: neither or both of the two, or a description that isn't UTF-8.
     """
     if ("d" in fields) == ("h" in fields):
         raise MalformedInvoice("needs either a description or its hash")
@@ -89,7 +89,7 @@ def description(fields: TaggedFields) -> str | None:
 
 
 def expiry(fields: TaggedFields) -> timedelta:
-    """Read how long the invoice can be paid; an hour where it is silent."""
+    """Read how long the invoice can be paid. The default is an hour."""
     if "x" not in fields:
         return DEFAULT_EXPIRY
     seconds = groups_to_int(fields["x"][0])
@@ -99,7 +99,7 @@ def expiry(fields: TaggedFields) -> timedelta:
 
 
 def min_final_cltv(fields: TaggedFields) -> int:
-    """Read the blocks that the last hop must leave; 18 where the invoice is silent."""
+    """Read the blocks that the last hop must leave. The default is 18."""
     return groups_to_int(fields["c"][0]) if "c" in fields else DEFAULT_MIN_FINAL_CLTV
 
 
@@ -107,7 +107,7 @@ def features(fields: TaggedFields) -> frozenset[int]:
     """Read the feature bits.
 
     Raises:
-        UnsupportedInvoice: an unknown required (even) bit, or a feature without the one that it builds upon.
+        UnsupportedInvoice: an unknown required (even) bit, or a feature without the one that it depends on.
     """
     bits = groups_to_int(fields["9"][0]) if "9" in fields else 0
     found = frozenset(place for place in range(bits.bit_length()) if bits >> place & 1)
@@ -124,13 +124,13 @@ def route_hints(fields: TaggedFields) -> tuple[tuple[RouteHop, ...], ...]:
     """Read the private routes that lead to the payee.
 
     Raises:
-        MalformedInvoice: a route that is no whole number of hops.
+        MalformedInvoice: a route with an incomplete hop.
     """
     return tuple(tuple(_hops(groups_to_bytes(content))) for content in fields.get("r", []))
 
 
 def fallbacks(fields: TaggedFields) -> tuple[Fallback, ...]:
-    """Read the on-chain addresses, most preferred first; those of unknown versions are skipped."""
+    """Read the on-chain addresses, most preferred first. Unknown versions are skipped."""
     return tuple(
         Fallback(content[0], groups_to_bytes(content[1:]).hex())
         for content in fields.get("f", [])

@@ -1,4 +1,4 @@
-"""Reading and verifying a BOLT11 invoice, so that nothing is shown to a payer that was not understood."""
+"""Reading and verifying of BOLT11 invoices. An invoice that isn't fully understood is never shown to a payer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.payments.amount import parse_front
 from bot.payments.errors import MalformedInvoice
 from bot.payments.invoice import Invoice
 
-# What the largest QR code could hold; real invoices have a few hundred characters.
+# The capacity of the largest QR code. Real invoices have a few hundred characters.
 MAX_LENGTH: Final = 7_089
 
 TIMESTAMP_GROUPS: Final = 7
@@ -21,10 +21,10 @@ _SCHEME = "lightning:"
 
 
 def decode(text: str) -> Invoice:
-    """Read an invoice (either case, spaces around it and a `lightning:` before it are fine) and verify its signature.
+    """Read an invoice and verify its signature. Any case, spaces around it and a `lightning:` prefix are accepted.
 
     Raises:
-        MalformedInvoice: not BOLT11, damaged, ambiguous, or its signature does not hold.
+        MalformedInvoice: not BOLT11, damaged, ambiguous, or with a wrong signature.
         UnsupportedInvoice: an unknown currency or required feature, or an expiry beyond a century.
     """
     if len(text) > MAX_LENGTH:
@@ -55,7 +55,7 @@ def decode(text: str) -> Invoice:
 
 
 def bare(text: str) -> str:
-    """Return an invoice in the spelling that is kept: lower case, without blanks and `lightning:` around it."""
+    """Return the canonical spelling of an invoice: lower case, without spaces and `lightning:`."""
     return _without_scheme(text).lower()
 
 
@@ -65,14 +65,14 @@ def _without_scheme(text: str) -> str:
 
 
 def _verified_payee(front: str, groups: list[int], stated: str | None) -> str:
-    """Return the payee's key: the stated one if the signature is its own, else the one recovered from it."""
+    """Return the payee's key: the stated one if it signed the invoice, or the recovered one if none is stated."""
     message = front.encode() + bech32.groups_to_padded_bytes(groups[:-SIGNATURE_GROUPS])
     digest = sha256(message).digest()
     signature = bech32.groups_to_bytes(groups[-SIGNATURE_GROUPS:])
     try:
         if stated is None:
             return secp256k1.recover(signature, digest).hex()
-        # Where the payee is stated the recovery id means nothing, and a high S is refused as BOLT11 wants.
+        # With a stated payee the recovery id is ignored, and a high S is rejected as BOLT11 requires.
         if secp256k1.is_signed_by(bytes.fromhex(stated), signature, digest):
             return stated
     except ValueError:

@@ -1,4 +1,4 @@
-"""Writing real, signed BOLT11 invoices, such as any Lightning wallet reads."""
+"""Writing of real, signed BOLT11 invoices that any Lightning wallet can read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime, timedelta
 
-# As today's nodes write it: the first two required, multi-part payments (its odd bit) welcome.
+# As today's nodes set them: the first two required, multi-part payments optional (the odd bit).
 USUAL_FEATURES = frozenset({VAR_ONION, PAYMENT_SECRET, BASIC_MPP + 1})
 
 _KEY_BYTES = 32
@@ -44,7 +44,7 @@ def encode(
     features: frozenset[int] = USUAL_FEATURES,
     route_hints: Sequence[Sequence[RouteHop]] = (),
 ) -> str:
-    """Write and sign an invoice, in lower case. The payee is the key's own node id.
+    """Write and sign an invoice, in lower case. The payee is the key's node id.
 
     Args:
         private_key: 32 bytes, a valid secp256k1 secret.
@@ -76,7 +76,7 @@ def encode(
 
 
 def sign(front: str, groups: list[int], private_key: bytes) -> str:
-    """Sign the human-readable part and the groups of timestamp and fields, and write all as bech32."""
+    """Sign the human-readable part, timestamp and fields, and write the invoice as bech32."""
     digest = sha256(front.encode() + bech32.groups_to_padded_bytes(groups)).digest()
     try:
         signature = secp256k1.sign(_exactly(_KEY_BYTES, private_key), digest)
@@ -86,7 +86,7 @@ def sign(front: str, groups: list[int], private_key: bytes) -> str:
 
 
 def field(tag: str, content: Sequence[int]) -> list[int]:
-    """Put the tag and the length (at most 1023 groups) before a field's 5-bit groups."""
+    """Write a field: its tag, its length (at most 1023 groups) and its 5-bit groups."""
     if len(content) > _MAX_FIELD_GROUPS:
         raise UnwritableInvoice(f"field {tag} is too long")
     return [bech32.CHARSET.index(tag), *bech32.int_to_groups(len(content), 2), *content]

@@ -1,10 +1,10 @@
-"""Deposits in bitcoin-backed tokens: is it the token we know, and how does a wallet read the transfer (ERC-681).
+"""Deposits in bitcoin-backed tokens: checking the instructions and writing the transfer request (ERC-681).
 
-The service's own `qrValue` names neither token nor amount, and a wallet that scans it may send the chain's own
-coin. So the request is built here, from the parts, and only after `check_deposit` found each of them as it must be.
+The service's `qrValue` names neither token nor amount. A wallet that scans it could send the chain's native coin. So
+the request is built here from the parts, after `check_deposit` has accepted each of them.
 
-An address in mixed case carries a checksum (EIP-55), and one that doesn't hold is refused. An address in one case
-carries none. None is ever altered, not even in case, so that the payer's wallet can verify it again.
+An address in mixed case has a checksum (EIP-55), and a wrong one is rejected. An address in one case has none. No
+address is ever altered, not even in case, so that the payer's wallet can verify it again.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MAX_SATS = 21_000_000 * 10**SAT_DECIMALS
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 UPPER_FROM = 8
-"""EIP-55: a letter is upper case where the hash of the address has 8 or more in its place."""
+"""EIP-55: a letter is upper case if the hash of the address has 8 or more at its position."""
 
 _ZERO_ADDRESS = "0x" + "0" * 40
 
 
 @dataclass(frozen=True, slots=True)
 class KnownToken:
-    """A token that a deposit may be paid in; one whole token stands for one bitcoin."""
+    """A token that deposits can be paid in. One whole token is worth one bitcoin."""
 
     channel: str
     chain_id: int
@@ -64,13 +64,13 @@ KNOWN_TOKENS: Mapping[str, KnownToken] = {
 
 
 def check_deposit(channel: str, chain_id: int, token_address: str, decimals: int, to_address: str) -> KnownToken:
-    """Make sure that deposit instructions (settlement API, 2.6) name a token we know, and somewhere to send it.
+    """Check that deposit instructions (settlement API, 2.6) name a known token and a usable address.
 
-    Contracts are compared regardless of case. `to_address` must be 0x and 40 hex digits, and neither the zero
+    The case of contracts is ignored. `to_address` must be 0x and 40 hex digits, and neither the zero
     address nor a known token's contract, where money would be lost.
 
     Raises:
-        DepositCheckError: with the field that differs; such instructions must not be shown to a payer.
+        DepositCheckError: a part is wrong, named by `field`. The instructions must not be shown.
     """
     token = KNOWN_TOKENS.get(channel)
     if token is None:
@@ -89,7 +89,7 @@ def units_for_sats(token: KnownToken, sats: int) -> int:
     """Convert whole sats (1 to 21e14) to the token's base units, exactly.
 
     Raises:
-        DepositCheckError: no such amount of bitcoin.
+        DepositCheckError: the amount is out of range.
     """
     if not 0 < sats <= MAX_SATS:
         raise DepositCheckError("satAmount", expected=f"1 to {MAX_SATS}", actual=sats)
@@ -98,10 +98,10 @@ def units_for_sats(token: KnownToken, sats: int) -> int:
 
 
 def transfer_uri(token: KnownToken, to_address: str, sats: int) -> str:
-    """Write the ERC-681 request to transfer exactly `sats` worth of the token, the amount as a plain integer.
+    """Write the ERC-681 request for exactly `sats` of the token, the amount as a plain integer.
 
     Raises:
-        DepositCheckError: an address or an amount that cannot be right.
+        DepositCheckError: the address or the amount is invalid.
     """
     _check_recipient(to_address)
     units = units_for_sats(token, sats)
@@ -109,17 +109,17 @@ def transfer_uri(token: KnownToken, to_address: str, sats: int) -> str:
 
 
 def amount_text(token: KnownToken, sats: int) -> str:
-    """Write the amount of tokens as a payer types it, exactly: 29412 sats are "0.00029412".
+    """Write the exact amount of tokens for a payer to type: 29412 sats are "0.00029412".
 
     Raises:
-        DepositCheckError: no such amount of bitcoin.
+        DepositCheckError: the amount is out of range.
     """
     text = f"{Decimal(units_for_sats(token, sats)).scaleb(-token.decimals):f}"
     return text.rstrip("0").rstrip(".")
 
 
 def checksummed(address: str) -> str:
-    """Write 0x and 40 hex digits in the mixed case that is their checksum (EIP-55)."""
+    """Write 0x and 40 hex digits in mixed case with the EIP-55 checksum."""
     digits = address[2:].lower()
     marks = keccak.new(digest_bits=256, data=digits.encode()).hexdigest()
     return "0x" + "".join(

@@ -1,18 +1,18 @@
-"""Everything that can be wrong with a request for payment, as one tree.
+"""Errors of payment requests.
 
     PaymentRequestError
     ├── InvoiceError                a Lightning invoice
-    │   ├── MalformedInvoice        not BOLT11, damaged, or its signature does not hold
-    │   ├── UnsupportedInvoice      well-formed, but asks for what no reader of ours knows
-    │   ├── UnwritableInvoice       these parts cannot be written as BOLT11
-    │   └── InvoiceMismatch         a good invoice, but not the one that the order needs
+    │   ├── MalformedInvoice        not BOLT11, damaged, or with a wrong signature
+    │   ├── UnsupportedInvoice      well-formed, but with an unknown currency or feature
+    │   ├── UnwritableInvoice       these parts can't be written as BOLT11
+    │   └── InvoiceMismatch         a valid invoice, but not the order's
     │       ├── WrongNetwork
     │       ├── WrongAmount
     │       └── AlreadyExpired
     ├── DepositCheckError           on-chain deposit instructions that must not be shown
     └── UnrenderableQr              more text than a QR code holds
 
-Messages never contain the invoice, its description or its payment secret, so they may be logged as they are.
+Messages never contain the invoice, its description or its payment secret. They are safe to log.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ def _sats(msat: int) -> str:
 
 
 class PaymentRequestError(Exception):
-    """Root of the tree."""
+    """Base class of all errors of this package."""
 
 
 class InvoiceError(PaymentRequestError):
-    """A Lightning invoice cannot be used."""
+    """A Lightning invoice can't be used."""
 
 
 class MalformedInvoice(InvoiceError):
-    """The text is no BOLT11 invoice, or it was damaged or tampered with."""
+    """The text isn't a BOLT11 invoice, or it was damaged or tampered with."""
 
 
 class UnsupportedInvoice(InvoiceError):
-    """A well-formed invoice that uses a currency, feature or range which this reader must refuse."""
+    """A well-formed invoice with a currency, feature or range that isn't supported."""
 
 
 class UnwritableInvoice(InvoiceError):
-    """The given parts do not fit into a BOLT11 invoice."""
+    """The given parts don't fit into a BOLT11 invoice."""
 
 
 class InvoiceMismatch(InvoiceError):
-    """A good invoice that is not the one an order needs; `fields` tells staff why, without personal data."""
+    """A valid invoice that doesn't match the order. `fields` tells staff why, without personal data."""
 
     def __init__(self, words: str, **fields: str | int | None) -> None:
         super().__init__(words)
@@ -67,7 +67,7 @@ class WrongNetwork(InvoiceMismatch):
 
 
 class WrongAmount(InvoiceMismatch):
-    """The invoice asks for another sum than the order's, or (`actual_msat` None) for any sum."""
+    """The invoice asks for another amount than the order's, or (`actual_msat` None) for any amount."""
 
     def __init__(self, *, expected_msat: int, actual_msat: int | None) -> None:
         asked = "any amount" if actual_msat is None else _sats(actual_msat)
@@ -90,9 +90,9 @@ class AlreadyExpired(InvoiceMismatch):
 
 
 class DepositCheckError(PaymentRequestError):
-    """On-chain deposit instructions differ from what is known, in the field named by `field`."""
+    """On-chain deposit instructions differ from the known token or address, in the field `field`."""
 
-    # Foreign text is quoted to staff, but not without end.
+    # Maximum characters of foreign text quoted to staff.
     _SHOWN = 100
 
     def __init__(self, field: str, *, expected: str, actual: object) -> None:

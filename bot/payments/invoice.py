@@ -1,4 +1,4 @@
-"""What a BOLT11 invoice says, once read: plain values that nothing can change any more."""
+"""The contents of a BOLT11 invoice, as immutable values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bot.payments.amount import MSAT_PER_SAT
 if TYPE_CHECKING:
     from datetime import datetime
 
-# What BOLT11 assumes where the invoice is silent.
+# The default of BOLT11.
 DEFAULT_EXPIRY = timedelta(hours=1)
 DEFAULT_MIN_FINAL_CLTV = 18
 
-# A century: far beyond any invoice, and near enough that every date still exists.
+# A century: far beyond any invoice, and every date is still representable.
 MAX_EXPIRY = timedelta(days=36_525)
 
 VAR_ONION, PAYMENT_SECRET, BASIC_MPP = 8, 14, 16
@@ -24,7 +24,7 @@ ROUTE_BLINDING, ATTRIBUTION_DATA, PAYMENT_METADATA = 24, 36, 48
 
 @dataclass(frozen=True, slots=True)
 class RouteHop:
-    """One channel of a private route: `node` (33-byte hex) is where the channel starts."""
+    """One channel of a private route. `node` (33-byte hex) is where it starts."""
 
     node: str
     short_channel_id: int
@@ -35,7 +35,7 @@ class RouteHop:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """An on-chain address to fall back to: a witness version 0..16, or 17 (P2PKH) or 18 (P2SH), and its hex."""
+    """An on-chain fallback address: a witness version 0 to 16, or 17 (P2PKH) or 18 (P2SH), and its hex."""
 
     version: int
     program: str
@@ -45,13 +45,13 @@ class Fallback:
 class Invoice:
     """A read and verified BOLT11 invoice.
 
-    Hashes, keys and secrets are lower-case hex. `description` was written by whoever made the invoice: escape it
-    wherever it is shown. `repr` leaves out the text, the secret and the description, so it may be logged.
+    Hashes, keys and secrets are lower-case hex. The issuer of the invoice wrote `description`: escape it wherever it is
+    shown. `repr` leaves out the text, the secret and the description, so it is safe to log.
 
     Attributes:
         currency: "bc", "tb", "tbs" or "bcrt".
-        amount_msat: millisatoshi, at least 1; None where the payer chooses.
-        timestamp: when it was made, aware UTC, whole seconds.
+        amount_msat: millisatoshi, at least 1; None if the payer chooses.
+        timestamp: when it was created, aware UTC, whole seconds.
         expiry: how long after `timestamp` it can be paid.
         payee: the node's 33-byte public key, given in the invoice or recovered from its signature.
         features: numbers of the feature bits that are set (even: required, odd: optional).
@@ -77,12 +77,12 @@ class Invoice:
 
     @property
     def amount_sat(self) -> int | None:
-        """Whole sats, or None where the amount is open or no whole number of sats."""
+        """Return whole sats. Return None if the amount is open or not a whole number of sats."""
         if self.amount_msat is None or self.amount_msat % MSAT_PER_SAT:
             return None
         return self.amount_msat // MSAT_PER_SAT
 
     @property
     def expires_at(self) -> datetime:
-        """The first moment (aware UTC) at which it can no longer be paid."""
+        """Return the first time (aware UTC) at which it can't be paid."""
         return self.timestamp + self.expiry

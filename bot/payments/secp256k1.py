@@ -1,8 +1,8 @@
-"""The signatures of invoices: recover the key that signed, check a stated key, and sign.
+"""Signatures of invoices: recovering the public key, verifying with a stated key, and signing.
 
-`ecdsa` is pure Python, so it runs wherever Python runs. Its known weakness (CVE-2024-23342) is that the time it takes
-to sign gives away parts of the secret key. Here this does no harm: the bot has no secret key and checks public data
-only, and the sandbox signs invoices for play money. Never sign with a key that guards real money here.
+`ecdsa` is pure Python, so it runs wherever Python runs. Its known weakness (CVE-2024-23342) is that the time to sign
+leaks parts of the secret key. That is harmless here: the bot has no secret key, and the sandbox signs for play money.
+Never use this module with a key that guards real money.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _LARGEST_LOW_S: Final = _N // 2
 _LARGEST_RECOVERY_ID: Final = 3
 _KEY_BYTES: Final = 33
 
-# A result depends on nothing but public arguments. An agent reads an order that isn't paid yet every few seconds.
+# Results depend only on public arguments, and agents read an unpaid order every few seconds.
 _CACHED_RESULTS: Final = 1_024
 
 
 @lru_cache(maxsize=_CACHED_RESULTS)
 def recover(signature: bytes, digest: bytes) -> bytes:
-    """Return the public key that made a signature, in its 33 compressed bytes. A high S is accepted.
+    """Return the public key of a signature, as 33 compressed bytes. A high S is accepted.
 
     Args:
-        signature: 65 bytes: R, S and the recovery id, which tells the right one of up to four keys.
+        signature: 65 bytes: R, S and the recovery id, which selects one of up to four keys.
         digest: the SHA-256 of what was signed.
 
     Raises:
-        ValueError: a number is out of range, or no key can have made this signature.
+        ValueError: a number is out of range, or no key fits the signature.
     """
     r, s = _numbers(signature)
     recovery_id = signature[64]
@@ -52,7 +52,7 @@ def recover(signature: bytes, digest: bytes) -> bytes:
 
 @lru_cache(maxsize=_CACHED_RESULTS)
 def is_signed_by(key: bytes, signature: bytes, digest: bytes) -> bool:
-    """Return whether a signature is the key's own and its S is low. The recovery id is ignored.
+    """Return whether the key made the signature and its S is low. The recovery id is ignored.
 
     Args:
         key: 33 compressed bytes.
@@ -60,7 +60,7 @@ def is_signed_by(key: bytes, signature: bytes, digest: bytes) -> bool:
         digest: the SHA-256 of what was signed.
 
     Raises:
-        ValueError: R or S is too large to be part of a signature, or the key is not a point of the curve.
+        ValueError: R or S is too large to be part of a signature, or the key isn't a point of the curve.
     """
     r, s = _numbers(signature)
     if len(key) != _KEY_BYTES or key[0] not in {2, 3}:
@@ -74,14 +74,14 @@ def is_signed_by(key: bytes, signature: bytes, digest: bytes) -> bool:
 
 
 def sign(private_key: bytes, digest: bytes) -> bytes:
-    """Sign deterministically (RFC 6979) with a low S, and return R, S and the recovery id in 65 bytes.
+    """Sign deterministically (RFC 6979) with a low S. Return R, S and the recovery id, 65 bytes.
 
     Args:
-        private_key: 32 bytes. Its safety against measuring the time is not given, see above.
+        private_key: 32 bytes. Signing leaks it through timing (see above).
         digest: the SHA-256 of what is signed.
 
     Raises:
-        ValueError: the private key is not between 1 and the order of the curve.
+        ValueError: the private key is out of range.
     """
     secret = int.from_bytes(private_key)
     if not 0 < secret < _N:
@@ -105,7 +105,7 @@ def _numbers(signature: bytes) -> tuple[int, int]:
 
 
 def _point(x: int, *, odd: bool) -> PointJacobi:
-    """Return the point with this x whose y is odd or even. The square root is as simple as this because P % 4 == 3."""
+    """Return the point with this x and an odd or even y. The square root is this simple because P % 4 == 3."""
     square = (pow(x, 3, _P) + 7) % _P
     y = pow(square, (_P + 1) // 4, _P)
     if x >= _P or y * y % _P != square:
