@@ -1,4 +1,4 @@
-"""The typed client of the settlement service's /v1 API, usable by itself."""
+"""The typed client of the settlement service's /v1 API. It can be used without the bot."""
 
 from bot.settlement.client.client import KeyHeader, SettlementClient, key_id_of
 from bot.settlement.client.errors import (

@@ -3,8 +3,8 @@
     async with SettlementClient("https://service.example", api_key) as client:
         quote = await client.quote()
 
-Reads are tried again when that makes sense; the one POST never is: an order whose creation ended with
-`error.outcome_unknown` must be looked for in the list before anybody decides to post another (4.5, 4.7).
+Reads are retried when that makes sense. The one POST never is. After `error.outcome_unknown`, look for the order in the
+list before you post another (4.5, 4.7).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ log = structlog.get_logger(__name__)
 
 
 def key_id_of(api_key: str) -> str:
-    """The part of a key that may be logged (settlement API, 5.3); nothing of a key that has no such part."""
+    """Return the part of a key that is safe to log (settlement API, 5.3), or an empty string if there is none."""
     key_id, dot, _ = api_key.partition(".")
     return key_id if dot else "(no key id)"
 
@@ -83,11 +83,11 @@ def _key_headers(api_key: str, header: KeyHeader) -> dict[str, str]:
 
 
 class SettlementClient:
-    """One tenant's access to the service; safe to share among any number of tasks.
+    """One tenant's access to the service. Any number of tasks can share it.
 
     Args:
-        base_url: the service's address without `/v1`; may have a path and a trailing slash.
-        api_key: the tenant's key. Only the part before its dot ever shows.
+        base_url: the service's address without `/v1`. A path and a trailing slash are accepted.
+        api_key: the tenant's key. Only the part before its dot is ever shown.
         header: which of the two accepted headers carries the key (settlement API, 5.2).
         timeouts: seconds; see `Timeouts`.
         retry: how reads are tried again.
@@ -99,11 +99,11 @@ class SettlementClient:
 
     Attributes:
         base_url: without a trailing slash.
-        key_id: the part of the key that may be shown.
-        clock_offset: the service's clock minus ours, by the `Date` of its last success; None before the first.
+        key_id: the part of the key that is safe to show.
+        clock_offset: the service's clock minus ours, from the `Date` of its last success; None before the first.
 
     Raises:
-        ValueError: for an address or a key that cannot be one; the key is not repeated.
+        ValueError: the address or the key is malformed. The text doesn't repeat the key.
     """
 
     def __init__(
@@ -147,35 +147,35 @@ class SettlementClient:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close all connections; requests under way end as NoAnswer."""
+        """Close all connections. Running requests end with NoAnswer."""
         await self._http.aclose()
 
     def service_now(self) -> datetime:
-        """The time by the service's clock, to a second or so, as its last answer told; ours before any answer."""
+        """Return the time by the service's clock, to about a second. Before the first answer, return our own."""
         return self._now() + (self.clock_offset or timedelta(0))
 
     async def quote(self, *, retry: bool = True) -> Quote:
-        """The latest cached rates (settlement API, 4.1)."""
+        """Read the latest cached rates (settlement API, 4.1)."""
         return read(Quote, await self._get("/v1/quote/btc-idr", retry=retry))
 
     async def payout_methods(self, *, retry: bool = True) -> PayoutMethods:
-        """The live list of banks and e-wallets; to be read before each order (settlement API, 4.2)."""
+        """Read the live list of banks and e-wallets. Read it before each order (settlement API, 4.2)."""
         return read_methods(await self._get("/v1/payout/methods", retry=retry))
 
     async def deposit_rails(self, *, retry: bool = True) -> DepositRails:
-        """What can be deposited besides Lightning (settlement API, 4.3)."""
+        """Read the deposit rails besides Lightning (settlement API, 4.3)."""
         return read(DepositRails, await self._get("/v1/deposit/rails", retry=retry))
 
     async def platform_stats(self, *, retry: bool = True) -> PlatformStats:
-        """The service's own figures (settlement API, 4.4)."""
+        """Read the service's statistics (settlement API, 4.4)."""
         return read(PlatformStats, await self._get("/v1/platform/stats", retry=retry))
 
     async def order(self, order_id: str, *, retry: bool = True) -> Order:
-        """One order (settlement API, 4.6); attempts are at least a second apart (6.3).
+        """Read one order (settlement API, 4.6). Attempts are at least a second apart (6.3).
 
         Raises:
-            NotFound: there is none, or it is another tenant's.
-            ValueError: for an id that no path can carry (empty, `.` or `..`).
+            NotFound: there is no such order, or it is another tenant's.
+            ValueError: the id can't be part of a path (empty, `.` or `..`).
         """
         if order_id in {"", ".", ".."}:
             raise ValueError("not an order id")
@@ -183,20 +183,20 @@ class SettlementClient:
         return read(Order, await self._get(path, floor=SECONDS_BETWEEN_READS_OF_AN_ORDER, retry=retry))
 
     async def orders(self, limit: int = 50, *, retry: bool = True) -> OrderList:
-        """The newest orders, 1 to 100 of them (settlement API, 4.7). An empty list proves nothing.
+        """Read the newest orders, 1 to 100 of them (settlement API, 4.7). An empty list proves nothing.
 
         Raises:
-            ValueError: for a limit outside 1 to 100.
+            ValueError: the limit is outside 1 to 100.
         """
         if not 1 <= limit <= LARGEST_PAGE:
             raise ValueError("limit must be from 1 to 100")
         return read_orders(await self._get(f"{ORDERS}?limit={limit}", retry=retry))
 
     async def create_order(self, wish: OrderInput) -> CreatedOrder:
-        """Create an order (settlement API, 4.5). Sent once, whatever happens, over a connection of its own.
+        """Create an order (settlement API, 4.5). It is sent once, over a new connection, and never retried.
 
         Raises:
-            SettlementError: the order may exist where `outcome_unknown` is true. After cancellation it may, too.
+            SettlementError: the order may exist if `outcome_unknown` is true. It may also exist after a cancellation.
         """
         body = json.dumps(wish.body()).encode()
         request = self._http.build_request(
@@ -205,7 +205,7 @@ class SettlementClient:
         return read(CreatedOrder, await self._once(request, self._timeouts.total))
 
     async def _get(self, path: str, *, floor: float = 0.0, retry: bool) -> Answer:
-        """Ask until there is an answer or no sense in asking; `retry=False` asks once, for callers with a budget."""
+        """Read with retries. `retry=False` sends once, for callers with a request budget."""
         end = self._clock() + self._retry.total
         attempt = 1
         while True:

@@ -1,4 +1,4 @@
-"""What can go wrong between us and the settlement service, and what it says about a request that creates something.
+"""Errors of the settlement client, and whether an order may exist after them.
 
     SettlementError
     ├── Answered               the service answered, but not with a success; carries status, body and error
@@ -9,9 +9,9 @@
     │   ├── ServerError            500
     │   ├── Unavailable            503
     │   └── UnexpectedStatus       any other
-    ├── NeverReached           surely nothing was sent: no name, no connection, no TLS, no free slot
+    ├── NeverReached           nothing was sent: no name, no connection, no TLS, no free slot
     ├── NoAnswer               the request may have arrived: time-out, reset, closed before the whole answer
-    ├── NotUnderstood          an answer came and is not what the document describes: HTML, cut JSON, wrong shape
+    ├── NotUnderstood          the answer isn't what the document describes: HTML, cut JSON, wrong shape
     └── WaitTimeout            `wait_for_order` ran out of time; says nothing about the order
 
 `str(error)` is safe to log: the service's texts may repeat what it was sent (an account number, a name), so they are
@@ -27,16 +27,19 @@ _MAY_FOLLOW_AN_ORDER = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT)
 
 
 class SettlementError(Exception):
-    """Anything this package raises on purpose."""
+    """Base class of all errors of this package."""
 
     @property
     def outcome_unknown(self) -> bool:
-        """Whether a POST that ended so may have made an order. Never post again without reconciling (4.5, 4.7)."""
+        """Return whether a POST that failed like this may have created an order.
+
+        Reconcile before another POST (4.5, 4.7).
+        """
         return True
 
     @property
     def transient(self) -> bool:
-        """Whether asking the same thing again later may well succeed. For reads; a POST is never repeated."""
+        """Return whether the same read may succeed later. A POST is never repeated."""
         return False
 
 
@@ -45,8 +48,8 @@ class Answered(SettlementError):
 
     Attributes:
         status: the HTTP status.
-        body: the answer's text, at most 10,000 characters. May repeat personal data: not for logs.
-        error: the `error` text of the body, or None where the body has none. May repeat personal data.
+        body: the answer's text, at most 10,000 characters. Can repeat personal data: not for logs.
+        error: the `error` text of the body, or None if it has none. Can repeat personal data.
         retry_after: seconds that the service asked us to wait, or None.
     """
 
@@ -61,7 +64,7 @@ class Answered(SettlementError):
 
     @property
     def outcome_unknown(self) -> bool:
-        """False: this status is a refusal before anything was made."""
+        """Return False: this status is sent before anything is created."""
         return False
 
     def __str__(self) -> str:
@@ -69,90 +72,90 @@ class Answered(SettlementError):
 
 
 class ValidationRejected(Answered):
-    """400: a field is missing, invalid or over a cap; `error` tells which, in words."""
+    """400: a field is missing, invalid or over a cap. `error` says which, in words."""
 
 
 class KeyRefused(Answered):
-    """401: the key is missing, revoked or malformed. Asking again is useless until an operator acts."""
+    """401: the key is missing, revoked or malformed. Retrying doesn't help until an operator changes it."""
 
 
 class NotFound(Answered):
-    """404: no such order, or another tenant's."""
+    """404: the order doesn't exist, or belongs to another tenant."""
 
 
 class RateLimited(Answered):
-    """429: the limiter refused the request before it was handled; `retry_after` says for how long, if it does."""
+    """429: the limiter rejected the request before it was handled. `retry_after` is how long to wait, if given."""
 
     @property
     def transient(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
 
 class ServerError(Answered):
-    """500. For a POST the order may exist; some refusals of the live service arrive as a 500 too."""
+    """500. After a POST the order may exist. The live service also sends a 500 for some invalid requests."""
 
     @property
     def outcome_unknown(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     @property
     def transient(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
 
 class Unavailable(ServerError):
-    """503: the service's database is away for the moment."""
+    """503: the service's database is down for the moment."""
 
 
 class UnexpectedStatus(Answered):
-    """A status that the document does not mention: a redirect (never followed), a gateway's 502 or 504, a 405."""
+    """A status that the document doesn't mention: a redirect (never followed), a gateway's 502 or 504, a 405."""
 
     @property
     def outcome_unknown(self) -> bool:
-        """True but for the 4xx that can only be refusals; a 408 or a 409 may follow an order that was made."""
+        """Return True except for 4xx that are always rejections. A 408 or 409 can follow a created order."""
         refused = HTTPStatus.BAD_REQUEST <= self.status < HTTPStatus.INTERNAL_SERVER_ERROR
         return not refused or self.status in _MAY_FOLLOW_AN_ORDER
 
     @property
     def transient(self) -> bool:
-        """True for 5xx and 408."""
+        """Return True for 5xx and 408."""
         return self.status >= HTTPStatus.INTERNAL_SERVER_ERROR or self.status == HTTPStatus.REQUEST_TIMEOUT
 
 
 class NeverReached(SettlementError):
-    """No connection was made, so the service cannot have seen the request. The text names host and cause."""
+    """No connection was made, so the service can't have received the request. The text names host and cause."""
 
     @property
     def outcome_unknown(self) -> bool:
-        """False."""
+        """Return False."""
         return False
 
     @property
     def transient(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
 
 class NoAnswer(SettlementError):
-    """The request was on its way, or may have been, and no whole HTTP answer came back."""
+    """The request was sent, or may have been, and no complete HTTP answer arrived."""
 
     @property
     def transient(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
 
 class NotUnderstood(SettlementError):
-    """An answer that is not what the document describes.
+    """The answer isn't what the document describes.
 
     Attributes:
         status: the HTTP status.
-        reason: what is wrong, in our own words and field names only: safe to log.
-        excerpt: the beginning of a page that is not JSON, its longer numbers hidden, at most 120 characters; empty for
-            anything that could hold personal data. Not for logs.
+        reason: what is wrong, in our own words and field names. Safe to log.
+        excerpt: the beginning of a page that isn't JSON, with longer numbers hidden, at most 120 characters; empty if
+            it could hold personal data. Not for logs.
     """
 
     def __init__(self, reason: str, *, status: int, excerpt: str = "") -> None:
@@ -163,7 +166,7 @@ class NotUnderstood(SettlementError):
 
     @property
     def transient(self) -> bool:
-        """True: such answers usually come from something in between that will be gone soon."""
+        """Return True: such answers usually come from a proxy and pass."""
         return True
 
     def __str__(self) -> str:
@@ -171,7 +174,7 @@ class NotUnderstood(SettlementError):
 
 
 class WaitTimeout(SettlementError):
-    """The order was not terminal when the time was over; `last_state` is the last one seen, or None."""
+    """The order wasn't terminal in time. `last_state` is the last state read, or None."""
 
     def __init__(self, last_state: str | None) -> None:
         super().__init__(f"last state {last_state}")
@@ -179,5 +182,5 @@ class WaitTimeout(SettlementError):
 
     @property
     def outcome_unknown(self) -> bool:
-        """False: nothing was posted."""
+        """Return False: no order was posted."""
         return False

@@ -1,8 +1,8 @@
-"""How single values of the wire are read: exactly, or not at all.
+"""Exact parsing of the values in the service's JSON.
 
-The service writes numbers as numbers or as strings, leaves optional things out, and may add what nobody documented.
-What a payer's money depends on (amounts, rates, caps, where to pay) must be understood exactly; any other value that
-cannot be understood counts as missing, so that an odd intermediate field never hides an order's state.
+The service writes numbers as numbers or as strings, leaves optional fields out, and can add undocumented ones. Values
+that a payer's money depends on (amounts, rates, caps, where to pay) must be read exactly. Any other unreadable value
+counts as missing, so that it never hides an order's state.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _WIDEST_EXPONENT = 40
 
 
 def to_decimal(value: object) -> Decimal:
-    """The exact decimal of a number or numeric string.
+    """Return the exact decimal of a number or numeric string.
 
     Raises:
-        ValueError: for anything else, floats included: they have already lost what was written.
+        ValueError: the value is something else. That includes floats, which aren't exact.
     """
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
         raise ValueError("not a number")  # noqa: TRY004  pydantic reports ValueErrors
@@ -42,7 +42,10 @@ def _in_range(amount: int) -> int:
 
 
 def to_amount(value: object) -> int:
-    """Whole sats or rupiah, 0 to 10**18: `29412`, `"29412"` and `29412.0` are the same, `29412.5` is a ValueError."""
+    """Return whole sats or rupiah, 0 to 10**18.
+
+    `29412`, `"29412"` and `29412.0` are the same. Raise ValueError for `29412.5`.
+    """
     numerator, denominator = to_decimal(value).as_integer_ratio()
     if denominator != 1:
         raise ValueError("not a whole amount")
@@ -50,7 +53,7 @@ def to_amount(value: object) -> int:
 
 
 def to_cap(value: object) -> int | None:
-    """The largest whole amount within a cap; None where there is none (null, or an empty string)."""
+    """Return the largest whole amount within a cap. Return None for no cap (null, or an empty string)."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     numerator, denominator = to_decimal(value).as_integer_ratio()
@@ -58,7 +61,7 @@ def to_cap(value: object) -> int | None:
 
 
 def to_rate(value: object) -> Decimal:
-    """A price, exactly as written, above zero."""
+    """Return a price, exactly as written, above zero."""
     rate = to_decimal(value)
     if rate <= 0:
         raise ValueError("not a rate")
@@ -66,7 +69,7 @@ def to_rate(value: object) -> Decimal:
 
 
 def to_instant(value: object) -> datetime:
-    """An ISO 8601 timestamp as aware UTC; one without a zone is taken as UTC."""
+    """Return an ISO 8601 timestamp as aware UTC. Without a zone, it is UTC."""
     if isinstance(value, datetime):
         moment = value
     elif isinstance(value, str):

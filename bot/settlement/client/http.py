@@ -1,4 +1,4 @@
-"""One exchange with the service: sent once, ended in time, and every way it can fail translated into our errors."""
+"""One HTTP exchange with the service: sent once, limited in time, every failure translated into our errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _CLASSES: Mapping[int, type[Answered]] = {
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds: for a connection, for silence while reading or writing, for a free slot, and for one attempt in all."""
+    """Seconds: for a connection, for silence while reading or writing, for a free slot, and for a whole attempt."""
 
     connect: float = 5.0
     read: float = 20.0
@@ -56,7 +56,7 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A 2xx with a JSON body; `date` is the service's clock as its `Date` header gave it."""
+    """A 2xx with a JSON body. `date` is the service's time from its `Date` header."""
 
     status: int
     value: object
@@ -72,13 +72,13 @@ class _Received:
 
 
 async def exchange(client: httpx.AsyncClient, request: httpx.Request, seconds: float) -> Answer:
-    """Send the request once and read the whole answer within `seconds`. Redirects are not followed.
+    """Send the request once and read the whole answer within `seconds`. Redirects aren't followed.
 
     Raises:
         Answered: one of its classes, by status.
-        NeverReached: where surely nothing was sent.
-        NoAnswer: where the request may have arrived; after cancellation the same holds.
-        NotUnderstood: where the answer is not JSON.
+        NeverReached: nothing was sent.
+        NoAnswer: the request may have arrived. The same holds after a cancellation.
+        NotUnderstood: the answer isn't JSON.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -128,7 +128,7 @@ def _judged(received: _Received, *, personal: bool) -> Answer:
 
 
 def _refusal(received: _Received, date: datetime | None) -> Answered:
-    """The status alone decides, so that even a refusal cut short counts as one (settlement API, 7)."""
+    """Return the error of a status. The status alone decides, even if the body is cut off (settlement API, 7)."""
     wait = parse_retry_after(received.headers.get("retry-after"), date or datetime.now(UTC))
     kind = _CLASSES.get(received.status, UnexpectedStatus)
     return kind(received.status, _text(received.body), _error_text(received.body), retry_after=wait)

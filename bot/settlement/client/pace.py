@@ -1,6 +1,6 @@
-"""No order is asked for more than once a second, whoever of the bot asks (settlement API, 6.3).
+"""The limit of one read per second for each order, for all parts of the bot (settlement API, 6.3).
 
-The service refuses faster polling, and a refusal that a person's tap has caused would make the poller rest.
+The service rejects faster polling. A rejection caused by a user's tap would also make the poller pause.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
 GAP_SECONDS = 1.05
-"""A little over the second: requests don't all take the same time to arrive."""
+"""A little over a second: requests don't all take the same time to arrive."""
 
 REMEMBERED = 10_000
 
 
 class OrderPace:
-    """Turns by order. `clock` gives monotonic seconds and `sleep` waits; both can be virtual."""
+    """Turns by order. `clock` gives monotonic seconds and `sleep` waits. Tests replace both."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class OrderPace:
         self._last: dict[str, float] = {}
 
     async def take(self, service_id: str) -> None:
-        """Wait until this order may be asked for again; most often that is now."""
+        """Wait until this order can be read again. Usually that is at once."""
         now = self._clock()
         turn = max(self._last.pop(service_id, now - GAP_SECONDS) + GAP_SECONDS, now)
         self._last[service_id] = turn
@@ -40,6 +40,6 @@ class OrderPace:
             await self._sleep(turn - now)
 
     def _forget(self, now: float) -> None:
-        """Whatever was asked for a second ago may be asked for again, remembered or not."""
+        """Forget orders that were read more than a second ago."""
         if len(self._last) > REMEMBERED:
             self._last = {name: turn for name, turn in self._last.items() if turn > now - GAP_SECONDS}

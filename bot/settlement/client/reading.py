@@ -1,4 +1,4 @@
-"""From the bytes of an answer to a resource, or to a NotUnderstood that repeats nothing personal."""
+"""Parsing of an answer into a resource, or into a NotUnderstood without personal data."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def read_json(body: bytes) -> object:
-    """The JSON value of a body, its fractions as exact Decimals.
+    """Parse the JSON of a body, fractions as exact Decimals.
 
     Raises:
-        ValueError: where it is not JSON as the standard has it (NaN and Infinity are not).
+        ValueError: the body isn't standard JSON (NaN and Infinity aren't).
     """
     try:
         value: object = json.loads(body, parse_float=Decimal, parse_constant=_no_constant)
@@ -45,7 +45,7 @@ def read_json(body: bytes) -> object:
 
 
 def excerpt(text: str) -> str:
-    """The beginning of a page that is not JSON, without its longer numbers; nothing of what began like JSON."""
+    """Return the beginning of a page without its longer numbers. Return nothing if the text looks like JSON."""
     start = text.lstrip("\ufeff \t\r\n")
     if start.startswith(("{", "[", '"')):
         return ""
@@ -53,10 +53,10 @@ def excerpt(text: str) -> str:
 
 
 def read(model: type[Resource], answer: Answer) -> Resource:
-    """The answer as one resource.
+    """Parse the answer as one resource.
 
     Raises:
-        NotUnderstood: where it is something else.
+        NotUnderstood: it is something else.
     """
     try:
         return model.model_validate(answer.value)
@@ -66,10 +66,10 @@ def read(model: type[Resource], answer: Answer) -> Resource:
 
 
 def read_methods(answer: Answer) -> PayoutMethods:
-    """The payout methods (settlement API, 2.2), without the rows that cannot be understood.
+    """Parse the payout methods (settlement API, 2.2), without unreadable rows.
 
     Raises:
-        NotUnderstood: where there is no list, or nothing in it can be understood.
+        NotUnderstood: there is no list, or no row is readable.
     """
     rows = _list_under("data", answer)
     methods, skipped = _rows(PayoutMethod, rows)
@@ -79,10 +79,10 @@ def read_methods(answer: Answer) -> PayoutMethods:
 
 
 def read_orders(answer: Answer) -> OrderList:
-    """A page of orders (settlement API, 4.7), without the rows that cannot be understood.
+    """Parse a page of orders (settlement API, 4.7), without unreadable rows.
 
     Raises:
-        NotUnderstood: where there is no list, or nothing in it can be understood.
+        NotUnderstood: there is no list, or no row is readable.
     """
     rows = _list_under("orders", answer)
     orders, skipped = _rows(Order, rows)

@@ -1,4 +1,4 @@
-"""When a read is tried again, and how long after. A POST has no policy: it is never tried again."""
+"""When a read is retried, and after how long. A POST is never retried."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class RetryPolicy:
     """Jittered exponential back-off.
 
     Attributes:
-        attempts: how often a read is tried in all, at least 1.
+        attempts: the maximum attempts, at least 1.
         first_delay: seconds before the second attempt, before jitter; it doubles from attempt to attempt.
-        longest_delay: the most seconds ever waited between two attempts. A `Retry-After` beyond it ends the attempts:
-            the service is never asked sooner than it said.
-        total: seconds that all attempts and the pauses between them may take together.
+        longest_delay: maximum seconds between two attempts. A longer `Retry-After` ends the attempts:
+            a retry is never sooner than the service asked.
+        total: seconds that all attempts and pauses can take together.
     """
 
     attempts: int = 4
@@ -31,13 +31,13 @@ class RetryPolicy:
     total: float = 40.0
 
     def pause(self, attempt: int, error: SettlementError, chance: float, floor: float = 0.0) -> float | None:
-        """Seconds to wait after the failed `attempt` (1 is the first), or None to give up.
+        """Return the seconds to wait after the failed `attempt` (1 is the first), or None to give up.
 
         Args:
             attempt: the number of the attempt that failed.
             error: how it failed.
             chance: a random number from 0 to 1; spreads the pause over half to all of its length.
-            floor: the least seconds between two attempts.
+            floor: minimum seconds between two attempts.
         """
         if not error.transient or attempt >= self.attempts:
             return None
@@ -49,12 +49,12 @@ class RetryPolicy:
 
 
 def retry_after_of(error: SettlementError) -> float:
-    """Seconds that the service asked to be left alone; 0 where it asked nothing."""
+    """Return the seconds that the service asked to wait, or 0."""
     return (error.retry_after or 0.0) if isinstance(error, Answered) else 0.0
 
 
 def parse_http_date(text: str | None) -> datetime | None:
-    """An HTTP date as aware UTC, or None where it is none."""
+    """Return an HTTP date as aware UTC, or None if it isn't one."""
     if not text:
         return None
     try:
@@ -65,9 +65,9 @@ def parse_http_date(text: str | None) -> datetime | None:
 
 
 def parse_retry_after(text: str | None, now: datetime) -> float | None:
-    """Seconds from `now` (the service's clock, where known) that a `Retry-After` header asks for, never negative.
+    """Return the seconds from `now` (the service's clock, if known) that a `Retry-After` header asks for, 0 or more.
 
-    It may be a number of seconds or an HTTP date. None where it is absent or neither.
+    The header is a number of seconds or an HTTP date. Return None if it is absent or neither.
     """
     if text is None:
         return None

@@ -1,6 +1,6 @@
-"""The words the service uses for states, channels and kinds (settlement API, 2 and 3), and which states are the last.
+"""The service's names of states, channels and kinds (settlement API, 2 and 3), and which states are terminal.
 
-All of them stay plain strings: the service may add some, and an unknown one is a fact to carry on, not an error.
+They stay plain strings: the service can add some, and an unknown one isn't an error.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ KNOWN_KINDS: Final = (BANK, EWALLET)
 
 
 def is_terminal(state: str) -> bool:
-    """Whether an order in this state will not change any more (settlement API, 3).
+    """Return whether an order in this state can't change again (settlement API, 3).
 
-    Case and surrounding blanks do not count, as in everything read from the wire. An unknown state is not terminal.
+    Case and surrounding spaces are ignored. An unknown state isn't terminal.
     """
     return state.strip().upper() in TERMINAL_STATES

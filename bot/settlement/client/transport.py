@@ -1,13 +1,13 @@
-"""The connections to the service: aiohttp's, under httpx, with the causes of a failure told apart.
+"""Connections to the service: aiohttp under httpx, with the causes of failures kept distinct.
 
-httpx's own pool costs time quadratic in the number of open requests, so aiohttp carries them. Three things are put
-right here:
+httpx's own pool costs time quadratic in the number of open requests, so aiohttp carries them. This module corrects
+three things:
 
-- httpx-aiohttp reports every broken connection as a time-out while connecting, which would let an order that may exist
-  pass for one that was never sent. `_translated` goes by aiohttp's own exception instead.
-- aiohttp would send a read that was cut off once more, at once and unseen; how often an order is read is ours to count.
-- A POST gets a connection of its own. On a kept one it could meet the server closing it for idleness, and an order's
-  fate would be unknown for no reason; one handshake an order is a small price.
+- httpx-aiohttp reports every broken connection as a time-out while connecting, so an order that may exist would look
+  unsent. `_translated` uses aiohttp's own exception instead.
+- aiohttp would silently repeat a read that was cut off. The client has to count every read of an order.
+- A POST gets a new connection. The server could close an idle one at that moment, and the outcome would be unknown for
+  no reason. One handshake per order costs little.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 MAX_CONNECTIONS = 100
-# Shorter than the five seconds after which common servers close an idle connection: theirs must not come first.
+# Common servers close an idle connection after five seconds. The client has to close it first.
 KEEP_SECONDS = 4.0
 
-# Everything aiohttp raises before a byte of the request is written.
+# Everything that aiohttp raises before it writes a byte of the request.
 _BEFORE_SENDING = (
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
@@ -53,7 +53,7 @@ def _translated(error: Exception) -> httpx.TransportError:
 
 
 class _Body(httpx.AsyncByteStream):
-    """A response's body whose failures are translated like those of its beginning."""
+    """A response's body. Its failures are translated like those of the headers."""
 
     def __init__(self, stream: httpx.AsyncByteStream) -> None:
         self._stream = stream
@@ -66,7 +66,7 @@ class _Body(httpx.AsyncByteStream):
             raise _translated(error) from None
 
     async def aclose(self) -> None:
-        # The answer is whole, or already known to be cut: trouble in closing says nothing about it.
+        # The answer is complete, or known to be cut off. An error on closing doesn't matter.
         with contextlib.suppress(*_FOREIGN):
             await self._stream.aclose()
 
@@ -82,10 +82,10 @@ def _session(context: ssl.SSLContext, *, kept: bool) -> aiohttp.ClientSession:
 
 
 class ServiceTransport(httpx.AsyncBaseTransport):
-    """Carries reads on kept connections and each POST on a fresh one; at most 100 at once of either.
+    """Carry reads on kept connections and each POST on a new one, up to 100 of each at once.
 
-    Its failures are httpx's: ConnectError and ConnectTimeout mean that nothing was sent, anything else that the request
-    may have arrived.
+    It raises httpx's errors. ConnectError and ConnectTimeout mean that nothing was sent. After any other error the
+    request may have arrived.
     """
 
     def __init__(self, *, ssl_context: ssl.SSLContext | None = None) -> None:
@@ -94,13 +94,13 @@ class ServiceTransport(httpx.AsyncBaseTransport):
         self._fresh = AiohttpTransport(verify=context, client=functools.partial(_session, context, kept=False))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send one request and return its answer once the headers are there."""
+        """Send one request. Return its answer when the headers have arrived."""
         carrier = self._fresh if request.method == "POST" else self._kept
         try:
             response = await carrier.handle_async_request(request)
         except _FOREIGN as error:
             raise _translated(error) from None
-        # httpx logs the reason phrase, and it is the service's text: it could repeat what it was sent.
+        # httpx logs the reason phrase. It is the service's text and can repeat what was sent.
         response.extensions.pop("reason_phrase", None)
         if isinstance(response.stream, httpx.AsyncByteStream):
             response.stream = _Body(response.stream)

@@ -1,4 +1,4 @@
-"""Waiting for an order to end, as the document's Node helper does it (settlement API, 6.4)."""
+"""Waiting for the end of an order, like the Node helper of the document (settlement API, 6.4)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ log = structlog.get_logger(__name__)
 
 
 class ReadsOrders(Protocol):
-    """The part of the client that waiting needs."""
+    """The part of the client that waiting uses."""
 
     async def order(self, order_id: str, *, retry: bool = True) -> Order:
-        """One order."""
+        """Read one order."""
         ...
 
 
@@ -46,21 +46,21 @@ async def wait_for_order(
 ) -> Order:
     """Read the order until its state is terminal, and return it. Cancel the task to stop earlier.
 
-    Failures that may pass (no connection, no answer, 429, 5xx) only make the pauses longer, up to a minute or what a
-    `Retry-After` asks.
+    Temporary failures (no connection, no answer, 429, 5xx) only make the pauses longer, up to a minute or the
+    `Retry-After`.
 
     Args:
         client: reads orders.
-        order_id: as the service gave it.
+        order_id: from the service.
         interval: seconds between two reads; less than 1 counts as 1 (settlement API, 6.3).
-        timeout: seconds after which no read is begun but a last one.
+        timeout: seconds after which only one last read follows.
         on_update: called, and awaited if it is asynchronous, with the first reading and at each change of state.
         clock: monotonic seconds.
         sleep: waits between reads.
 
     Raises:
-        WaitTimeout: the order was not terminal in time.
-        NotFound, KeyRefused, Answered: waiting longer would not help.
+        WaitTimeout: the order wasn't terminal in time.
+        NotFound, KeyRefused, Answered: waiting longer doesn't help.
     """
     end = clock() + timeout
     pace = max(interval, SHORTEST_INTERVAL)
@@ -81,7 +81,7 @@ async def wait_for_order(
 
 
 async def _look(client: ReadsOrders, order_id: str, pace: float, failures: int) -> tuple[Order | None, float, float]:
-    """The order if it could be read, seconds until the next look, and how many of them the service asked for."""
+    """Return the order if it could be read, seconds until the next read, and the seconds that the service asked for."""
     try:
         return await client.order(order_id, retry=False), pace, 0.0
     except SettlementError as error:

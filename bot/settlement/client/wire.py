@@ -1,7 +1,7 @@
-"""The resources of the /v1 API as they travel (settlement API, 2), read tolerantly where that is safe.
+"""The resources of the /v1 API (settlement API, 2), parsed tolerantly where that is safe.
 
-Unknown keys are ignored (settlement API, 9.2), states and channels are plain strings, absent and null are both None.
-Fields that hold personal data are left out of every `repr`.
+Unknown keys are ignored (settlement API, 9.2). States and channels are plain strings. Absent and null are both None.
+Fields with personal data are left out of every `repr`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from bot.settlement.client.states import LIGHTNING, is_terminal
 
 
 class Wire(BaseModel):
-    """What all resources share: camelCase outside, frozen inside, and no input repeated in error texts."""
+    """The base of all resources: camelCase in JSON, immutable, and no input in error texts."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -43,7 +43,7 @@ class Wire(BaseModel):
 
 
 class Quote(Wire):
-    """BtcIdrQuote (2.1): IDR for one BTC and one USDC, and when the service fetched them."""
+    """BtcIdrQuote (2.1): rupiah for one BTC and one USDC, and when the service fetched them."""
 
     btc_idr: Rate
     usdc_idr: MaybeRate = None
@@ -52,9 +52,9 @@ class Quote(Wire):
 
 
 class PayoutMethod(Wire):
-    """One row of the live list (2.2). Code and name go back to the service exactly as they came.
+    """One row of the live list (2.2). Code and name go back to the service exactly as received.
 
-    A cap that cannot be understood makes the row unusable: without it a person could send too much.
+    A row with an unreadable cap is dropped: without the cap a user could send too much.
     """
 
     bank_code: Text
@@ -64,14 +64,14 @@ class PayoutMethod(Wire):
 
 
 class PayoutMethods(Wire):
-    """The rows that were understood, in the service's order, and how many were not."""
+    """The readable rows, in the service's order, and the number of unreadable ones."""
 
     methods: tuple[PayoutMethod, ...]
     skipped: int = 0
 
 
 class DepositRail(Wire):
-    """A token that can be deposited on an EVM chain (2.3); `decimals` is the token's own."""
+    """A token for deposits on an EVM chain (2.3). `decimals` is the token's own."""
 
     chain_id: Amount
     safe_address: Text
@@ -82,7 +82,7 @@ class DepositRail(Wire):
 
 
 class LightningSwapTarget(Wire):
-    """Where the service itself receives USDT (2.3); never a deposit target for a payer."""
+    """Where the service itself receives USDT (2.3). Never a deposit address for a payer."""
 
     chain_id: MaybeAmount = None
     safe_address: MaybeText = None
@@ -91,7 +91,7 @@ class LightningSwapTarget(Wire):
 
 
 class RailText(Wire):
-    """The service's own words about a rail."""
+    """The service's description of a rail."""
 
     label: MaybeText = None
     summary: MaybeText = None
@@ -102,7 +102,7 @@ MaybeRailText = Annotated[RailText | None, Lenient]
 
 
 class DepositRails(Wire):
-    """DepositRails (2.3). Where `configured` is false, only Lightning works. A rail not understood is not offered."""
+    """DepositRails (2.3). If `configured` is false, only Lightning works. An unreadable rail isn't offered."""
 
     configured: bool
     bitcoin_onchain: MaybeRailText = None
@@ -114,9 +114,9 @@ class DepositRails(Wire):
 
 
 class PlatformStats(Wire):
-    """PlatformStats (2.4): any key may be missing; those that nobody named here are in `others`.
+    """PlatformStats (2.4). Any key can be missing. Keys without a field here are in `others`.
 
-    `given` is all of it as it came, in the service's order: what can't be understood is there to be shown, too.
+    `given` is the whole answer, in the service's order, so that unreadable values can be shown, too.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -134,12 +134,12 @@ class PlatformStats(Wire):
     def _keep_what_came(cls, value: object) -> object:
         if not isinstance(value, Mapping):
             return value
-        # JSON may spell half a surrogate pair, which no key of a model can be.
+        # JSON can spell half a surrogate pair, which can't be a key of a model.
         return {key: value[key] for key in value if _is_unicode(key)} | {"given": value}
 
     @property
     def others(self) -> dict[str, object]:
-        """Keys and values as the service gave them, uninterpreted."""
+        """Return keys and values as received."""
         return dict(self.model_extra or {})
 
 
@@ -148,7 +148,7 @@ def _is_unicode(text: str) -> bool:
 
 
 class OrderInput(Wire):
-    """OfframpCreateInput (2.5), the body of an order's creation.
+    """OfframpCreateInput (2.5), the body of a request to create an order.
 
     Exactly one of `sat_amount` (sats) and `idr_amount` (rupiah that the recipient receives), a whole number above zero.
     """
@@ -168,12 +168,12 @@ class OrderInput(Wire):
         return self
 
     def body(self) -> dict[str, str | int]:
-        """The JSON object to post: only what was given, under the document's names."""
+        """Return the JSON object to post: the given fields, under the document's names."""
         return self.model_dump(by_alias=True, exclude_none=True)
 
 
 class DepositInstructions(Wire):
-    """Where and what to pay on an EVM chain (2.6). `qr_value` may lack token and amount: it is not to be shown."""
+    """Where and what to pay on an EVM chain (2.6). Never show `qr_value`: it can lack token and amount."""
 
     channel: Word
     chain_id: Amount
@@ -186,7 +186,7 @@ class DepositInstructions(Wire):
 
 
 class CreatedOrder(Wire):
-    """OfframpCreateResponse (2.6): the locked figures, and a Lightning invoice or deposit instructions."""
+    """OfframpCreateResponse (2.6): the locked amounts, and a Lightning invoice or deposit instructions."""
 
     order_id: Text
     bolt11: Text | None = None
@@ -199,7 +199,7 @@ class CreatedOrder(Wire):
 
 
 class Order(Wire):
-    """OfframpOrder (2.7). Branch on `state` only: the other fields tell what happened, not where the order stands."""
+    """OfframpOrder (2.7). Branch on `state` only. The other fields are details, not the status."""
 
     id: Text
     tenant_id: MaybeText = None
@@ -234,14 +234,14 @@ class Order(Wire):
 
     @property
     def terminal(self) -> bool:
-        """Whether the order will not change any more."""
+        """Return whether the order can't change again."""
         return is_terminal(self.state)
 
 
 class OrderList(Wire):
-    """A page of orders, newest first, the service's time of it, and how many rows were not understood.
+    """A page of orders, newest first, the service's time, and the number of unreadable rows.
 
-    An empty list proves nothing: so the service answers while its database is away (settlement API, 4.7).
+    An empty list proves nothing: the service answers so while its database is down (settlement API, 4.7).
     """
 
     orders: tuple[Order, ...]
