@@ -1,1 +1,1 @@
-"""What is true whatever the transport: pure, synchronous, and free of any driver."""
+"""Pure, synchronous helpers that depend on no driver, such as money, times, zones and text."""

@@ -1,20 +1,20 @@
-"""The time, and what stands for it in tests."""
+"""The clock, and the interface that tests replace."""
 
 from datetime import UTC, datetime
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """The time, so that tests need not wait for it."""
+    """Give the current time. Tests use a virtual clock."""
 
     def now(self) -> datetime:
-        """The time now, aware, in UTC."""
+        """Return the current time, aware, in UTC."""
         ...
 
 
 class SystemClock:
-    """The machine's time (a `Clock`)."""
+    """The machine's clock."""
 
     def now(self) -> datetime:
-        """Aware, in UTC."""
+        """Return the current time, aware, in UTC."""
         return datetime.now(UTC)

@@ -1,6 +1,6 @@
-"""Times that are counted over: the last day, week or month in somebody's zone, or what they type.
+"""Periods for statistics and history: the last day, week or month, or dates that a user types.
 
-Days are the person's own, from midnight to midnight, also where a clock is put forward or back within one.
+Days begin and end at midnight in the user's zone. That also holds on days when the clocks change.
 """
 
 import re
@@ -13,14 +13,14 @@ from bot.core.text import plain
 
 HOURS_OF_A_DAY: Final = 24
 LONGEST_DAYS: Final = 366
-"""Of what is typed: a year."""
+"""The longest period that can be typed, in days."""
 
 DAY: Final = timedelta(days=1)
 HOUR: Final = timedelta(hours=1)
 
 
 class Period(StrEnum):
-    """The times that are one tap."""
+    """The periods that have a button of their own."""
 
     DAY = "day"
     WEEK = "week"
@@ -32,28 +32,31 @@ DAYS: Final = {Period.WEEK: 7, Period.MONTH: 30}
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From the first of `edges` up to the last, which is outside; between two neighbours is one part. Aware UTC."""
+    """A period cut into parts.
+
+    `edges` are aware UTC times. Each pair of neighbours is one part, and the last is exclusive.
+    """
 
     edges: tuple[datetime, ...]
 
     @property
     def since(self) -> datetime:
-        """Its beginning."""
+        """Return when the period begins."""
         return self.edges[0]
 
     @property
     def until(self) -> datetime:
-        """Its end, outside."""
+        """Return when the period ends, exclusive."""
         return self.edges[-1]
 
     @property
     def parts(self) -> int:
-        """How many there are."""
+        """Return the number of parts."""
         return len(self.edges) - 1
 
 
 def last(period: Period, now: datetime, zone: tzinfo) -> Span:
-    """The last 24 hours by the hour, or the last 7 or 30 days by the day; the present hour or day is the last part."""
+    """Return the last 24 hours by the hour, or the last 7 or 30 days by the day. The last part is the current one."""
     if period is Period.DAY:
         end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
         return Span(tuple(end - HOUR * back for back in range(HOURS_OF_A_DAY, -1, -1)))
@@ -62,13 +65,13 @@ def last(period: Period, now: datetime, zone: tzinfo) -> Span:
 
 
 def days(first: date, last: date, zone: tzinfo) -> Span:
-    """From the midnight that `first` begins with to the one that ends `last`, by the day."""
+    """Return the days from `first` to `last`, both included, by the day."""
     count = (last - first).days + 1
     return Span(tuple(_midnight(first + timedelta(days=number), zone) for number in range(count + 1)))
 
 
 def this_month(now: datetime, zone: tzinfo, back: int = 0) -> Span:
-    """The calendar month that it is, or the one so many months `back`, by the day."""
+    """Return the current calendar month, or the month `back` months ago, by the day."""
     today = now.astimezone(zone).date()
     months = today.year * 12 + today.month - 1 - back
     return days(*_month(months // 12, months % 12 + 1), zone)
@@ -122,10 +125,10 @@ _LAST_DAYS: Final = re.compile(r"(?:last )?(?P<count>\d{1,3}) ?(?:d|days?|h|hari
 
 
 def typed(text: str, today: date, zone: tzinfo) -> Span | None:
-    """What somebody typed: a day, a month, a year, or two of them as first and last; None where it can't be read.
+    """Read a day, a month, a year, or two of them as first and last. Return None for anything else.
 
-    The day comes before the month, as in Indonesia, except after a year; without a year it is the last such day. A
-    span is at most a year long, and begins no later than `today`.
+    The day comes before the month, as in Indonesia, except after a year. A date without a year is its last occurrence.
+    A span is at most a year long and can't begin after `today`.
     """
     try:
         first, last = _read(plain(text).lower(), today)
@@ -137,7 +140,7 @@ def typed(text: str, today: date, zone: tzinfo) -> Span | None:
 
 
 def _read(text: str, today: date) -> tuple[date, date]:
-    """The first and the last day. Raises ValueError where it isn't understood."""
+    """Return the first and the last day. Raise ValueError for text that isn't a date."""
     if counted := _LAST_DAYS.fullmatch(text):
         return today - timedelta(days=int(counted["count"]) - 1), today
     text = _BEFORE.sub("", text)
@@ -151,7 +154,7 @@ def _read(text: str, today: date) -> tuple[date, date]:
 
 
 def _is_all(text: str, found: list[re.Match[str]]) -> bool:
-    """Whether there is nothing beside the dates but a word between them."""
+    """Return whether the text holds only the dates and a word between them."""
     outside = text[: found[0].start()] + text[found[-1].end() :]
     between = text[found[0].end() : found[-1].start()].strip() if len(found) > 1 else ""
     return not outside.strip() and _BETWEEN.fullmatch(between) is not None
@@ -159,7 +162,7 @@ def _is_all(text: str, found: list[re.Match[str]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """One date as it was typed: a day, a month or a year; None is what was left out."""
+    """One date as typed: a day, a month or a year. A part that was left out is None."""
 
     year: int | None
     month: int | None
@@ -173,7 +176,10 @@ class _Typed:
         return cls(parts.get("year"), parts.get("month"), parts.get("day"))
 
     def days(self, year: int | None, today: date) -> tuple[date, date]:
-        """Its first and its last day; where no year is known, the last that has begun. Raises ValueError: no such."""
+        """Return the first and last day.
+
+        Without a year, use the latest that has begun. Raise ValueError for a wrong date.
+        """
         known = year if self.year is None else self.year
         if known is None:
             known = today.year if self._in(today.year)[0] <= today else today.year - 1

@@ -1,4 +1,4 @@
-"""Days and times that operators type for something to happen: "18.30", "besok 9:00", "24/12 8 pm"."""
+"""Days and times that operators type to schedule something: "18.30", "besok 9:00", "24/12 8 pm"."""
 
 import re
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -19,16 +19,16 @@ _DAY_AND_TIME: Final = re.compile(
 _DAY: Final = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}))?")
 _ISO_DAY: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _CLOCKS: Final = {"Asia/Jakarta": "wib", "Asia/Pontianak": "wib", "Asia/Makassar": "wita", "Asia/Jayapura": "wit"}
-"""What people add to the times of their own clocks; of another one it isn't read."""
+"""The zone suffixes that a time can have. A suffix of another zone is rejected."""
 
 _NAMED_DAYS: Final = {"today": 0, "tomorrow": 1, "hari ini": 0, "besok": 1, "lusa": 2}
 
 
 def read_minute(text: str) -> int:
-    """A time of day as minutes since midnight.
+    """Read a time of day as minutes since midnight.
 
     Raises:
-        Rejection: it isn't one.
+        Rejection: the text isn't a time of day.
     """
     minute = read_time(text)
     if minute is None:
@@ -37,12 +37,12 @@ def read_minute(text: str) -> int:
 
 
 def read_moment(text: str, now: datetime, zone: tzinfo) -> datetime:
-    """When something is to happen, in UTC: a time of day, which is the next such one, or a day and a time.
+    """Read a time of day, or a day and a time, as an aware UTC time.
 
-    `zone` is where the reader's clock is. A day without its year is the next such day.
+    A time of day alone is its next occurrence, and so is a day without a year. `zone` is the operator's.
 
     Raises:
-        Rejection: it isn't a time, it has passed, or it is more than a year away.
+        Rejection: the text isn't a time, the time has passed, or it is more than a year away.
     """
     said = _without_clock(plain(text[:LONGEST]).casefold(), zone)
     match = _DAY_AND_TIME.fullmatch(said)
@@ -59,10 +59,10 @@ def read_moment(text: str, now: datetime, zone: tzinfo) -> datetime:
 
 
 def read_days(text: str) -> int:
-    """A number of days, 1 to 365.
+    """Read a number of days, 1 to 365.
 
     Raises:
-        Rejection: it isn't one.
+        Rejection: the text isn't such a number.
     """
     match = re.fullmatch(r"(\d{1,3})(?: (?:days?|hari))?", plain(text).casefold(), re.ASCII)
     if match is None or not 1 <= int(match[1]) <= MOST_DAYS:

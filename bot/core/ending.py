@@ -1,4 +1,4 @@
-"""How work that goes on in tasks ends with its process."""
+"""Shutdown of background tasks when the process ends."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -8,12 +8,12 @@ CANCELLING_SECONDS: Final = 1.0
 
 
 async def end(under_way: Callable[[], Iterable[asyncio.Task[Any]]], within: float) -> None:
-    """Give what is under way `within` seconds, and cancel what is left by then, also what has begun meanwhile."""
+    """Wait `within` seconds for the running tasks, then cancel the rest, including tasks started while waiting."""
     if tasks := list(under_way()):
         await asyncio.wait(tasks, timeout=within)
     left = list(under_way())
     for task in left:
         task.cancel()
     if left:
-        # Cancelled isn't ended: the store must not be closed under a transaction that is being undone.
+        # Wait until the cancelled tasks have ended. Their transactions must be rolled back before the database closes.
         await asyncio.wait(left, timeout=CANCELLING_SECONDS)

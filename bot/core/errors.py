@@ -1,7 +1,7 @@
-"""What a person is told or asked, as a key and its arguments: sentences belong to the catalogues.
+"""Rejections and remarks shown to users, as a catalogue key and its arguments.
 
-Rejection            what was typed or tapped can't be accepted, and why
-Remark               accepted, but worth a question first ("BCA numbers usually have 10 digits")
+Rejection            the input can't be accepted, and why
+Remark               accepted, but the user has to confirm it ("BCA numbers usually have 10 digits")
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 
 class Rejection(Exception):
-    """What was typed or tapped can't be accepted; `key` names the sentence, `arguments` fill it.
+    """The input can't be accepted. `key` names the sentence in the catalogue and `arguments` fill it.
 
-    The exception's own text is the key alone, so that a log or a traceback never shows what a person typed.
+    `str()` of the exception is the key alone, so that logs and tracebacks never show what a user typed.
     """
 
     key: str
@@ -26,7 +26,7 @@ class Rejection(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something accepted but unusual; the person is asked whether it is meant."""
+    """The input is accepted but unusual. The user has to confirm it."""
 
     key: str
     arguments: Mapping[str, object] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Say in plain words why something couldn't be reached, from the errors of Python and of the database drivers."""
+"""Plain explanations of connection errors, from the errors of Python and the database drivers."""
 
 import os
 import socket
@@ -27,15 +27,15 @@ _DATABASE_CODES: Final = {
 
 
 def database_reason(code: str) -> str:
-    """Explain an error code of SQLite or PostgreSQL. The code is repeated for whoever looks it up."""
+    """Explain an error code of SQLite or PostgreSQL. The text repeats the code, for a search."""
     general = "_".join(code.split("_")[:2])  # SQLITE_CANTOPEN_ISDIR is a case of SQLITE_CANTOPEN
     return f"{_DATABASE_CODES.get(code) or _DATABASE_CODES.get(general) or 'the database reported an error'} ({code})"
 
 
 def network_reason(error: BaseException) -> str:
-    """Explain why a connection failed, from `error` and the errors behind it. Empty if they don't tell.
+    """Explain why a connection failed, from `error` and its causes. Return an empty string if the cause is unknown.
 
-    The errors' own texts are never quoted: they may hold an address with a token or a password.
+    The errors' own texts are never quoted: they can hold an address with a token or a password.
     """
     errors = list(_chain(error))
     for each in errors:

@@ -1,7 +1,6 @@
-"""Seed words: what restores a wallet, and so must never be typed into a chat.
+"""Detection of wallet seed words, which users must never type into a chat.
 
-`seed_words.txt` is the English word list of BIP-39. Any four letters name one of its words, which is how metal
-backups bear them.
+`seed_words.txt` is the English word list of BIP-39. Four letters identify each word, and metal backups show only those.
 """
 
 import re
@@ -12,14 +11,14 @@ from typing import Final
 from bot.core.text import plain
 
 RUN: Final = 6
-"""So many of the words in a row are half of the shortest seed phrase; ordinary sentences hardly reach it."""
+"""Half of the shortest seed phrase. Ordinary sentences rarely have this many in a row."""
 
 _SHORT: Final = 4
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def has_seed_words(text: str) -> bool:
-    """Return whether `text` contains six or more BIP-39 words in a row, numbered or separated however one likes."""
+    """Return whether `text` has six or more BIP-39 words in a row, with any numbering or separators."""
     run = 0
     for word in _WORD.findall(plain(text).casefold()):
         run = run + 1 if word in _seed_words() else 0

@@ -1,7 +1,6 @@
-"""Texts that staff write once, to be filled again and again: Telegram's HTML with variables in braces, as `{rate}`.
+"""Templates that staff write: Telegram HTML with variables in braces, as `{rate}`.
 
-A template is read once, when it is given, and kept in a form that can be filled without looking at it again: known
-tags alone, and no brace but a variable's.
+A template is checked once, when it is entered. The stored form has only known tags, and braces only around variables.
 """
 
 import re
@@ -28,10 +27,10 @@ _PERCENT_ENCODED: Final = str.maketrans({"{": "%7B", "}": "%7D"})
 
 
 def read(html: str, variables: Collection[str]) -> str:
-    """`html` (Telegram's, made of a message's entities) as a template that may have these variables.
+    """Turn `html` (written by Telegram from a message's entities) into a template with these variables.
 
     Raises:
-        Rejection: it says nothing, has another variable, a brace on its own, or markup Telegram has not.
+        Rejection: it is empty, or has another variable, a stray brace, or markup that Telegram lacks.
     """
     markup = _Markup(variables)
     markup.feed(html)
@@ -43,22 +42,22 @@ def read(html: str, variables: Collection[str]) -> str:
 
 
 def as_written(variables: Collection[str]) -> str:
-    """Variables as they are written: `{rate}, {usdc}, …`."""
+    """Return variables as staff type them: `{rate}, {usdc}, …`."""
     return ", ".join(f"{{{name}}}" for name in variables)
 
 
 def variables_in(template: str) -> frozenset[str]:
-    """Which variables a template has."""
+    """Return the variables that a template uses."""
     return frozenset(_VARIABLE.findall(template))
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """The template with its variables replaced; `values` are markup, and have every variable."""
+    """Return the template with its variables replaced. `values` are HTML and have every variable."""
     return _VARIABLE.sub(lambda match: values[match[1]], template)
 
 
 class _Markup(HTMLParser):
-    """Writes a template down anew: what Telegram knows, with every attribute quoted and nothing else."""
+    """Rewrite HTML with Telegram's tags only, every attribute quoted."""
 
     def __init__(self, variables: Collection[str]) -> None:
         super().__init__(convert_charrefs=True)
@@ -90,7 +89,7 @@ class _Markup(HTMLParser):
         raise Rejection("broadcast.markup")
 
     def end(self) -> None:
-        """All has been read."""
+        """Finish parsing."""
         if self._open:
             raise Rejection("broadcast.markup")
 

@@ -1,4 +1,4 @@
-"""What people type, made comparable: any script's digits, any kind of space, nothing invisible."""
+"""Normalisation of typed text: digits of any script, any kind of space, nothing invisible."""
 
 import unicodedata
 
@@ -9,15 +9,15 @@ _CHARACTERS_KEPT = 10_000
 
 
 def plain(text: str) -> str:
-    """`text` in NFKC, with ASCII digits, hyphens and single spaces; invisible characters are gone.
+    """Return `text` in NFKC with ASCII digits, ASCII hyphens and single spaces, without invisible characters.
 
-    Numbers pasted from other apps carry direction marks, narrow spaces and long dashes that nobody sees.
+    Numbers pasted from other apps contain invisible direction marks, narrow spaces and long dashes.
     """
     return " ".join(unicodedata.normalize("NFKC", text).translate(_PLAIN).split())
 
 
 class _PlainCharacters(dict[int, str]):
-    """What each character becomes, worked out when it is first met."""
+    """The replacement of each character, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         if len(self) >= _CHARACTERS_KEPT:
@@ -43,7 +43,7 @@ _PLAIN = _PlainCharacters()
 
 
 def without_pictures(text: str) -> str:
-    """`text` without emoji and other pictures; a keycap such as 5\ufe0f\u20e3 leaves its digit behind."""
+    """Return `text` without emoji and other pictures. A keycap such as 5️⃣ leaves its digit."""
     return "".join(" " if _is_picture(character) else character for character in text if not _is_dressing(character))
 
 
@@ -56,5 +56,5 @@ def _is_dressing(character: str) -> bool:
 
 
 def has_odd_numerals(text: str) -> bool:
-    """Whether `text` holds ½, ², ⑤ and the like, which folding would silently turn into other numbers."""
+    """Return whether `text` has characters such as ½, ² or ⑤. NFKC would turn them into other numbers."""
     return any(unicodedata.category(character) in {"No", "Nl"} for character in text)

@@ -1,4 +1,4 @@
-"""Times of a person's own day: when the daily quote is next due, when it is quiet, and the times that people type."""
+"""Times of a user's day: the next daily quote, quiet hours, and the parser of typed times."""
 
 import re
 from datetime import UTC, datetime, time, timedelta, tzinfo
@@ -8,11 +8,11 @@ from bot.core.text import plain
 
 MINUTES: Final = 24 * 60
 USUAL_QUIET: Final = (22 * 60, 7 * 60)
-"""From ten at night to seven in the morning, for whoever hasn't said otherwise."""
+"""The default: 22:00 to 07:00."""
 
 _HALF_A_DAY: Final = 12
 _BEGINS: Final = {"am": 0, "pagi": 0, "pm": 12, "siang": 10, "sore": 12, "malam": 17}
-"""The first of the twelve hours that a word speaks of: "1 siang" is 13:00, "12 malam" midnight, "2 malam" 02:00."""
+"""The first of the twelve hours that a word covers: "1 siang" is 13:00, "12 malam" midnight, "2 malam" 02:00."""
 
 _TIME: Final = re.compile(
     r"(?:(?:jam|pukul|pkl|at) ?)?(?P<hour>\d{1,2})"
@@ -27,9 +27,9 @@ LONGEST: Final = 40
 
 
 def next_at(minute: int, zone: tzinfo, after: datetime) -> datetime:
-    """The first moment after `after` (aware) at which the clocks of `zone` show `minute` of the day (0 to 1,439); UTC.
+    """Return the first UTC time after `after` (aware) when it is `minute` of the day (0 to 1,439) in `zone`.
 
-    A time that the clocks skip comes as much later as they were put forward; one they show twice counts once.
+    A time that the clocks skip moves by as much as they skip. A time that occurs twice counts once.
     """
     day, at = after.astimezone(zone).date(), time(*divmod(minute, 60))
     days = (day + timedelta(days=ahead) for ahead in (-1, 0, 1, 2))
@@ -38,7 +38,7 @@ def next_at(minute: int, zone: tzinfo, after: datetime) -> datetime:
 
 
 def is_quiet(now: datetime, zone: tzinfo, start: int | None, end: int | None) -> bool:
-    """Whether it is between `start` and `end`, minutes of the day in `zone`; never where either is None."""
+    """Return whether it is between `start` and `end`, minutes of the day in `zone`. Never if either is None."""
     if start is None or end is None:
         return False
     local = now.astimezone(zone)
@@ -47,13 +47,13 @@ def is_quiet(now: datetime, zone: tzinfo, start: int | None, end: int | None) ->
 
 
 def read_time(text: str) -> int | None:
-    """The minute of the day that `text` names ("7:30", "07.30", "7 pm", "jam 8 malam"); None where it names none."""
+    """Read a minute of the day ("7:30", "07.30", "7 pm", "jam 8 malam"). Return None for other text."""
     folded = _folded(text)
     match = _TIME.fullmatch(folded) if len(folded) <= LONGEST else None
     if match is None:
         return None
     hour, minute = int(match["hour"]), int(match["minute"] or 0)
-    # Midnight is also the end of a day.
+    # 24:00 is accepted: midnight ends a day, too.
     if hour * 60 + minute > MINUTES:
         return None
     if match["part"] and hour <= _HALF_A_DAY:
@@ -63,7 +63,7 @@ def read_time(text: str) -> int | None:
 
 
 def read_span(text: str) -> tuple[int, int] | None:
-    """Two times with a dash or a word between them ("22-7", "10 pm to 6 am"); None where it isn't that."""
+    """Read two times with a dash or a word between them ("22-7", "10 pm to 6 am"). Return None for other text."""
     match = _SPAN.fullmatch(_folded(text)[: LONGEST * 2])
     start, end = (read_time(match["start"]), read_time(match["end"])) if match else (None, None)
     return None if start is None or end is None or start == end else (start, end)

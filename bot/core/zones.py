@@ -1,4 +1,4 @@
-"""Whose time is shown: a person's zone, and finding it by what they type: a city, a country, a zone's name, UTC+2."""
+"""Time zones of users, and finding a zone by a city, a country, its name or UTC+2."""
 
 import json
 import re
@@ -14,8 +14,10 @@ from rapidfuzz import fuzz
 from bot.core.text import plain
 
 PRESUMED: Final = ZoneInfo.no_cache("Asia/Jakarta")
-"""For people who haven't said where they live. An app may know better, which is why it isn't the Jakarta of those who
-have chosen that."""
+"""Used until a user chooses a zone.
+
+It differs from a chosen Asia/Jakarta because an app may know the user's zone better.
+"""
 
 INDONESIAN: Final = ("Asia/Jakarta", "Asia/Makassar", "Asia/Jayapura")
 """WIB, WITA, WIT."""
@@ -24,19 +26,19 @@ MOST_OFFERED: Final = 6
 LONGEST_QUERY: Final = 60
 
 Names = Mapping[str, Iterable[str]]
-"""Zone -> what its places are called, in any language."""
+"""Zone -> names of its places, in any language."""
 
 _WEST, _EAST = timedelta(hours=-12), timedelta(hours=14)
 _LEAST_LETTERS: Final = 3
 _LIKE: Final = 78.0
-"""Similarity in percent from which a misspelt name is offered."""
+"""The similarity, in percent, from which a misspelt name is offered."""
 
 _OFFSET: Final = re.compile(r"(?:utc|gmt)? ?([+-]) ?(\d{1,2})(?:[:.]?([0-5]\d))?", re.IGNORECASE | re.ASCII)
 _HOUR, _HALF_A_YEAR = timedelta(hours=1), timedelta(days=182)
 
 
 def zone_of(key: str) -> ZoneInfo:
-    """The zone of this name; the presumed one where none has been chosen, or this machine doesn't know it."""
+    """Return the zone with this name. Return the presumed one for an empty or unknown name."""
     if not key:
         return PRESUMED
     try:
@@ -46,10 +48,10 @@ def zone_of(key: str) -> ZoneInfo:
 
 
 def find_zones(query: str, names: Names, now: datetime) -> tuple[str, ...]:
-    """The zones that `query` may mean, the likeliest first, at most six; none where nothing is like it.
+    """Return up to six zones that `query` can mean, the best match first.
 
-    Whole names go before beginnings, those before misspellings. A difference from UTC in whole hours is a zone of its
-    own; others are those where it is so `now` (aware).
+    Whole names come before prefixes, and prefixes before misspellings. An offset from UTC in whole hours is a zone of
+    its own. Other offsets match zones that have them at `now` (aware).
     """
     typed = plain(query)
     if not typed or len(typed) > LONGEST_QUERY:
@@ -62,7 +64,7 @@ def find_zones(query: str, names: Names, now: datetime) -> tuple[str, ...]:
 
 
 def offered_zone(key: str, names: Names) -> ZoneInfo | None:
-    """The zone that a button offered; None for what no button of ours could have."""
+    """Return the zone of a button. Return None for a key that no button of the bot has."""
     offset = re.fullmatch(r"Etc/GMT[+-]\d{1,2}", key, re.ASCII)
     if key not in names and key != "Etc/UTC" and not offset:
         return None
@@ -81,7 +83,7 @@ def _at_offset(offset: timedelta, names: Names, now: datetime) -> tuple[str, ...
     if offset % _HOUR:
         return tuple(key for key in names if now.astimezone(zone_of(key)).utcoffset() == offset)[:MOST_OFFERED]
     hours = offset // _HOUR
-    # POSIX counts the other way round: what everybody calls UTC+2 is named Etc/GMT-2.
+    # POSIX has the sign reversed: UTC+2 is Etc/GMT-2.
     return (f"Etc/GMT{-hours:+d}" if hours else "Etc/UTC",)
 
 
@@ -103,14 +105,17 @@ def _named(typed: str, names: Names, now: datetime) -> tuple[str, ...]:
 
 
 def _called(names: Names) -> dict[str, set[str]]:
-    """Zone -> its names without spaces and signs. Those we know people in come first, each country's main one too."""
+    """Return zone -> names without spaces and signs.
+
+    Zones with users come first, each country's main zone before others.
+    """
     ours = _our_names()
     keys = (*(key for key in ours if key in names), *(key for key in names if key not in ours))
     return {key: {_squeezed(name) for name in (key, *ours.get(key, ()), *names[key])} for key in keys}
 
 
 def _told_apart(keys: Iterable[str], now: datetime) -> tuple[str, ...]:
-    """One zone of each time: a country's zones that agree in summer and winter needn't be chosen between."""
+    """Return one zone for each offset. Zones of a country that agree in summer and winter are the same choice."""
     apart: dict[tuple[timedelta | None, ...], str] = {}
     for key in keys:
         zone = zone_of(key)
@@ -125,6 +130,6 @@ def _squeezed(name: str) -> str:
 
 @cache
 def _our_names() -> Mapping[str, tuple[str, ...]]:
-    """Cities and regions that no zone is named after, though people live there."""
+    """Return cities and regions that have users but no zone named after them."""
     known = json.loads((files("bot.core") / "places.json").read_text(encoding="utf-8"))
     return {key: tuple(names) for key, names in known.items()}

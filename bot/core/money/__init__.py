@@ -1,4 +1,4 @@
-"""Money: exact whole rupiah and whole sats, and the reading of what people type. Never a float."""
+"""Exact whole rupiah and sats, and the parser of typed amounts. Never a float."""
 
 from bot.core.money.exact import (
     MAX_RUPIAH,

@@ -1,4 +1,4 @@
-"""Reading written figures: a dot or a comma may group thousands or start a fraction, and people mean both."""
+"""Parsing of written numbers. A dot or a comma can group thousands or start a fraction, and users mean both."""
 
 import re
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ _GROUP = 3
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """All that one written figure can mean.
+    """Every meaning of one written number.
 
-    `whole`: its separators group thousands. `exact`: its last separator starts a fraction. `joined`: the digits
-    with the separators ignored, as hasty typing would have it. `grouped`: the grouping is beyond doubt.
-    `decimals`: how many digits the fraction is written with.
+    `whole`: the separators group thousands. `exact`: the last separator starts a fraction. `joined`: the digits with
+    separators ignored, as in careless typing. `grouped`: the grouping is unambiguous. `decimals`: digits of the
+    fraction.
     """
 
     whole: int | None
@@ -29,18 +29,18 @@ class Figure:
 
     @property
     def may_be_group(self) -> bool:
-        """Whether the fraction may be one more group of thousands: "150000.000", "1.500,000"."""
+        """Return whether the fraction can be another group of thousands: "150000.000", "1.500,000"."""
         return self.decimals == _GROUP and self.exact is not None and self.exact >= 1
 
     @property
     def meanings(self) -> tuple[Fraction, ...]:
-        """What the figure can say: two where the languages disagree, or where a group is written as a fraction."""
+        """Return the possible values: two where the languages disagree, or where a group is written as a fraction."""
         group = self.joined if self.may_be_group else None
         return tuple(Fraction(each) for each in (self.whole, self.exact, group) if each is not None)
 
 
 def read_figure(text: str) -> Figure | None:
-    """What `text` (ASCII digits, dots, commas, apostrophes, single spaces) can mean; None if it is no figure."""
+    """Read `text` (ASCII digits, dots, commas, apostrophes, single spaces). Return None if it isn't a number."""
     match = _FIGURE.fullmatch(text)
     if match is None or match["mark"] == match["group"] is not None or _pads_with_zeros(match["head"]):
         return None
@@ -55,5 +55,5 @@ def read_figure(text: str) -> Figure | None:
 
 
 def _pads_with_zeros(head: str) -> bool:
-    """Telephone and account numbers begin with zeros, sums of money don't."""
+    """Return whether the number has leading zeros. Phone and account numbers have them, amounts don't."""
     return len(head) > 1 and head.startswith("0")

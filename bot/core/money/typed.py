@@ -1,4 +1,7 @@
-"""From what a person typed to an exact amount, or to the question which of two sums is meant; never a guess."""
+"""Parser from typed text to an exact amount, or to the possible amounts that the user chooses from.
+
+It never guesses.
+"""
 
 import re
 from collections.abc import Iterable
@@ -14,22 +17,22 @@ from bot.core.money.words import UnknownWords, read_words
 from bot.core.text import has_odd_numerals, plain, without_pictures
 
 LONGEST: Final = 64
-"""Characters; the longest sum in words is well below, and work on junk is bounded."""
+"""Maximum characters. The longest amount in words is well below, and junk costs little work."""
 
 SMALLEST_WISH: Final = 1_000
-"""Nobody sends less than a thousand rupiah or sats: such a reading is offered only if there is no other."""
+"""Users send at least 1,000 rupiah or sats. A smaller reading is offered only if there is no other."""
 
 LARGEST_SHORTHAND: Final = 100 * MILLION
-"""A bare "1.5" or "50" stands for thousands or millions, but hardly for more than this."""
+"""A bare "1.5" or "50" can mean thousands or millions, but not more than this."""
 
 DOUBTED_GROUP: Final = 10_000
-"""`150.000` is beyond doubt; `1.500` may be 1,500, or 1.5 million with a decimal point and "juta" left out."""
+"""From this amount a group of thousands is unambiguous: `150.000` is, but `1.500` can be 1,500 or 1.5 million."""
 
 MOST_CENTS: Final = 2
-"""Digits of a rupiah's fraction; more of them, even if they are all zeros, may be digits of the sum."""
+"""Digits of a rupiah's fraction. More digits, even zeros, can be digits of the amount."""
 
 _UNITS = {"IDR": (1,), "SAT": (1,), "BTC": (SATS_PER_BITCOIN,), "₿": (1, SATS_PER_BITCOIN)}
-"""What one of each is in whole units. A whole number of ₿ is bitcoins to some and sats to others (BIP 177)."""
+"""Whole units in one of each. A whole number of ₿ means bitcoins to some and sats to others (BIP 177)."""
 
 _TOKEN = re.compile(r"\s*(?:(?P<figure>\d+(?:[.,' ]\d+)*)|(?P<run>[a-z]+|₿)\.?)")
 _CLOSING = re.compile(r"(?<=[\da-z₿])\s*(?:[.,]?\s*[-=]+|[.,!?]+)$")
@@ -38,23 +41,26 @@ _BELOW_ZERO = re.compile(r"(?:[a-z₿]+\.?\s*)?-\s*[a-z₿]*\.?\s*\d|minus\b")
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """What was typed can mean these sums, the smaller first: they are offered as buttons, even a single one."""
+    """The text has several meanings.
+
+    The amounts are offered as buttons, the smallest first, even if there is only one.
+    """
 
     readings: tuple[Amount, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Typed:
-    """The parts of what was typed: the currency (IDR where none is named), and figures and words in order."""
+    """The parts of the typed text: the currency (IDR if none is named), and its numbers and words in order."""
 
     currency: str
     parts: tuple[str, ...]
 
 
 def parse_amount(text: str) -> Amount | Ambiguous:
-    """The exact sum that `text` names ("150rb", "Rp 1.500.000,00", "25k sat", "0,0005 btc"), or its readings.
+    """Read the exact amount that `text` names ("150rb", "Rp 1.500.000,00", "25k sat", "0,0005 btc"), or its readings.
 
-    Rupiah where no currency is named. What reads as two sums ("1.500", "1m", "50.00", "50") is never decided here.
+    The currency is rupiah if none is named. The user decides about ambiguous text ("1.500", "1m", "50.00", "50").
 
     Raises:
         Rejection: `amount.unreadable`, `amount.not_positive`, `amount.fraction` (of a rupiah),
@@ -102,7 +108,7 @@ def _words_of(match: re.Match[str]) -> list[str] | None:
 
 
 def _without_ends(tokens: list[str]) -> list[str]:
-    """The tokens without a currency at either end ("Rp 50.000", "50.000 rupiah", "Rp 50.000 rupiah")."""
+    """Return the tokens without a currency at either end ("Rp 50.000", "50.000 rupiah", "Rp 50.000 rupiah")."""
     start = 1 if tokens and tokens[0] in CURRENCIES else 0
     end = len(tokens) - 1 if len(tokens) > start and tokens[-1] in CURRENCIES else len(tokens)
     return tokens[start:end]
@@ -121,7 +127,7 @@ def _from_words(typed: _Typed) -> Amount | Ambiguous:
 
 
 def _from_figure(figure: Figure, scales: tuple[int, ...], currency: str) -> Amount | Ambiguous:
-    """A figure with a scale or a currency that is not rupiah."""
+    """Read a number with a scale, or with a currency other than rupiah."""
     meanings = [meaning * scale for meaning in figure.meanings for scale in scales]
     is_whole_written_with_cents = figure.whole is None and not figure.grouped and meanings[0] < SMALLEST_WISH
     if currency == "SAT" and scales == (1,) and is_whole_written_with_cents and meanings[0].denominator == 1:
@@ -132,7 +138,7 @@ def _from_figure(figure: Figure, scales: tuple[int, ...], currency: str) -> Amou
 
 
 def _from_bare_figure(figure: Figure) -> Amount | Ambiguous:
-    """A figure alone: rupiah as written where that makes sense, otherwise the question what was left out."""
+    """Read a number alone: rupiah as written where that makes sense, otherwise the possible shorthands."""
     if figure.whole is not None:
         return _from_bare_whole(figure.whole, sure=figure.grouped or figure.exact is None)
     exact = figure.exact or Fraction(0)
@@ -155,7 +161,7 @@ def _from_bare_whole(whole: int, *, sure: bool) -> Amount | Ambiguous:
 
 
 def _shorthand(number: Fraction) -> list[Fraction]:
-    """What a small bare number may stand for: so many thousands, so many millions."""
+    """Return what a small bare number can be short for: thousands or millions."""
     millions = number * MILLION
     return [number * THOUSAND] + ([millions] if millions < LARGEST_SHORTHAND else [])
 
@@ -163,10 +169,10 @@ def _shorthand(number: Fraction) -> list[Fraction]:
 def _settle(
     readings: Iterable[Fraction], currency: str, *, asked: bool = False, smallest: int = SMALLEST_WISH
 ) -> Amount | Ambiguous:
-    """One sure amount, or the readings that make sense.
+    """Return one certain amount, or the readings that make sense.
 
     Raises:
-        Rejection: no reading makes sense; the reason is that of the first.
+        Rejection: no reading makes sense. The reason is the first reading's.
     """
     unit: Currency = "IDR" if currency == "IDR" else "SAT"
     sums = {reading * factor for reading in readings for factor in _UNITS[currency]}

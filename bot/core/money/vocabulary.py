@@ -1,4 +1,4 @@
-"""The words of money that people in Indonesia type, in Indonesian, in English, and in the slang of the market."""
+"""The words for amounts that users in Indonesia type: Indonesian, English and market slang."""
 
 from typing import Final
 
@@ -16,12 +16,12 @@ SCALES: Final = {
     **dict.fromkeys(("jt", "jta", "juta", "mio", "million"), (MILLION,)),
     **dict.fromkeys(("miliar", "milyar", "bn", "billion"), (BILLION,)),
     **dict.fromkeys(("triliun", "trilyun", "trillion"), (TRILLION,)),
-    # A million to an English reader, a miliar (10⁹) to an Indonesian one.
+    # "M" is a million in English and a miliar (10⁹) in Indonesian.
     **dict.fromkeys(("m", "mil"), (MILLION, BILLION)),
 }
 
 ONE_OF: Final = {"seribu": THOUSAND, "sejuta": MILLION, "semiliar": BILLION, "semilyar": BILLION}
-"""Scales with their "one" grown on."""
+"""Scales joined with their "one"."""
 
 HALVES: Final = {"setengah", "half"}
 
@@ -60,7 +60,7 @@ SLANG: Final = {
     "cetiau": 1_000_000,
     "gotiau": 5_000_000,
 }
-"""What these words mean when they stand alone: sums, not numbers. Only `gocap` is also heard as a plain 50."""
+"""Slang for whole amounts, used alone. Only `gocap` can also mean plain 50."""
 
 _ALL: Final = sorted(
     {*CURRENCIES, *SCALES, *ONE_OF, *HALVES, *TIMES, *TEENS, *DIGITS, *UNDER_HUNDRED, *TENS, *HUNDREDS, *SLANG},
@@ -70,7 +70,7 @@ _ALL: Final = sorted(
 
 
 def words_in(run: str) -> list[str] | None:
-    """The known words that `run` is made of ("limapuluhribu"), longest first; None where it is something else."""
+    """Split `run` into known words ("limapuluhribu"), longest first. Return None if anything is left."""
     if not run:
         return []
     for word in _ALL:

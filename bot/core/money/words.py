@@ -1,4 +1,4 @@
-"""Reading number words: "dua juta lima ratus ribu", "satu setengah juta", "1 juta 500 ribu", "sejuta"."""
+"""Parser of number words: "dua juta lima ratus ribu", "satu setengah juta", "1 juta 500 ribu", "sejuta"."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -21,16 +21,16 @@ _HALF = Fraction(1, 2)
 
 
 class UnknownWords(ValueError):
-    """The words don't make a number."""
+    """The words aren't a number."""
 
 
 def read_words(words: Sequence[str]) -> tuple[Fraction, ...]:
-    """What a sequence of number words (digits may stand for words) can mean: one reading, or two.
+    """Return the one or two values that a sequence of number words can have. Digits can stand for words.
 
-    Two are found in "dua juta lima ratus", which is heard as 2,000,500 and as 2,500,000.
+    "dua juta lima ratus" has two: 2,000,500 and 2,500,000.
 
     Raises:
-        UnknownWords: they make no number.
+        UnknownWords: the words aren't a number.
     """
     total, ceiling, group = Fraction(0), None, list[str]()
     for word in words:
@@ -76,7 +76,7 @@ def _with_rest(total: Fraction, scale: int | None, rest: list[str]) -> tuple[Fra
 
 
 def _under_thousand(words: list[str]) -> Fraction:
-    """The value of words such as "tiga ratus dua puluh lima", each term smaller than the step of the one before."""
+    """Return the value of words such as "tiga ratus dua puluh lima", each term smaller than the one before."""
     if not words:
         raise UnknownWords
     total, step = Fraction(0), 1000
@@ -90,7 +90,7 @@ def _under_thousand(words: list[str]) -> Fraction:
 
 
 def _take_term(words: list[str]) -> tuple[Fraction | int, int]:
-    """Takes one term off the front: its value, and the step below which the next one must stay."""
+    """Remove the first term. Return its value, and the limit that the next term must stay below."""
     word = words.pop(0)
     if word in HALVES:
         return _HALF, 0
