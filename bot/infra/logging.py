@@ -1,4 +1,4 @@
-"""One way for everything to be logged: to stderr, as JSON or for eyes, secrets removed at the last moment."""
+"""Logging of the whole process: to stderr, as JSON or for humans, with secrets removed last."""
 
 import logging
 import sys
@@ -10,7 +10,7 @@ from bot.infra.redaction import install_redaction, quiet_library_logs
 
 
 def configure(level: str, form: str) -> None:
-    """Set logging up for this process. `level` is a name of `logging`; `form` is `json` or `console`."""
+    """Configure logging for this process. `level` is a level name of `logging`; `form` is `json` or `console`."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -40,6 +40,6 @@ def configure(level: str, form: str) -> None:
 def _renderers(form: str) -> list[Processor]:
     if form == "json":
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    # Plain tracebacks: the pretty ones show local variables, and those hold people's numbers.
+    # Plain tracebacks: the pretty ones show local variables, which hold users' account numbers.
     colours = sys.stderr.isatty()
     return [structlog.dev.ConsoleRenderer(colors=colours, exception_formatter=structlog.dev.plain_traceback)]

@@ -1,1 +1,1 @@
-"""What the bot draws: receipts and charts, on one canvas and in one hand. Facts in, a PNG out."""
+"""Drawing of receipts and charts. Each function takes facts and returns a PNG."""

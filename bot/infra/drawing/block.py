@@ -1,4 +1,4 @@
-"""What a picture is put together from, top to bottom."""
+"""The blocks of a picture, stacked from top to bottom."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from bot.infra.drawing.canvas import Canvas
 WORD: Final = 80
 SENTENCE: Final = 200
 PASSAGE: Final = 600
-"""Characters that are looked at at all, so that no text takes time or room without end."""
+"""Maximum characters of a text, so that a long one can't take unlimited time or space."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a picture: measured first, then drawn with its upper edge at the place it is given."""
+    """A part of a picture. It is measured first, then drawn with its upper edge at a given position."""
 
     height: int
     draw: Callable[[Canvas, int], None]
 
 
 def space(height: int) -> Block:
-    """Nothing."""
+    """Return an empty block of this height."""
     return Block(height, lambda _canvas, _top: None)

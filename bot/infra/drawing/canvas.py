@@ -1,4 +1,4 @@
-"""The sheet that pictures are drawn on: palette indices in, a PNG out."""
+"""The canvas of a picture: palette indices in, a PNG out."""
 
 import io
 from typing import Literal
@@ -12,25 +12,25 @@ from bot.infra.drawing.palette import CARD, INK, RECEIPT, Palette
 Align = Literal["left", "middle", "right"]
 _ANCHORS: dict[Align, str] = {"left": "ls", "middle": "ms", "right": "rs"}
 
-# 75 kB in 7 ms; zlib's usual level saves another 15 kB and takes 15 ms.
+# 75 kB in 7 ms. zlib's default level saves 15 kB and takes 15 ms.
 _COMPRESSION = 3
 
 _SOLID = [0] + [255] * 255
 
 
 class Canvas:
-    """A sheet of one colour. Places are pixels from its upper left corner; whoever draws names the ground it is on."""
+    """A canvas of one colour. Positions are pixels from the upper left. The caller names the background it draws on."""
 
     def __init__(self, width: int, height: int, ground: str, palette: Palette = RECEIPT) -> None:
         self._palette = palette
         self._image = Image.new("L", (width, height), palette.index(ground))
 
     def fill(self, box: tuple[int, int, int, int], colour: str) -> None:
-        """Fill a rectangle (left, top, right, bottom; the last two outside)."""
+        """Fill a rectangle (left, top, right, bottom; right and bottom are exclusive)."""
         self._image.paste(self._palette.index(colour), box)
 
     def stamp(self, shape: Image.Image, at: tuple[int, int], ink: str, ground: str) -> None:
-        """Draw a shape, its upper left corner at `at`; where it is black, nothing changes."""
+        """Draw a shape with its upper left corner at `at`. Black parts of the shape are transparent."""
         self._image.paste(shape.point(self._palette.ramp(ink, ground)), at, shape.point(_SOLID))
 
     def rounded(self, box: tuple[int, int, int, int], radius: int, ink: str, ground: str) -> None:
@@ -47,30 +47,30 @@ class Canvas:
     def write(
         self, text: str, style: Style, at: tuple[int, int], ink: str, ground: str, *, align: Align = "left"
     ) -> None:
-        """Write one line; `at` is where its baseline begins, has its middle, or ends."""
+        """Write one line. `at` is the start, middle or end of its baseline."""
         anchor = _ANCHORS[align]
         left, top, right, bottom = (round(edge) for edge in style.font.getbbox(text, anchor=anchor))
         if right <= left or bottom <= top:
             return
-        # A pixel more on each side: edges are rounded.
+        # One more pixel on each side, because edges are rounded.
         mask = Image.new("L", (right - left + 2, bottom - top + 2))
         ImageDraw.Draw(mask).text((1 - left, 1 - top), text, 255, style.font, anchor)
         self.stamp(mask, (at[0] + left - 1, at[1] + top - 1), ink, ground)
 
     def write_lines(self, lines: Lines, at: tuple[int, int], ink: str, ground: str, *, align: Align = "left") -> None:
-        """Write lines below each other; `at` is the top of the first, at its beginning, middle or end."""
+        """Write lines below each other. `at` is the top of the first, at its start, middle or end."""
         x, top = at
         for line in lines.texts:
             self.write(line, lines.style, (x, lines.style.baseline(top)), ink, ground, align=align)
             top += lines.style.leading
 
     def paste_code(self, code: Image.Image, at: tuple[int, int]) -> None:
-        """Paste a code of black on white in ink on the card's white; `code` is a 1-bit picture."""
+        """Paste `code`, a 1-bit picture, in ink on the card's white."""
         ink, ground = self._palette.index(INK), self._palette.index(CARD)
         self._image.paste(code.convert("L").point([ink] + [ground] * 255), at)
 
     def png(self) -> bytes:
-        """The sheet as a PNG of 8 bits a pixel. The same drawing gives the same bytes."""
+        """Return a PNG with 8 bits per pixel. The same drawing gives the same bytes."""
         picture = self._image.copy()
         picture.putpalette(self._palette.bytes)
         file = io.BytesIO()

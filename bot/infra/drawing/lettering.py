@@ -1,4 +1,4 @@
-"""Setting text: fonts by weight and size, and how long text is wrapped, shrunk or cut to a width."""
+"""Text layout: fonts by weight and size, and wrapping, shrinking or cutting text to a width."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from typing import Final
 from PIL import ImageFont
 
 CAP_HEIGHT: Final = 0.745
-"""Of a capital letter, as a share of the font's size."""
+"""Height of a capital letter, as a share of the font's size."""
 
 ELLIPSIS = "…"
 
 
 class Weight(StrEnum):
-    """The files there are."""
+    """The font files."""
 
     MEDIUM = "Medium"
     BOLD = "Bold"
@@ -26,7 +26,7 @@ class Weight(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """A weight at a size; `size` and `leading`, the height of a line, are pixels."""
+    """A weight at a size. `size` and `leading` (the height of a line) are pixels."""
 
     weight: Weight
     size: int
@@ -34,38 +34,38 @@ class Style:
 
     @property
     def font(self) -> ImageFont.FreeTypeFont:
-        """The font, loaded once."""
+        """Return the font, loaded once."""
         return _font(self.weight, self.size)
 
     def width(self, text: str) -> float:
-        """How wide `text` runs, in pixels."""
+        """Return the width of `text` in pixels."""
         return self.font.getlength(text)
 
     def baseline(self, top: int) -> int:
-        """Where the letters of a line beginning at `top` stand, so that capitals are in its middle."""
+        """Return the baseline of a line that begins at `top`, with capitals centred vertically."""
         return round(top + (self.leading + CAP_HEIGHT * self.size) / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Text that has been set."""
+    """Text after layout."""
 
     style: Style
     texts: tuple[str, ...]
 
     @property
     def height(self) -> int:
-        """Pixels, of all lines together."""
+        """Return the height of all lines, in pixels."""
         return len(self.texts) * self.style.leading
 
     @property
     def width(self) -> float:
-        """Pixels, of the longest line."""
+        """Return the width of the longest line, in pixels."""
         return max(map(self.style.width, self.texts), default=0)
 
 
 def fitted(text: str, styles: Sequence[Style], width: int, most_lines: int) -> Lines:
-    """`text` in the first style that needs one line only; else in the last one, wrapped and cut after `most_lines`."""
+    """Return `text` in the first style that needs one line, else in the last, wrapped and cut after `most_lines`."""
     for style in styles:
         if style.width(text) <= width:
             return Lines(style, (text,) if text else ())
@@ -73,7 +73,7 @@ def fitted(text: str, styles: Sequence[Style], width: int, most_lines: int) -> L
 
 
 def wrapped(text: str, style: Style, width: int, most_lines: int) -> Lines:
-    """`text` in lines of at most `width` pixels. Words longer than a line are broken, what is too much is cut."""
+    """Return `text` in lines of at most `width` pixels. Break longer words, and cut after `most_lines`."""
     lines: list[str] = []
     rest = text
     while rest and len(lines) < most_lines:
@@ -85,7 +85,7 @@ def wrapped(text: str, style: Style, width: int, most_lines: int) -> Lines:
 
 
 def _first_line(text: str, style: Style, width: int) -> tuple[str, str]:
-    """The line that `text` begins with, and what is left."""
+    """Return the first line of `text`, and the rest."""
     if style.width(text) <= width:
         return text, ""
     fits = _fitting(text, style, width)
@@ -95,7 +95,7 @@ def _first_line(text: str, style: Style, width: int) -> tuple[str, str]:
 
 
 def _fitting(text: str, style: Style, width: int) -> int:
-    """How many characters of a text that is too wide fit; one at least, so that there is an end."""
+    """Return how many characters of a too wide text fit. At least one, so that the loop ends."""
     low, high = 1, len(text)
     while low < high - 1:
         middle = (low + high) // 2
@@ -111,6 +111,6 @@ def _cut(line: str, style: Style, width: int) -> str:
 
 @lru_cache(maxsize=64)
 def _font(weight: Weight, size: int) -> ImageFont.FreeTypeFont:
-    # The basic layout everywhere: the other one depends on a library of the system's, and would need it to agree.
+    # The basic layout on every machine: the other one needs a system library that can be missing.
     file = BytesIO((files("bot.infra.drawing") / "fonts" / f"PlusJakartaSans-{weight}.ttf").read_bytes())
     return ImageFont.truetype(file, size, layout_engine=ImageFont.Layout.BASIC)

@@ -1,13 +1,13 @@
-"""Which characters the receipt's fonts draw, and what stands for the others: never a box, never a hidden sign."""
+"""The characters of the receipt's fonts, and replacements for others. No empty boxes, no invisible characters."""
 
 import unicodedata
 from typing import Final
 
 UNDRAWN: Final = "•••"
-"""Stands for words of other scripts, as it does for what is masked."""
+"""Replaces words of other scripts, and masked parts."""
 
 NOTHING: Final = "–"  # noqa: RUF001 - meant as a dash
-"""Stands for a text of which nothing can be drawn."""
+"""Replaces a text that can't be drawn at all."""
 
 _PUNCTUATION = "‐‒–—‘’‚“”„†•…‹›€™−≈≤≥×→←↑↓№‰⁄∞≠₿"  # noqa: RUF001 - all on purpose
 _ABSENT = "\u00ad\u0149\u017f"
@@ -15,7 +15,7 @@ DRAWN: Final = (
     frozenset(map(chr, (*range(0x21, 0x7F), *range(0xA1, 0x180), *range(0x218, 0x21C), 0x1E9E)))
     | frozenset(_PUNCTUATION)
 ) - frozenset(_ABSENT)
-"""What the font files hold, besides the space."""
+"""The characters of the font files, without the space."""
 
 _TWINS: Final = {"\u02bb": "‘", "\u02bc": "’", "\u2011": "-"}  # noqa: RUF001 - as fonts draw them
 _SILENT = frozenset(
@@ -24,10 +24,10 @@ _SILENT = frozenset(
 
 
 def drawable(text: str, longest: int) -> str:
-    """The first `longest` characters of `text` on one line, in characters that the fonts have.
+    """Return the first `longest` characters of `text` on one line, in characters that the fonts have.
 
-    Emoji, control and direction marks are left out, letters lose marks that the fonts lack, and each run of another
-    script's letters becomes `UNDRAWN`. Empty text stays empty; where nothing is left of it, `NOTHING` is.
+    Emoji, control characters and direction marks are removed. Letters lose accents that the fonts lack. Each run of
+    another script's letters becomes `UNDRAWN`. Empty text stays empty. If nothing is left, the result is `NOTHING`.
     """
     if not text.strip():
         return ""

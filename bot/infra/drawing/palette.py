@@ -1,6 +1,6 @@
-"""The few colours of a picture, and the shades between each ink and the ground it is on.
+"""The colours of a picture, and the shades between each ink and its background.
 
-Pictures are drawn in indices of one palette: a fifth of the time and of the bytes of full colour.
+Pictures use the indices of one palette. That takes a fifth of the time and bytes of full colour.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ COLOURS: Final = {
     LINE: (0xC9, 0xD6, 0xCF),
     SENT: (0x1A, 0x7A, 0x45),
 }
-"""The chat page's; each ink is readable on each ground it is used on (a contrast of 4.5 or more)."""
+"""The colours of the chat page. Each ink has a contrast of 4.5 or more on its backgrounds."""
 
 PAIRS: Final = (
     (CARD, PAGE),
@@ -48,14 +48,14 @@ PAIRS: Final = (
     (ACCENT, SOFT),
     (CARD, SOFT),
 )
-"""(ink, ground): what is ever drawn on what in a receipt."""
+"""All pairs (ink, background) of a receipt."""
 
 SHADES: Final = 15
-"""Steps from a ground to an ink, for smooth edges; a palette holds 256 colours."""
+"""Steps from a background to an ink, for smooth edges. A palette holds 256 colours."""
 
 
 class Palette:
-    """Colours by name, the shades of each pair, and the place of all of them among 256."""
+    """Colours by name, the shades of each pair, and their indices (up to 256)."""
 
     def __init__(self, colours: Mapping[str, Colour], pairs: Sequence[tuple[str, str]]) -> None:
         between = [(pair, step) for pair in pairs for step in range(1, SHADES)]
@@ -64,14 +64,14 @@ class Palette:
         self._ramps = {(ink, ground): self._ramp(ink, ground) for ink, ground in pairs}
         mixed = (_mixed(colours[ink], colours[ground], step / SHADES) for (ink, ground), step in between)
         self.bytes: Final = bytes(value for colour in (*colours.values(), *mixed) for value in colour)
-        """Red, green and blue of each place."""
+        """Red, green and blue of each index."""
 
     def index(self, colour: str) -> int:
-        """A plain colour's place."""
+        """Return the index of a plain colour."""
         return self._plain[colour]
 
     def ramp(self, ink: str, ground: str) -> list[int]:
-        """For each of 256 strengths of `ink` on `ground`, its place."""
+        """Return the index for each of 256 strengths of `ink` on `ground`."""
         return self._ramps[ink, ground]
 
     def _ramp(self, ink: str, ground: str) -> list[int]:

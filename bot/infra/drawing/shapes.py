@@ -1,4 +1,4 @@
-"""Smooth shapes: drawn four times as large, shrunk once, and kept. White is the shape."""
+"""Smooth shapes: drawn at four times the size, shrunk once, and cached. The shape is white."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -9,20 +9,20 @@ _FINER = 4
 
 _BOLT = ((18, 5), (8, 18), (15, 18), (13.5, 27), (24, 14), (17, 14))
 _BOLT_GRID = 32
-"""The bolt of Kirim's mark, in a square of this many units a side."""
+"""The side of the square that the logo's bolt is drawn in."""
 
 _CHECK = ((0.29, 0.52), (0.44, 0.67), (0.72, 0.36))
 
 
 @lru_cache(maxsize=16)
 def disc(diameter: int) -> Image.Image:
-    """A filled circle."""
+    """Return a filled circle."""
     return _smooth(diameter, lambda draw, side: draw.ellipse((0, 0, side - 1, side - 1), fill=255))
 
 
 @lru_cache(maxsize=16)
 def rounded_square(side: int, radius: int) -> Image.Image:
-    """A square with round corners."""
+    """Return a square with round corners."""
     return _smooth(
         side, lambda draw, size: draw.rounded_rectangle((0, 0, size - 1, size - 1), radius * _FINER, fill=255)
     )
@@ -30,7 +30,7 @@ def rounded_square(side: int, radius: int) -> Image.Image:
 
 @lru_cache(maxsize=4)
 def bolt(side: int) -> Image.Image:
-    """The lightning bolt of Kirim's mark, in a square of `side`."""
+    """Return the lightning bolt of Kirim's logo, in a square of `side`."""
 
     def draw(on: ImageDraw.ImageDraw, size: int) -> None:
         on.polygon([(x * size / _BOLT_GRID, y * size / _BOLT_GRID) for x, y in _BOLT], fill=255)
@@ -40,7 +40,7 @@ def bolt(side: int) -> Image.Image:
 
 @lru_cache(maxsize=4)
 def check(side: int, thickness: int) -> Image.Image:
-    """A tick with round ends, in a square of `side`."""
+    """Return a tick with round ends, in a square of `side`."""
 
     def draw(on: ImageDraw.ImageDraw, size: int) -> None:
         points = [(x * size, y * size) for x, y in _CHECK]

@@ -1,4 +1,4 @@
-"""HTML that can't be written unescaped: elements are built, and every text and attribute in them is escaped."""
+"""HTML elements with every text and attribute escaped."""
 
 from html import escape
 
@@ -10,7 +10,7 @@ Value = str | int | bool | None
 
 
 def element(name: str, /, *children: Child, **attributes: Value) -> Html:
-    """One element. A `str` child is escaped, an `Html` isn't; None is left out.
+    """Return one element. A `str` child is escaped, an `Html` isn't; None is left out.
 
     Attributes: `class_` stands for `class`, `data_x` for `data-x`; True is an attribute without a value, False and
     None are left out.
@@ -22,7 +22,7 @@ def element(name: str, /, *children: Child, **attributes: Value) -> Html:
 
 
 def together(*children: Child) -> Html:
-    """Several pieces in a row."""
+    """Join several pieces."""
     return Html("".join(_text(child) for child in children if child is not None))
 
 

@@ -1,4 +1,4 @@
-"""What goes around every answer: headers that keep it to itself, and failures that tell nothing of what was asked."""
+"""Headers of every answer, and error answers that repeat nothing of the request."""
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -9,7 +9,7 @@ log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
 
-# Nothing from elsewhere, nothing inline: were any text ever taken for markup, the browser would refuse to run it.
+# Nothing from other hosts, nothing inline: if text were ever taken for markup, the browser would refuse to run it.
 _POLICY = (
     "default-src 'none'",
     "script-src 'self'",
@@ -36,7 +36,7 @@ ENCRYPTED_ONLY = "max-age=31536000"
 
 
 class Guard:
-    """The outermost layer. `encrypted` where the public address is https: browsers then never go without it."""
+    """The outermost middleware. `encrypted`: the public address is https, so browsers are told to always use it."""
 
     def __init__(self, app: ASGIApp, *, encrypted: bool) -> None:
         self._app = app
@@ -44,7 +44,7 @@ class Guard:
         self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with the headers. An error ends here: its text may quote the address, and that is a secret."""
+        """Answer with the headers. Errors end here: their text can quote the address, which is a secret."""
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""`/healthz`: whether the bot does its work, for whoever looks after it. It tells nothing else."""
+"""`/healthz`: whether the bot works, for monitoring. It shows nothing else."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ NOBODY = 0
 
 
 class Health:
-    """Asks the database at most once a second, however often it is asked itself."""
+    """Check the database at most once a second, however many requests arrive."""
 
     def __init__(
         self, store: Store, works: Callable[[], bool], *, seconds: Callable[[], float] = time.monotonic
@@ -27,7 +27,7 @@ class Health:
         self._asked_at = 0.0
 
     async def answer(self, _request: Request) -> Response:
-        """200 where the database answers and every worker lives, else 503."""
+        """Answer 200 if the database answers and every worker runs, else 503."""
         database, workers = await self._database(), self._works()
         well = database and workers
         parts = {"status": "ok" if well else "unwell", "database": database, "workers": workers}

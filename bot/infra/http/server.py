@@ -1,4 +1,4 @@
-"""The web server's life: it takes its port at the start, serves beside the workers, and lets go of it quickly."""
+"""The web server: it opens its port at the start, runs beside the workers and closes quickly."""
 
 import asyncio
 import socket
@@ -15,18 +15,18 @@ WAITING_CONNECTIONS = 512
 ENDS_WITHIN_SECONDS = 1
 IDLE_SECONDS = 15
 MOST_CONNECTIONS = 700
-"""The bot's own connections share the process's limit of open files, often 1,024, and must never want for one."""
+"""The bot's own connections share the process's limit of open files, often 1,024, and must always get one."""
 
 
 class PortTaken(Exception):
-    """The web server can't listen where it was told to; the message says why, for whoever runs the bot."""
+    """The web server can't listen on its port. The message tells the operator why."""
 
 
 async def bind(host: str, port: int, *, patience: float = 0) -> socket.socket:
-    """Take the port, trying for `patience` seconds: a process that gives up its lead may hold it a moment longer.
+    """Open the port, retrying for `patience` seconds. A process that loses the lead can hold it a moment longer.
 
     Raises:
-        PortTaken: it can't be had.
+        PortTaken: the port can't be opened.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + patience
@@ -58,19 +58,19 @@ async def _bound(host: str, port: int) -> socket.socket:
 async def serving(
     app: ASGIApp, listener: socket.socket, *, ends_within: int = ENDS_WITHIN_SECONDS
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """Serve within the block, in the task that is its value.
+    """Serve within the block. Yield the server's task.
 
-    At the block's end answers under way get `ends_within` seconds, and idle connections none.
+    At the end of the block, running requests get `ends_within` seconds and idle connections are closed.
     """
     server = _Server(_config(app, ends_within))
-    # Whoever comes from now on waits for the moment that the server takes to start.
+    # Connections from now on wait in the backlog until the server has started.
     listener.listen(WAITING_CONNECTIONS)
     task = asyncio.create_task(server.serve(sockets=[listener]), name="web")
     try:
         yield task
     finally:
         server.should_exit = True
-        # How it ended is for whoever watches the task: its failure must not hide that of the block.
+        # The caller that watches the task handles its failure. It must not hide a failure of the block.
         await asyncio.wait({task})
 
 
@@ -80,9 +80,9 @@ def _config(app: ASGIApp, ends_within: int) -> uvicorn.Config:
         http=_Connection,
         ws="none",
         lifespan="off",
-        log_config=None,  # ours removes secrets
+        log_config=None,  # the bot's own logging removes secrets
         log_level="warning",
-        access_log=False,  # addresses of pages are secrets
+        access_log=False,  # the pages' addresses are secret
         proxy_headers=False,
         server_header=False,
         backlog=WAITING_CONNECTIONS,
@@ -92,14 +92,14 @@ def _config(app: ASGIApp, ends_within: int) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, leaving the signals to the bot."""
+    """uvicorn without its signal handlers: the bot handles signals."""
 
     def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
         return nullcontext()
 
 
 class _Connection(H11Protocol):
-    """HTTP/1.1 that takes no more connections than can be spared, and none that says nothing, or too little."""
+    """HTTP/1.1 with a limit of connections. Connections that send nothing, or too slowly, are closed."""
 
     _head_due: float | None = None
 
@@ -108,12 +108,12 @@ class _Connection(H11Protocol):
         if len(self.connections) > MOST_CONNECTIONS:
             transport.abort()
             return
-        # An answer goes out in two pieces, and Nagle's algorithm would hold the second back for 40 ms.
+        # An answer is sent in two pieces. Nagle's algorithm would delay the second by 40 ms.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.timeout_keep_alive_task = self.loop.call_later(IDLE_SECONDS, self.timeout_keep_alive_handler)
 
     def data_received(self, data: bytes) -> None:
-        """Take it in. A request's head has to be whole as soon after its first byte as an idle connection is closed."""
+        """Receive data. A request's head must be complete within the idle time after its first byte."""
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._head_due = None

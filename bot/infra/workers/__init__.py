@@ -1,1 +1,1 @@
-"""Thin loops around the use cases: each does one thing over and over, survives its failures and stops at once."""
+"""The loops that run periodic work. Each has one job, survives failures and stops at once."""

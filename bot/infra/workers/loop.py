@@ -1,4 +1,4 @@
-"""The loop that every worker is: do, wait for the next time or a nudge, and outlive a failure."""
+"""The loop of every worker: work, wait for the next time or a wake-up, and survive failures."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ LONGEST_PAUSE = 30.0
 
 
 class Wakeup:
-    """Wakes a loop before its time; nudges given meanwhile count once."""
+    """Wake a loop early. Several calls before it runs count once."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -21,7 +21,7 @@ class Wakeup:
         self._event.set()
 
     async def wait(self, seconds: float) -> None:
-        """Wait for a nudge, `seconds` at the most."""
+        """Wait for a wake-up, up to `seconds`."""
         try:
             async with asyncio.timeout(max(seconds, 0)):
                 await self._event.wait()
@@ -32,9 +32,9 @@ class Wakeup:
 
 
 async def run_forever(name: str, once: Callable[[], Awaitable[float]], nudge: Wakeup) -> None:
-    """Call `once` again and again; it says in how many seconds at the latest it wants to be called next.
+    """Call `once` again and again. It returns the seconds until its next call, if nothing wakes it earlier.
 
-    A failure (the database is away, say) is logged by its kind and tried again, later and later.
+    A failure, such as a lost database, is logged by its kind and retried with growing pauses.
     """
     failures = 0
     while True:
@@ -45,7 +45,7 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], nudge: Wa
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
-            # A stray one, of something within `once`: it must not end the worker unnoticed.
+            # A cancellation that something inside `once` raised. It must not end the worker.
             failures += 1
             pause = min(2.0**failures / 2, LONGEST_PAUSE)
             log.error("worker_failed", worker=name, error="CancelledError", retry_in=pause)  # noqa: TRY400

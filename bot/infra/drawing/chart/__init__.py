@@ -1,4 +1,4 @@
-"""Charts as pictures: facts in, a PNG out. The package knows no rate, no language and no transport."""
+"""Charts as pictures: facts in, a PNG out. The package knows nothing of rates, languages and Telegram."""
 
 from bot.infra.drawing.chart.facts import Bar, BarFacts, ChartFacts, Mark, SheetFacts, Trend
 from bot.infra.drawing.chart.render import render_bars, render_bars_off_loop, render_chart, render_chart_off_loop

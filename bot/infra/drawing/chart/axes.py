@@ -1,4 +1,4 @@
-"""The ground of a chart: lines across with their labels on the right, and what stands below."""
+"""The axes of a chart: horizontal lines with labels on the right, and labels below."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from bot.infra.drawing.letters import drawable
 from bot.infra.drawing.palette import CARD, INK_2, LINE
 
 LABELS_BELOW = 16 + SMALL.leading
-"""What the labels below a plot need."""
+"""Height of the labels below a plot."""
 
 _LABEL_GAP, _BETWEEN = 20, 24
 _WIDEST = TEXT_WIDTH // 3
@@ -22,33 +22,33 @@ _THICKNESS = 2
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Where a chart is drawn: from `LEFT` to `right`, and `PLOT_HEIGHT` down from `top`."""
+    """The area of a chart: from `LEFT` to `right`, and `PLOT_HEIGHT` down from `top`."""
 
     top: int
     right: int
 
     @property
     def width(self) -> int:
-        """Pixels."""
+        """Return the width in pixels."""
         return self.right - LEFT
 
     def x(self, share: float) -> int:
-        """The place of a share from the left."""
+        """Return the pixel at a share of the width, from the left."""
         return LEFT + round(_within(share) * self.width)
 
     def y(self, share: float) -> int:
-        """The place of a share from the bottom."""
+        """Return the pixel at a share of the height, from the bottom."""
         return self.top + round((1 - _within(share)) * PLOT_HEIGHT)
 
 
 def right_of(levels: Iterable[Mark]) -> int:
-    """Where the plot ends, so that the labels of its levels have room beside it."""
+    """Return the right edge of the plot that leaves space for the labels of these levels."""
     widths = [SMALL.width(_text(mark.label)) for mark in levels]
     return RIGHT - round(max(widths) + _LABEL_GAP) if widths else RIGHT
 
 
 def draw_levels(canvas: Canvas, plot: Plot, levels: Iterable[Mark]) -> None:
-    """Lines across, each with its label."""
+    """Draw horizontal lines, each with its label."""
     for mark in levels:
         y = plot.y(mark.share)
         canvas.fill((LEFT, y - _THICKNESS // 2, plot.right, y + _THICKNESS // 2), LINE)
@@ -57,7 +57,7 @@ def draw_levels(canvas: Canvas, plot: Plot, levels: Iterable[Mark]) -> None:
 
 
 def draw_below(canvas: Canvas, plot: Plot, marks: Sequence[Mark]) -> None:
-    """Labels below their places: where all have no room, every second or third of them, with the last."""
+    """Draw labels below the plot. If they don't all fit, draw every second or third, always including the last."""
     baseline = SMALL.baseline(plot.top + PLOT_HEIGHT + LABELS_BELOW - SMALL.leading)
     placed = [_placed(plot, mark) for mark in reversed(marks)]
     step = next((step for step in range(1, len(placed)) if _are_apart(placed[::step])), max(len(placed), 1))
@@ -66,14 +66,14 @@ def draw_below(canvas: Canvas, plot: Plot, marks: Sequence[Mark]) -> None:
 
 
 def _placed(plot: Plot, mark: Mark) -> tuple[str, int, int]:
-    """Its text, the middle of that, and half its width."""
+    """Return a label's text, its middle and half its width."""
     text = _text(mark.label)
     half = round(SMALL.width(text) / 2)
     return text, min(max(plot.x(mark.share), LEFT + half), RIGHT - half), half
 
 
 def _are_apart(placed: Sequence[tuple[str, int, int]]) -> bool:
-    """Whether none runs into the next; they come from the right."""
+    """Return whether no label overlaps its neighbour. The labels come from the right."""
     return all(
         middle - half - before - before_half >= _BETWEEN
         for (_, middle, half), (_, before, before_half) in pairwise(placed)

@@ -1,4 +1,4 @@
-"""Bars beside each other on their lines."""
+"""Bar charts."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,17 +12,17 @@ from bot.infra.drawing.letters import drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK
 
 MOST: Final = 62
-"""More bars than this can't be told apart: the last ones are drawn."""
+"""Maximum bars that can be told apart. Only the last ones are drawn."""
 
 _SHARE_OF_STEP, _WIDEST, _RADIUS = 0.68, 120, 12
 _LEAST = 6
-"""So high is a bar that isn't nothing."""
+"""Minimum height of a bar that isn't zero."""
 
 _VALUE_GAP = 6
 
 
 def bars(facts: BarFacts) -> Block:
-    """Levels, bars and what stands below and above them. The last bar, which is now, is the strongest."""
+    """Return the levels, the bars, and their labels. The last bar is the current one and has the strongest colour."""
     right = right_of(facts.levels)
     shown = facts.bars[-MOST:]
     with_values = _has_room(shown, (right - LEFT) / max(len(shown), 1))
@@ -43,13 +43,13 @@ def bars(facts: BarFacts) -> Block:
 
 
 def _place(plot: Plot, place: int, count: int) -> tuple[int, int]:
-    """Middle and width of a bar."""
+    """Return the middle and the width of a bar."""
     step = plot.width / count
     return LEFT + round((place + 0.5) * step), max(min(round(step * _SHARE_OF_STEP), _WIDEST), 2)
 
 
 def _draw_bar(canvas: Canvas, plot: Plot, bar: Bar, at: tuple[int, int], *, is_last: bool) -> int:
-    """Draw it, round at the top only; where its top is."""
+    """Draw a bar with a round top. Return the y of its top."""
     middle, width = at
     foot = plot.y(0)
     top = min(plot.y(bar.share), foot - _LEAST) if bar.share > 0 else foot
@@ -62,7 +62,7 @@ def _draw_bar(canvas: Canvas, plot: Plot, bar: Bar, at: tuple[int, int], *, is_l
 
 
 def _has_room(shown: Sequence[Bar], step: float) -> bool:
-    """Whether no value would run into the next one."""
+    """Return whether no value overlaps the next one."""
     return any(bar.value for bar in shown) and all(
         SMALL.width(drawable(bar.value, WORD)) + _VALUE_GAP <= step for bar in shown
     )

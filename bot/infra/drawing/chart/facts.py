@@ -1,11 +1,11 @@
-"""What a chart says, already in its reader's words; places in it are shares of its sides."""
+"""The contents of a chart, already in the user's language. Positions are shares of its sides."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Trend(StrEnum):
-    """Which way it went; it colours `change`."""
+    """The direction of the change. It decides the colour of `change`."""
 
     UP = "up"
     DOWN = "down"
@@ -14,7 +14,7 @@ class Trend(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A label on an axis. `share` is from 0 (left or bottom) to 1 (right or top)."""
+    """A label on an axis. `share` is 0 (left or bottom) to 1 (right or top)."""
 
     share: float
     label: str
@@ -22,7 +22,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: its height from 0 to 1, what stands under it and, where there is room, above it."""
+    """One bar: its height from 0 to 1, the label below it and, if there is space, the value above it."""
 
     share: float
     label: str
@@ -31,37 +31,37 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetFacts:
-    """What every chart has around it. Plain text, not HTML; what is empty is left out, what is long is cut."""
+    """The parts of every chart. Plain text, not HTML. Empty parts are left out, long ones are cut."""
 
     brand: str
     title: str
-    """What is shown: "BTC/IDR"."""
+    """What the chart shows, such as "BTC/IDR"."""
     period: str
-    """Over which time, in a word or two."""
+    """The period, in a word or two."""
     figure: str
-    """The one number that matters."""
+    """The main number."""
     change: str = ""
     trend: Trend = Trend.FLAT
     note: str = ""
-    """What stands beside `change`, or in its place."""
+    """Shown beside `change`, or instead of it."""
     levels: tuple[Mark, ...] = ()
-    """Lines across, from the bottom; a few."""
+    """Horizontal lines, from the bottom."""
     columns: tuple[tuple[str, str], ...] = ()
-    """(label, value) under the chart; three at the most."""
+    """(label, value) below the chart, up to three."""
     footer: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartFacts(SheetFacts):
-    """A line over time. Where nothing is known in between, one run of points ends and another begins."""
+    """A line over time. A gap between two runs means that the values between are unknown."""
 
     runs: tuple[tuple[tuple[float, float], ...], ...]
-    """(x, y), each from 0 to 1, from left to right; the last point is now."""
+    """(x, y), each from 0 to 1, from left to right. The last point is the current one."""
     times: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarFacts(SheetFacts):
-    """Bars beside each other: up to about 31."""
+    """A bar chart of up to about 31 bars."""
 
     bars: tuple[Bar, ...]

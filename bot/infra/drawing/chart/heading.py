@@ -1,4 +1,4 @@
-"""What stands around every chart: whose it is, what it shows, the one figure, and a few more under it."""
+"""The parts around every chart: brand, title, main number, and the numbers below."""
 
 from typing import Final
 
@@ -38,11 +38,11 @@ _CHANGE_COLOURS: Final = {
     Trend.DOWN: (FALLEN, FALLEN_GROUND),
     Trend.FLAT: (INK_2, SOFT),
 }
-"""Ink and ground."""
+"""Ink and background."""
 
 
 def brand(facts: SheetFacts) -> Block:
-    """Kirim's mark and name on the left, the period on the right."""
+    """Return Kirim's logo and name on the left, the period on the right."""
     pill = fitted(drawable(facts.period, WORD), _PILLS, TEXT_WIDTH // 2, 1)
     room = TEXT_WIDTH - _MARK - _MARK_GAP - round(pill.width) - 2 * _PILL_X - _COLUMN_GAP
     name = wrapped(drawable(facts.brand, WORD), _BRAND, room, 1)
@@ -58,7 +58,7 @@ def brand(facts: SheetFacts) -> Block:
 
 
 def headline(facts: SheetFacts) -> Block:
-    """What is shown, and its figure."""
+    """Return the title and the main number."""
     title = wrapped(drawable(facts.title, SENTENCE), _TITLE, TEXT_WIDTH, 1)
     figure = fitted(drawable(facts.figure, WORD), _FIGURES, TEXT_WIDTH, 1)
 
@@ -70,7 +70,7 @@ def headline(facts: SheetFacts) -> Block:
 
 
 def change(facts: SheetFacts) -> Block:
-    """By how much it changed, in a colour that says which way, and since when."""
+    """Return the change, in the colour of its direction, and since when."""
     pill = fitted(drawable(facts.change, WORD), _PILLS, TEXT_WIDTH // 2, 1)
     taken = _pill_width(pill) + _NOTE_GAP if pill.texts else 0
     note = fitted(drawable(facts.note, SENTENCE), _NOTES, TEXT_WIDTH - taken, 1)
@@ -84,7 +84,7 @@ def change(facts: SheetFacts) -> Block:
 
 
 def columns(facts: SheetFacts) -> Block:
-    """A line, and under it the lesser figures beside each other."""
+    """Return a line with the smaller numbers side by side below it."""
     count = max(len(facts.columns), 1)
     width = (TEXT_WIDTH - _COLUMN_GAP * (count - 1)) // count
     cells = [
@@ -103,13 +103,13 @@ def columns(facts: SheetFacts) -> Block:
 
 
 def footer(facts: SheetFacts) -> Block:
-    """When, and by whom it was said."""
+    """Return the time and source of the data."""
     lines = wrapped(drawable(facts.footer, SENTENCE), SMALL, TEXT_WIDTH, 2)
     return Block(lines.height, lambda canvas, top: canvas.write_lines(lines, (LEFT, top), INK_2, CARD))
 
 
 def card(canvas: Canvas, top: int, bottom: int, radius: int) -> None:
-    """The sheet that all of it is on."""
+    """Draw the white card behind everything."""
     canvas.rounded((CARD_LEFT, top, CARD_RIGHT, bottom), radius, CARD, "page")
 
 
@@ -118,7 +118,7 @@ def _pill_width(text: Lines) -> int:
 
 
 def _pill(canvas: Canvas, text: Lines, left: int, top: int, colours: tuple[str, str]) -> None:
-    """A text on a ground with round ends."""
+    """Draw a text on a background with round ends."""
     if not text.texts:
         return
     ink, ground = colours

@@ -1,6 +1,6 @@
-"""The measures and the colours that all parts of a chart share. Measures are pixels.
+"""Measures (pixels) and colours of a chart.
 
-A chat shows the picture at a third of its width: nothing is written smaller than 34 pixels.
+Chats show the picture at a third of its width, so no text is smaller than 34 pixels.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ WIDTH: Final = 1080
 CARD_LEFT: Final = 28
 CARD_RIGHT: Final = WIDTH - CARD_LEFT
 LEFT: Final = 80
-"""Where text begins; it ends at `RIGHT`."""
+"""The left edge of text. `RIGHT` is the other edge."""
 RIGHT: Final = WIDTH - LEFT
 TEXT_WIDTH: Final = RIGHT - LEFT
 PLOT_HEIGHT: Final = 420
@@ -48,6 +48,6 @@ CHART_PAIRS: Final = (
     (FALLEN_GROUND, CARD),
     (FALLEN, FALLEN_GROUND),
 )
-"""(ink, ground): what is ever drawn on what in a chart."""
+"""All pairs (ink, background) of a chart."""
 
 CHART: Final = Palette(CHART_COLOURS, CHART_PAIRS)

@@ -1,4 +1,4 @@
-"""A line over time, with the area under it, drawn four times as large and shrunk once."""
+"""A line chart, with the area below the line. It is drawn at four times the size and shrunk once."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,7 +18,7 @@ _FINER = 4
 _THICKNESS, _DASH_THICKNESS = 6, 4
 _DASH, _DASH_GAP = 14, 12
 _EDGE = 20
-"""Room around the plot for what is half outside of it: the line's own thickness, the dot at its end."""
+"""Margin around the plot for the thickness of the line and the dot at its end."""
 
 _DOT, _RING = 26, 42
 _POINT = 16
@@ -27,7 +27,7 @@ _Points = Sequence[tuple[int, int]]
 
 
 def line(facts: ChartFacts) -> Block:
-    """Levels, area, line and times."""
+    """Return the levels, the area, the line and the times."""
     right = right_of(facts.levels) - _RING // 2
 
     def draw(canvas: Canvas, top: int) -> None:
@@ -42,7 +42,7 @@ def line(facts: ChartFacts) -> Block:
 
 
 def _draw_area(canvas: Canvas, plot: Plot, runs: Sequence[_Points]) -> None:
-    """The area under the line, fading towards the bottom."""
+    """Draw the area below the line, fading towards the bottom."""
     mask = _sheet(plot)
     draw = ImageDraw.Draw(mask)
     bottom = plot.top + PLOT_HEIGHT
@@ -72,7 +72,7 @@ def _draw_runs(canvas: Canvas, plot: Plot, runs: Sequence[_Points]) -> None:
 
 
 def _dashed(draw: ImageDraw.ImageDraw, begin: tuple[int, int], end: tuple[int, int]) -> None:
-    """What isn't known, between what is."""
+    """Draw a dashed line across unknown values."""
     (left, top), (right, bottom) = begin, end
     length = max(((right - left) ** 2 + (bottom - top) ** 2) ** 0.5, 1.0)
     step = (_DASH + _DASH_GAP) * _FINER
@@ -100,12 +100,12 @@ def _corner(plot: Plot) -> tuple[int, int]:
 
 
 def _fine(plot: Plot, point: tuple[int, int]) -> tuple[int, int]:
-    """A place of the canvas on the larger sheet."""
+    """Convert a point of the canvas to the enlarged picture."""
     left, top = _corner(plot)
     return (point[0] - left) * _FINER, (point[1] - top) * _FINER
 
 
 @lru_cache(maxsize=4)
 def _fading(width: int, height: int) -> Image.Image:
-    """White at the top, black at the bottom."""
+    """Return a gradient from white at the top to black at the bottom."""
     return ImageChops.invert(Image.linear_gradient("L").resize((width, height)))

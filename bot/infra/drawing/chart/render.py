@@ -1,4 +1,4 @@
-"""From facts to a PNG, at once or beside the event loop."""
+"""Rendering of charts, in the caller's thread or in one of its own."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,27 +16,27 @@ from bot.infra.drawing.palette import PAGE
 _CARD_RADIUS, _CARD_PADDING = 44, 48
 _GAP = 30
 
-# A thread of its own, as for receipts: neither waits for the other.
+# A separate thread from that of receipts, so that neither waits for the other.
 _RENDERER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="chart")
 
 
 def render_chart(facts: ChartFacts) -> bytes:
-    """Draw a line as a PNG, 1080 pixels wide. Pure and synchronous; the same facts give the same bytes."""
+    """Draw a line chart as a PNG, 1080 pixels wide. Pure and synchronous; the same facts give the same bytes."""
     return _render(facts, line(facts))
 
 
 def render_bars(facts: BarFacts) -> bytes:
-    """Draw bars as a PNG, 1080 pixels wide. Pure and synchronous; the same facts give the same bytes."""
+    """Draw a bar chart as a PNG, 1080 pixels wide. Pure and synchronous; the same facts give the same bytes."""
     return _render(facts, bars(facts))
 
 
 async def render_chart_off_loop(facts: ChartFacts) -> bytes:
-    """Draw as `render_chart` does, without holding up the event loop."""
+    """Draw as `render_chart` does, without blocking the event loop."""
     return await asyncio.get_running_loop().run_in_executor(_RENDERER, render_chart, facts)
 
 
 async def render_bars_off_loop(facts: BarFacts) -> bytes:
-    """Draw as `render_bars` does, without holding up the event loop."""
+    """Draw as `render_bars` does, without blocking the event loop."""
     return await asyncio.get_running_loop().run_in_executor(_RENDERER, render_bars, facts)
 
 
@@ -62,6 +62,6 @@ def _render(facts: SheetFacts, plot: Block) -> bytes:
 
 
 def _apart(parts: Sequence[Block]) -> list[Block]:
-    """Those that have anything to say, with room between them."""
+    """Return the blocks that aren't empty, with space between them."""
     said = [part for part in parts if part.height]
     return [block for part in said for block in (part, space(_GAP))][:-1]
