@@ -11,12 +11,14 @@ import sys
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from bot.core.locales import LOCALES
 
 TELEGRAM = "https://api.telegram.org"
 DEFAULT_DATABASE = "sqlite:///data/kirim.db"
@@ -34,6 +36,12 @@ CONTACTS = (
     WEB_PAGE,
 )
 """An @name, a mail address, a web address: what can be tapped, and shows where it leads."""
+
+# A type checker takes no computed choices; pydantic does, and names them in its error.
+if TYPE_CHECKING:
+    LocaleCode = str
+else:
+    LocaleCode = Literal[tuple(LOCALES)]
 
 KEY_BYTES = 32
 LIMITS = ("ge", "gt", "le", "max_length")
@@ -100,7 +108,7 @@ class Settings(BaseSettings):
     support_chat_id: int = Field(0, ge=-(10**15), le=0, description=GROUP_ID)
     ticket_reminder_seconds: float = Field(900, ge=1, le=30 * DAY)
     ticket_reopen_seconds: float = Field(7 * DAY, ge=0, le=365 * DAY)
-    default_locale: Literal["en", "id"] = "id"
+    default_locale: LocaleCode = "id"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = Field(default_factory=lambda: "console" if sys.stderr.isatty() else "json")
 

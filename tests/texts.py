@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from bot.infra.i18n import Html, Translations, Translator, as_html
-from bot.infra.i18n.catalogues import LOCALES
+from bot.infra.i18n import LOCALES, Html, Translations, Translator, as_html
 from bot.infra.i18n.translator import PLACEHOLDER
 from bot.sandbox.bot_api.text import html
 
@@ -37,6 +36,11 @@ def label(key: str, /, locale: str = "en", **arguments: object) -> str:
     """Return the message of `key` for a place without markup: a button, an alert, a menu."""
     t, _ = _look_up(key, locale, arguments)
     return t.plain(key, **arguments)
+
+
+def name_of(language: str, locale: str = "en") -> str:
+    """Return what readers of `locale` call a language."""
+    return TRANSLATIONS.get(locale).language(language)
 
 
 def like(key: str, /, locale: str = "en", **given: object) -> str:

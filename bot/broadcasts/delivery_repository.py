@@ -146,9 +146,9 @@ class SqlDeliveries:
 
 def _reads(default_locale: str) -> ColumnElement[str]:
     """The language that a person reads, as `i18n.choose` has it: chosen, or of their app, or the default."""
-    of_app = func.substr(func.lower(people.c.language_code), 1, 2)
+    of_app, spoken = func.substr(func.lower(people.c.language_code), 1, 2), tuple(LOCALES)
     return case(
-        (people.c.locale.in_(LOCALES), people.c.locale), (of_app.in_(LOCALES), of_app), else_=literal(default_locale)
+        (people.c.locale.in_(spoken), people.c.locale), (of_app.in_(spoken), of_app), else_=literal(default_locale)
     )
 
 

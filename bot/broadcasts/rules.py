@@ -13,7 +13,7 @@ PERIODS: Final = ("day", "week", "month")
 
 def languages_of(broadcast: Broadcast) -> tuple[str, ...]:
     """The languages its audience reads."""
-    return LOCALES if broadcast.audience.locale is None else (broadcast.audience.locale,)
+    return tuple(LOCALES) if broadcast.audience.locale is None else (broadcast.audience.locale,)
 
 
 def tells_rate(broadcast: Broadcast) -> bool:

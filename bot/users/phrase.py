@@ -9,13 +9,14 @@ import json
 import re
 import secrets
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
 from bot.core.errors import Rejection
+from bot.core.locales import LOCALES
 from bot.core.seed_words import has_seed_words
 from bot.core.text import plain
 
@@ -39,13 +40,22 @@ class Suggestion:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What a language's suggestions are made of; `phrase` says in which order."""
+
+    phrase: str
+    things: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
 def suggest(locale: str) -> Suggestion:
     """A phrase in words of `locale`, drawn anew each time by the operating system's randomness."""
     language = locale if locale in _words() else _FALLBACK
-    things, kinds = _words()[language]
-    first = secrets.randbelow(len(things))
-    second = (first + 1 + secrets.randbelow(len(things) - 1)) % len(things)
-    return _suggestion(language, first, second, secrets.randbelow(len(kinds)))
+    words = _words()[language]
+    first = secrets.randbelow(len(words.things))
+    second = (first + 1 + secrets.randbelow(len(words.things) - 1)) % len(words.things)
+    return _suggestion(language, first, second, secrets.randbelow(len(words.kinds)))
 
 
 def suggested(code: str) -> str | None:
@@ -53,9 +63,9 @@ def suggested(code: str) -> str | None:
     match = _CODE.fullmatch(code)
     if match is None or match[1] not in _words():
         return None
-    things, kinds = _words()[match[1]]
+    words = _words()[match[1]]
     first, second, kind = (int(match[place]) for place in (2, 3, 4))
-    if max(first, second) >= len(things) or kind >= len(kinds) or first == second:
+    if max(first, second) >= len(words.things) or kind >= len(words.kinds) or first == second:
         return None
     return _suggestion(match[1], first, second, kind).text
 
@@ -104,25 +114,30 @@ def _is_obvious(phrase: str) -> bool:
 
 
 def _suggestion(language: str, first: int, second: int, kind: int) -> Suggestion:
-    things, kinds = _words()[language]
-    named = (things[first], things[second])
-    # An Indonesian says what a thing is like after it, an English speaker before.
-    said = (*named, kinds[kind]) if language == "id" else (kinds[kind], *named)
-    return Suggestion(f"{language}-{first}-{second}-{kind}", " ".join(said))
+    words = _words()[language]
+    text = words.phrase.format(first=words.things[first], second=words.things[second], kind=words.kinds[kind])
+    return Suggestion(f"{language}-{first}-{second}-{kind}", text)
 
 
 @cache
-def _words() -> Mapping[str, tuple[Sequence[str], Sequence[str]]]:
+def _words() -> Mapping[str, _Words]:
     """Language -> things, and what they are like."""
-    return {language: (tuple(words["things"]), tuple(words["kinds"])) for language, words in _file()["words"].items()}
+    found = {language: _file(language) for language in LOCALES}
+    return {
+        language: _Words(words["phrase"], tuple(words["things"]), tuple(words["kinds"]))
+        for language, words in found.items()
+    }
 
 
 @cache
 def _obvious() -> frozenset[str]:
     """What is tried first: a phrase of nothing else is as good as none."""
-    return frozenset(_file()["obvious"])
+    return frozenset(word for name in ("any", *LOCALES) for word in _file(name)["obvious"])
 
 
-def _file() -> Mapping[str, Any]:
-    known: Mapping[str, Any] = json.loads((files("bot.users") / "phrase_words.json").read_text(encoding="utf-8"))
+@cache
+def _file(name: str) -> Mapping[str, Any]:
+    """The words of a language; of "any", those that are no language's own."""
+    file = files("bot.users") / "phrase_words" / f"{name}.json"
+    known: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return known

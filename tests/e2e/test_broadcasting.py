@@ -8,10 +8,10 @@ from pathlib import Path
 
 from tests.e2e.clocks import far_from_now
 from tests.e2e.world import Chatter, Json, World, words_of, world
-from tests.texts import in_any_language, label, like, says, starts, text
+from tests.texts import in_any_language, label, like, name_of, says, starts, text
 from tests.waiting import PATIENCE
 
-ENGLISH, INDONESIAN = label("broadcast.language.en"), label("broadcast.language.id")
+ENGLISH, INDONESIAN = name_of("en"), name_of("id")
 LISTED = like("broadcast.list_title")
 
 
@@ -66,7 +66,7 @@ async def is_written_with_its_formatting(town: World) -> Json:
     await oscar.says("/broadcast")
     draft = await oscar.sees(like("broadcast.compose"))
     assert says(words_of(draft), "broadcast.says_rate", language=ENGLISH)
-    await oscar.taps(label("broadcast.text_in.en"))
+    await oscar.taps(label("broadcast.text_in", language=name_of("en")))
     await oscar.sees(rf"\{{sats_100k\}} {like('broadcast.variable.sats_100k')}")
     await writes(town, oscar, "now {rats}")
     complaint = await oscar.sees(like("broadcast.unknown_variable", name="{rats}"))
@@ -82,8 +82,8 @@ async def is_for_whom_is_chosen(town: World) -> None:
     oscar = town.oscar
     await oscar.taps(label("broadcast.to"))
     await oscar.sees(like("broadcast.people", count=2))
-    await oscar.taps(label("broadcast.readers.id"))
-    await oscar.sees(f"{like('broadcast.to.id')}\n👥 {like('broadcast.people', count=1)}")
+    await oscar.taps(name_of("id"))
+    await oscar.sees(f"{like('broadcast.to.readers_of', language=INDONESIAN)}\n👥 {like('broadcast.people', count=1)}")
     await oscar.taps(label("broadcast.readers.all"))
     await oscar.sees(like("broadcast.people", count=2))
     await oscar.taps(text("broadcast.days", count=30))
@@ -163,7 +163,7 @@ async def has_a_picture_under_which_less_fits(town: World) -> None:
     assert starts(indonesian, "broadcast.default", "id")
     await oscar.taps(label("broadcast.change"))
     await oscar.sees(like("broadcast.with_chart.week"))
-    await oscar.taps(label("broadcast.text_in.en"))
+    await oscar.taps(label("broadcast.text_in", language=name_of("en")))
     await oscar.sees(like("broadcast.ask_text", language=ENGLISH))
     photo = charts[0]["photo"][-1]["file_id"]
     await writes(town, oscar, "<b>" + "x" * 1010 + "</b> {rate}", photo=photo)

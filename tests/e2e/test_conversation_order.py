@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.infra.i18n import LOCALES
 from tests.e2e.people import (
     Newcomer,
     completes,
@@ -172,7 +173,7 @@ async def test_a_failure_says_whether_money_left_and_leads_to_a_person(town: Wor
     await rina.says("/start")
     emma, sari = await newcomer(town), await newcomer(town, "id")
     await sari.says("/start")
-    await sari.taps(label("language.other", "id"))
+    await sari.taps(label("language.other", "id", name=LOCALES["en"].name))
     (_, unpaid), (_, paid) = await taps_to_invoice(town, emma), await taps_to_invoice(town, sari)
     await sari.says("/language")
     await sari.taps("Bahasa Indonesia")

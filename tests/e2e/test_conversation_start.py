@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from bot.infra.i18n import LOCALES
 from tests.e2e.people import bot_knows, completes, could_not_be_told, newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.trouble import is_at_rest
 from tests.e2e.world import Chatter, World
@@ -37,7 +38,7 @@ async def test_start_says_what_this_is_in_the_language_of_the_app(town: World) -
 async def test_the_language_is_changed_in_one_tap_and_the_question_is_asked_again_in_it(town: World) -> None:
     emma = await newcomer(town)
     await emma.says("/start")
-    await emma.taps(label("language.other"))
+    await emma.taps(label("language.other", name=LOCALES["id"].name))
     await emma.sees(like("start.text", "id"))
     await emma.taps(label("button.send", "id"))
     await emma.sees(like("destination.ask", "id"))
@@ -112,7 +113,7 @@ async def test_send_in_the_middle_of_a_draft_asks_whether_to_continue(town: Worl
 async def test_the_command_list_speaks_both_languages(town: World) -> None:
     commands = (await town.telegram.get("/sandbox/state")).json()["commands"]
     listed = str({scope: each for scope, each in commands.items() if not scope.startswith("chat:")})
-    for words in (text(f"command.{name}", locale) for name in ("send", "rate", "language") for locale in ("en", "id")):
+    for words in (text(f"command.{name}", locale) for name in ("send", "rate", "language") for locale in LOCALES):
         assert words in listed
     assert set(re.findall(r"'command': '(\w+)'", listed)) == {
         "send",

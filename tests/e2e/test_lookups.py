@@ -11,7 +11,7 @@ from tests.e2e.looking_up import COMMANDS, books, has_ordered, hides_the_recipie
 from tests.e2e.people import Newcomer, bot_knows, completes, newcomer
 from tests.e2e.trouble import is_at_rest
 from tests.e2e.world import World, words_of
-from tests.texts import in_any_language, label, like, says, text
+from tests.texts import in_any_language, label, like, name_of, says, text
 
 in_town = pytest.mark.asyncio(loop_scope="session")
 
@@ -24,7 +24,7 @@ async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looki
         await rina.says(f"/order {name}")
         page = await rina.sees(like("case.reference", reference=reference))
         assert "BCA ••••7890" in page["text"]
-        assert says(page["text"], "case.person", id=str(emma.id), language=label("broadcast.language.en"))
+        assert says(page["text"], "case.person", id=str(emma.id), language=name_of("en"))
         assert hides_the_recipient(page)
     assert looked(town, f"order:{reference}") == [(rina.id, f"order:{reference}", emma.id)] * 4
     await rina.says(f"/order {reference[1:6]}")

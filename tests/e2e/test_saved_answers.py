@@ -12,7 +12,7 @@ from tests.e2e.people import Newcomer, all_is_told, newcomer
 from tests.e2e.talks import Case, a_case
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import Chatter, Json, World, words_of, world
-from tests.texts import label, like, says
+from tests.texts import label, like, name_of, says
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -39,8 +39,9 @@ async def writes(rina: Chatter, name: str, *, en: str, id_: str) -> Json:
     await rina.sees(like("answers.ask_name"))
     await rina.says(name)
     for _ in range(2):
-        asked = await rina.sees(f"{like('answers.ask_en', name=name)}|{like('answers.ask_id', name=name)}")
-        await rina.says(id_ if says(words_of(asked), "answers.ask_id", name=name) else en)
+        asked = await rina.sees(like("answers.ask_text", name=name))
+        in_indonesian = says(words_of(asked), "answers.ask_text", name=name, language=name_of("id"))
+        await rina.says(id_ if in_indonesian else en)
     return await rina.sees(f"^{name}\n")
 
 
@@ -57,7 +58,7 @@ async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet:
     page = await writes(rina, "late", en="Sorry for {reference}", id_="Maaf soal {reference}")
     assert "Sorry for {reference}" in words_of(page)
     assert "Maaf soal {reference}" in words_of(page)
-    await rina.taps(label("answers.change", language=label("answers.en")), message=page)
+    await rina.taps(label("answers.change", language=name_of("en")), message=page)
     await rina.says("{number} and {holder}")
     await rina.sees(like("broadcast.unknown_variable", name="{number}", known=re.compile(r"\{reference\}, .*")))
     await rina.sends(sticker=True)
@@ -106,7 +107,7 @@ async def test_what_has_changed_since_it_was_looked_at_is_looked_at_again(quiet:
     page = await writes(quiet.rina, "soon", en="Soon", id_="Sebentar")
     case = await a_case(quiet, group=None)
     preview = await picks(case, "soon")
-    await case.rina.taps(label("answers.change", language=label("answers.en")), message=page)
+    await case.rina.taps(label("answers.change", language=name_of("en")), message=page)
     await case.rina.says("Tomorrow")
     await case.rina.sees("Tomorrow")
     toast = await case.rina.taps(label("answers.send"), message=preview)
@@ -167,7 +168,7 @@ async def test_nobody_but_support_reads_or_changes_them(quiet: World) -> None:
         refused = await emma.presses(under, f"sa:{button}", force=True)
         assert refused["text"] == label("staff.not_yours")
     assert await emma.count(f"staff alone|{like('answers.list')}") == 0
-    await quiet.rina.taps(label("answers.change", language=label("answers.en")), message=page)
+    await quiet.rina.taps(label("answers.change", language=name_of("en")), message=page)
     await quiet.kill_bot()
     await quiet.start_bot(SUPPORT_IDS="2001")
     await quiet.rina.says("Now I say what I like")

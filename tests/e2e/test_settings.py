@@ -7,6 +7,7 @@ from operator import ne
 
 import pytest
 
+from bot.infra.i18n import LOCALES
 from bot.users.phrase import suggested
 from tests.e2e.people import Newcomer, completes, newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import Json, World, words_of
@@ -69,7 +70,7 @@ async def had_in_one_tap_and_on_the_invoice_alone(town: World) -> None:
         label("phrase.use"),
         label("phrase.another"),
         label("phrase.own"),
-        label("language.other"),
+        label("language.other", name=LOCALES["id"].name),
         label("button.settings"),
     ]
     await emma.taps(label("phrase.use"))

@@ -8,7 +8,7 @@ from tests.e2e.people import Newcomer, newcomer, row_of, taps_to_invoice
 from tests.e2e.talks import CARD
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import Chatter, Json, World, words_of, world
-from tests.texts import in_any_language, label, like, says, text
+from tests.texts import in_any_language, label, like, name_of, says, text
 from tests.waiting import until
 
 
@@ -83,7 +83,7 @@ async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: Wor
     assert "BCA ••••7890" in shown
     assert "1234567890" not in shown
     assert order["id"] in shown
-    language = label("broadcast.language.en", "id")
+    language = name_of("en", "id")
     assert says(shown, "case.person", "id", id=str(person.id), language=language)
     assert says(shown, "case.unusual.failed_paid", "id")
     paid = like("case.state", "id", what=text("step.paid", "id"), state="LN_INVOICE_PAID")

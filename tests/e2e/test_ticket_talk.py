@@ -10,7 +10,7 @@ from tests.e2e.people import newcomer
 from tests.e2e.talks import GROUP, Case, a_case
 from tests.e2e.world import Chatter, World, words_of, world
 from tests.pictures import png
-from tests.texts import label, like, says, text
+from tests.texts import label, like, name_of, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -222,7 +222,7 @@ async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_wh
 
 async def test_each_side_reads_its_own_language(quiet: World) -> None:
     case = await a_case(quiet, "id", group=None)
-    indonesian = label("broadcast.language.id")
+    indonesian = name_of("id")
     assert says(words_of(case.head), "case.person", id=str(case.person.id), language=indonesian)
     said = await case.answers("Uangnya sedang dikirim.")
     got = await case.person.sees(like("ticket.from_support", "id", ticket=case.reference))

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from bot.infra.i18n import LOCALES
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.people import Newcomer, bot_knows, newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import Chatter, Json, World, words_of, world
@@ -85,7 +86,7 @@ async def test_help_on_an_order_knows_the_ticket_that_is_open_about_it(kirim: Wo
     assert await sari.count(like("ticket.by_itself_failed")) == 0, "it has been open before"
 
 
-@pytest.mark.parametrize("language", ["en", "id"])
+@pytest.mark.parametrize("language", LOCALES)
 async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_news_is_taken_in(
     kirim: World, language: str
 ) -> None:

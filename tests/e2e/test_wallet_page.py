@@ -15,6 +15,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
+from bot.infra.i18n import LOCALES
 from tests.e2e.pages import TOKEN, Phone, page_address, page_settings, phone
 from tests.e2e.people import completes, expires, newcomer, order_of, taps_to_invoice, taps_to_review
 from tests.e2e.programs import run, running
@@ -132,7 +133,7 @@ async def test_a_page_without_scripts_says_the_same_and_leads_into_the_wallet(pa
         await expect(shown.page.locator("#invoice")).to_have_text(order["invoiceBolt11"])
         await expect(shown.page.locator("button")).to_be_hidden()
         assert await scanned(shown) == f"LIGHTNING:{order['invoiceBolt11'].upper()}"
-        await shown.page.get_by_role("link", name=label("page.other_language")).click()
+        await shown.page.get_by_role("link", name=LOCALES["id"].name).click()
         await expect(shown.page.locator("h1")).to_have_text(label("page.waiting", "id"))
         await paged.service.pays(order)
         await emma.sees(like("news.paid"), anywhere=True)

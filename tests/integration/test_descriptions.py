@@ -5,12 +5,13 @@ from typing import Any, cast
 
 import pytest
 
+from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.commands import set_descriptions
 from tests.contract.telegram_sandbox import running
 from tests.texts import TRANSLATIONS, text
 
 
-@pytest.mark.parametrize("default", ["en", "id"])
+@pytest.mark.parametrize("default", LOCALES)
 async def test_both_descriptions_are_set_in_each_language_and_for_all_others(default: str) -> None:
     desk = cast("Any", SimpleNamespace(translations=TRANSLATIONS, default_locale=default))
     async with running() as server:

@@ -9,6 +9,7 @@ import pytest
 from telegram import Update
 
 from bot.infra.db.database import SqlStore
+from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Undeliverable
 from bot.infra.outbox.refused_messages import hooks
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
@@ -138,7 +139,7 @@ async def test_after_a_kill_behind_telegrams_answer_they_are_shown_again(world: 
     assert await world.visit() == []
 
 
-@pytest.mark.parametrize("language", ["en", "id"])
+@pytest.mark.parametrize("language", LOCALES)
 @pytest.mark.parametrize("older", [0, 1, 3])
 async def test_of_many_the_newest_are_shown_and_a_message_points_to_the_others(
     world: World, language: str, older: int

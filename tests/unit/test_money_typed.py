@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.core.errors import Rejection
 from bot.core.money import MAX_RUPIAH, MAX_SATS, Ambiguous, Amount, parse_amount
-from bot.infra.i18n import Translations
+from bot.infra.i18n import LOCALES, Translations
 from tests.order_lines import sums
 
 TRANSLATIONS = Translations.load(strict=True)
@@ -169,7 +169,7 @@ def test_what_is_asked_back_has_distinct_readings_in_order(text: str) -> None:
         assert values == sorted(set(values))
 
 
-@given(value=st.integers(min_value=10_000, max_value=MAX_RUPIAH), locale=st.sampled_from(["en", "id"]))
+@given(value=st.integers(min_value=10_000, max_value=MAX_RUPIAH), locale=st.sampled_from(list(LOCALES)))
 def test_a_sum_that_we_write_is_read_back_as_the_same_sum(value: int, locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     assert parse_amount(t.rupiah(value)) == Amount("IDR", value)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.infra.i18n import LOCALES
 from bot.orders.handlers import ACTIONS
 from bot.users.activity import UserEvent, pressed
 from tests.unit.every_screen import TRANSLATIONS
@@ -9,7 +10,7 @@ from tests.unit.every_screen import TRANSLATIONS
 EVENTS = (*UserEvent, *map(pressed, ACTIONS))
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_every_event_has_words_of_its_own(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     said = [t.plain(f"act.{event}") for event in EVENTS]

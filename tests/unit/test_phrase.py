@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.errors import Rejection
+from bot.core.locales import LOCALES
 from bot.users import phrase
 from bot.users.phrase import EXAMPLE, LONGEST, clean_phrase, suggest, suggested
-
-LANGUAGES = ("en", "id")
 
 
 def refusal(text: str) -> str:
@@ -19,17 +18,19 @@ def refusal(text: str) -> str:
     return caught.value.key
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", LOCALES)
 def test_an_impostor_would_have_to_guess_among_millions(language: str) -> None:
-    things, kinds = phrase._words()[language]
+    words = phrase._words()[language]
+    things, kinds = words.things, words.kinds
     assert len(set(things)) == len(things)
     assert not set(things) & set(kinds)
     assert len(things) * (len(things) - 1) * len(set(kinds)) > 7_600_000
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", LOCALES)
 def test_every_word_is_short_plain_and_makes_a_phrase_that_one_might_have_typed(language: str) -> None:
-    things, kinds = phrase._words()[language]
+    words = phrase._words()[language]
+    things, kinds = words.things, words.kinds
     for word in (*things, *kinds):
         assert word.isascii()
         assert word.isalpha()
@@ -46,18 +47,18 @@ def test_suggestions_differ_and_use_the_whole_list() -> None:
     drawn = [suggest("id") for _ in range(3000)]
     assert len({each.text for each in drawn}) > 2990
     places = Counter(place for each in drawn for place in each.code.split("-")[1:3])
-    assert len(places) == len(phrase._words()["id"][0])
+    assert len(places) == len(phrase._words()["id"].things)
     assert max(places.values()) < 80  # 25 each, if all are drawn alike
 
 
 def test_a_suggestion_is_in_the_words_of_its_language() -> None:
     for language, known_by in (("en", 0), ("id", 2)):
-        kinds = phrase._words()[language][1]
+        kinds = phrase._words()[language].kinds
         assert suggest(language).text.split()[known_by] in kinds
     assert suggest("de").code.startswith("id-")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", LOCALES)
 def test_a_button_brings_the_suggestion_back_that_stood_beside_it(language: str) -> None:
     for _ in range(100):
         drawn = suggest(language)

@@ -17,7 +17,7 @@ from bot.broadcasts.screens import confirm as broadcast_confirm
 from bot.broadcasts.screens import list as broadcast_list
 from bot.broadcasts.screens.text import check_fits, keyboard_of, text_of
 from bot.core.errors import Rejection
-from bot.infra.i18n import Translator
+from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Screen
 from bot.rates.quote import Quote
@@ -26,7 +26,6 @@ from tests.unit.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, S
 from tests.unit.test_screens_limits import check
 
 QUOTE = Quote(Decimal("1700123456.5"), NOW, Decimal("16234.5"), "an <exchange>")
-LOCALES = ["en", "id"]
 
 
 def a_broadcast(**changes: Any) -> Broadcast:

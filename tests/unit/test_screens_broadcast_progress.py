@@ -9,7 +9,7 @@ from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
 from bot.broadcasts.run import Progress
 from bot.broadcasts.screens.progress import EMPTY, FULL, WIDTH, bar, screen
 from bot.core.zones import PRESUMED
-from bot.infra.i18n import Translations
+from bot.infra.i18n import LOCALES, Translations
 from bot.infra.telegram.ui.screen import Screen
 from bot.sandbox.bot_api.text import html
 from tests.texts import says, starts
@@ -77,7 +77,7 @@ def test_nobody_unknown_is_nobody_to_send_to_again() -> None:
     assert not says(read(seen), "delivery.unknown_note")
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize(
     "status",
     [BroadcastStatus.RUNNING, BroadcastStatus.PAUSED, BroadcastStatus.STOPPED, BroadcastStatus.DONE],

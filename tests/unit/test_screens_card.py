@@ -80,7 +80,7 @@ def heading(order: Order, locale: str = "en") -> list[str]:
     return the_card(order, locale).text.split("\n\n")[0].split("\n")
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize(("moment", "said"), PRICES.items())
 def test_only_what_can_be_paid_now_says_what_to_pay(moment: str, said: str, locale: str) -> None:
     shown = heading(MOMENTS[moment], locale)
@@ -88,7 +88,7 @@ def test_only_what_can_be_paid_now_says_what_to_pay(moment: str, said: str, loca
     assert [key for key in every if any(says(line, key, locale) for line in shown)] == said.split()
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_a_deposit_that_is_followed_no_longer_does_not_wait_for_a_payment(locale: str) -> None:
     order = an_order(channel="cbbtc", bolt11=None, expires_at=None, phase=Phase.DONE, state="ROUTE_SHOWN")
     seen = the_card(order, locale)

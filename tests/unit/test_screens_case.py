@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.infra.i18n import LOCALES
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders import handlers as presses
@@ -20,7 +21,7 @@ from bot.support.ticket import Cause, opened
 from bot.users.activity import UserEvent
 from bot.users.model import EventNote, Notification, NotificationStatus, OrderEvent, Person
 from tests.examples import some
-from tests.texts import says, text
+from tests.texts import name_of, says, text
 from tests.unit.every_screen import (
     HOSTILE_NAMES,
     JAKARTA,
@@ -208,15 +209,15 @@ def test_neither_number_nor_holder_nor_what_the_service_said_of_them_stands_in_a
 
 
 def test_the_language_to_write_in_is_the_one_that_the_person_reads() -> None:
-    english, indonesian = text("broadcast.language.en"), text("broadcast.language.id")
+    english, indonesian = name_of("en"), name_of("id")
     assert says(shown(a_case()).text, "case.person", id="1001", language=english)
     sari = replace(EMMA, language_code="ms", locale="id")
     assert says(shown(replace(a_case(), person=sari)).text, "case.person", id="1001", language=indonesian)
     in_indonesian = shown(a_case(), "id").text
-    assert says(in_indonesian, "case.person", "id", language=text("broadcast.language.en", "id"))
+    assert says(in_indonesian, "case.person", "id", language=name_of("en", "id"))
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_a_case_fits_one_message_whatever_the_order_has_been_through(locale: str) -> None:
     hostile = [("hostile", an_order(replace(an_order().method, name=name))) for name in HOSTILE_NAMES]
     for moment, order in some([*hostile, *at_each_moment()]):
@@ -258,12 +259,12 @@ def test_other_orders_and_tickets_of_the_person_are_named_and_more_of_them_are_n
 
 def test_a_person_without_an_order_and_an_order_without_a_person_are_cases_too() -> None:
     alone = Case(person_id=1001, person=EMMA)
-    assert shown(alone).text == text("case.person", id="1001", language=text("broadcast.language.en"))
+    assert shown(alone).text == text("case.person", id="1001", language=name_of("en"))
     forgotten = Case(person_id=0, person=None, order=an_order(number="", holder=None, person_id=0))
     assert says(shown(forgotten).text, "case.person_forgotten")
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     case = a_case(news=tuple(news(0, f"{kind}:3") for kind in staff_timeline.TOLD))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bot.core.date_ranges import Period, last
 from bot.infra.drawing.chart import render_bars
+from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui import callback_data as data
 from bot.operations.screens import export, platform
 from bot.operations.screens import statistics as figures
@@ -25,7 +26,6 @@ from tests.unit.every_screen import HOSTILE_NAMES, JAKARTA, TRANSLATIONS, Seen
 from tests.unit.test_screens_limits import check
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
-LOCALES = ("en", "id")
 SIZES = (0, 1, 999, 10**9)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False) | st.text(),

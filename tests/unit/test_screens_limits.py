@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.infra.i18n import LOCALES
 from bot.recipients.methods import PayoutMethod
 from tests.examples import examples, some
 from tests.unit.every_screen import BCA, GOPAY, HOSTILE_NAMES, Seen, every_screen
 
-LOCALES = ("en", "id")
 KINDS = itertools.cycle(("bank", "ewallet"))
 METHODS = (BCA, GOPAY, *(PayoutMethod("x", name, next(KINDS)) for name in HOSTILE_NAMES))
 CASES = [pytest.param(locale, method, id=f"{locale}-{method.name[:12]!a}") for locale in LOCALES for method in METHODS]

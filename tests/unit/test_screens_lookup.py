@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.screens import ticket_times
 from bot.orders.order import Phase
@@ -23,7 +24,7 @@ from bot.support.reply_times import TicketFigures
 from bot.support.staff import callback_data as data
 from bot.support.ticket import Cause, CloseReason, Ticket, closed, opened
 from bot.users.model import Person
-from tests.texts import label, says, text
+from tests.texts import label, name_of, says, text
 from tests.unit.every_screen import BCA, HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
@@ -93,7 +94,7 @@ def test_an_orders_page_leads_to_its_person_its_tickets_and_its_full_recipient()
     ]
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_a_persons_page_says_how_they_stand_and_nothing_of_their_own(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     about = About(
@@ -113,13 +114,13 @@ def test_a_persons_page_says_how_they_stand_and_nothing_of_their_own(locale: str
 def test_a_person_of_whom_only_orders_are_left_has_a_page() -> None:
     about = About(person_id=7, person=None, tally=PersonTally(orders=1), orders=(an_order(),), tickets=())
     seen = Seen("person", staff_lookup_person.screen(EN, about, NOW, JAKARTA, "id"))
-    assert says(seen.text, "case.person", id="7", language=text("broadcast.language.id"))
+    assert says(seen.text, "case.person", id="7", language=name_of("id"))
     assert label("lookup.all_orders") in [button.label for button in seen.buttons]
     assert label("lookup.all_tickets") not in [button.label for button in seen.buttons]
 
 
 @pytest.mark.parametrize("which", TicketFilter)
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter, locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     bank = PayoutMethod("014", "B" * 200, "bank", None)

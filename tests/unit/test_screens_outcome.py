@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.infra.i18n import LOCALES
 from bot.orders.order import Order, OrderNotification
 from bot.orders.rendering import HOLDS
 from bot.orders.screens import outcome
@@ -36,7 +37,7 @@ def test_a_moved_price_is_a_question_with_both_prices() -> None:
     assert labels(seen) == [label("button.accept_price"), label("button.no_thanks")]
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_the_question_whether_an_order_is_theirs_shows_the_price_before_and_now(locale: str) -> None:
     """Its invoice follows a yes without another question, at whatever price the service has locked."""
     order = replace(MOMENTS["held"], sats=44_115, idr=500_000)
@@ -112,6 +113,6 @@ def test_what_has_been_overtaken_is_not_told_any_more() -> None:
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_whatever_an_order_is_in_it_can_be_looked_at(moment: str) -> None:
-    for locale in ("en", "id"):
+    for locale in LOCALES:
         shown = outcome.state(TRANSLATIONS.get(locale), MOMENTS[moment], NOW, JAKARTA, help_offered=True)
         assert "ABC2345" in Seen(moment, shown).text

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.infra.i18n import Translator
+from bot.infra.i18n import LOCALES, Translator
 from bot.orders.order import Phase
 from bot.orders.timeline import Step
 from bot.recipients.methods import PayoutMethod
@@ -72,7 +72,7 @@ def every_screen(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Se
     yield Seen("done before", privacy.done_before(t))
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("name", some([*HOSTILE_NAMES, "🙈" * 4096, "BCA"]))
 def test_every_screen_is_a_message_that_telegram_takes_and_shows_no_number_in_full(locale: str, name: str) -> None:
     for seen in every_screen(TRANSLATIONS.get(locale), PayoutMethod("x", name, "bank", None), name):
@@ -80,7 +80,7 @@ def test_every_screen_is_a_message_that_telegram_takes_and_shows_no_number_in_fu
         assert NUMBER not in seen.text, seen.name
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_every_button_is_one_that_is_answered(locale: str) -> None:
     for seen in every_screen(TRANSLATIONS.get(locale), BCA, "Ibu"):
         for button in seen.buttons:
@@ -129,7 +129,7 @@ def test_without_retention_nothing_is_said_of_days() -> None:
     assert shown.text == text("privacy.text", orders=text("privacy.orders_until_deleted"), **kept)
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_the_page_says_who_keeps_the_data_and_links_the_policy(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     run_by = Provider(name="A & B", terms_url="https://kirim.example/t?a=1&b", privacy_url="https://kirim.example/p")

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from bot.infra.drawing.chart import Trend, render_chart
+from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui import callback_data as data
 from bot.rates.charts import Chart
 from bot.rates.history import Period, RateHistory, history_of, points_of
@@ -115,7 +116,7 @@ def test_the_first_picture_ever_is_a_point_and_says_so() -> None:
 
 
 @pytest.mark.parametrize("btc_idr", ["0.01", "7", "999999", "9999999.99", "10000000", "123456789012345"])
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_any_rate_makes_a_picture(btc_idr: str, locale: str) -> None:
     quote = Quote(Decimal(btc_idr), NOW)
     for looked_back in (history(quote=quote), history((5, 1_600), (3, 2), quote=quote)):

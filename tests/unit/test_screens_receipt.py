@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from PIL import Image
 
+from bot.infra.i18n import LOCALES
 from bot.orders.order import Order
 from bot.orders.receipts.picture import ReceiptFacts, render_receipt
 from bot.orders.receipts.screens import receipt, verify
@@ -123,11 +124,11 @@ def test_without_the_bots_name_there_is_no_link_to_send_anybody_to() -> None:
 @pytest.mark.parametrize("name", some(HOSTILE_NAMES))
 def test_a_receipt_can_be_drawn_whatever_the_bank_and_the_holder_are_called(name: str) -> None:
     order = replace(sent(an_order(PayoutMethod("x", name, "bank"))), holder=name)
-    for locale in ("en", "id"):
+    for locale in LOCALES:
         assert render_receipt(facts(order, locale)).startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_neither_number_nor_name_nor_invoice_can_be_read_from_what_is_forwarded_or_told(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     shown = facts(locale=locale)

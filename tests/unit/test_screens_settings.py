@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.core.zones import INDONESIAN, offered_zone
+from bot.infra.i18n import LOCALES
 from bot.infra.i18n.cities import names_of_zones
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Screen
@@ -17,8 +18,6 @@ from bot.users.screens import phrase
 from bot.users.screens import settings as shown
 from tests.texts import says, text
 from tests.unit.every_screen import NOW, TRANSLATIONS, Seen
-
-LOCALES = ("en", "id")
 
 
 def person(**changes: object) -> Person:

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.infra.i18n import LOCALES
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import OrderReport, Phase, advance
@@ -106,7 +107,7 @@ def test_a_card_says_how_its_ticket_stands(ticket: Ticket, lines: list[str]) -> 
     assert standing(ticket) == lines
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("reason", CloseReason)
 def test_every_reason_has_its_words(locale: str, reason: CloseReason) -> None:
     shown = card(replace(CLOSED, close_reason=reason), locale).text
@@ -147,7 +148,7 @@ def test_a_topic_is_named_after_the_ticket_and_the_sum_and_nobody(name: str) -> 
     assert staff_ticket.topic_name(EN, CLOSED, None) == "✅ T-4F7K2"
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_what_the_person_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_the_ticket(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for media in (None, *MediaKind):
@@ -210,7 +211,7 @@ def test_what_the_service_says_now_is_told_as_a_difference(
     assert [Seen("", Screen(line)).text for line in found] == lines
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_a_card_and_what_the_person_wrote_are_known_by_the_ticket_they_name_first(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for ticket in (TICKET, HELD, CLOSED):

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.infra.i18n import Translator
+from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Screen
 from bot.rates import subscription_handlers as subscribing
@@ -40,7 +40,7 @@ EVERY_WISH = (
 )
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_only_subscribers_are_offered_to_stop_and_the_button_says_what(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     labels = {
@@ -69,7 +69,7 @@ def every_screen(t: Translator) -> Iterator[Seen]:
             yield Seen("daily quote", quote_news.daily(t, quote, change, JAKARTA), (t.rate(QUOTE.btc_idr),))
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_every_screen_is_a_message_that_telegram_takes_and_every_button_is_answered(locale: str) -> None:
     actions = set()
     for seen in every_screen(TRANSLATIONS.get(locale)):

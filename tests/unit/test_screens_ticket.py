@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.ticket import Cause, CloseReason, Rating
 from bot.support.user_chat.screens import page as ticket_page
@@ -87,7 +88,7 @@ def test_a_closed_ticket_can_be_rated_in_one_tap_and_reopened_as_long_as_that_is
     assert not says(late.text, "ticket.not_over")
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("rating", list(Rating))
 def test_what_was_said_of_the_help_stands_there(rating: Rating, locale: str) -> None:
     shown = page(a_closed_ticket(NOW, rating=rating), locale=locale).text

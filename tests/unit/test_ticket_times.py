@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.screens import ticket_times
 from bot.support import ticket as steps
@@ -104,7 +105,7 @@ def test_a_median_lies_within_what_it_is_of_in_any_order(waits: list[tuple[int, 
     assert min(waits)[0] * MINUTE <= found.first_answer <= max(waits)[0] * MINUTE
 
 
-@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("locale", LOCALES)
 def test_the_lines_say_times_and_ratings_where_there_are_any(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     only_opened = ticket_times.lines(t, measured([times()]))

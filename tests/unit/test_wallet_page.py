@@ -12,7 +12,7 @@ import pytest
 
 import bot
 from bot.infra.http.elements import element, together
-from bot.infra.i18n import Html
+from bot.infra.i18n import LOCALES, Html
 from bot.orders.measured_payout_times import in_words
 from bot.orders.order import Order, Phase, new_page_token
 from bot.orders.pay_page import html
@@ -37,7 +37,6 @@ from tests.unit.every_screen import (
     at_each_moment,
 )
 
-LOCALES = ("en", "id")
 SECRET = "abcdefghijklmnopqrstuvwxyz_-0123"
 FILES = Files()
 STATES = {

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.zones import INDONESIAN, MOST_OFFERED, PRESUMED, find_zones, offered_zone, zone_of
+from bot.infra.i18n import LOCALES
 from bot.infra.i18n.cities import city, names_of_zones
 
 NAMES = names_of_zones()
@@ -99,7 +100,7 @@ def test_a_difference_in_hours_is_exactly_that(hours: int) -> None:
 
 def test_every_zone_that_may_be_found_exists_and_has_a_name_in_both_languages() -> None:
     assert [key for key in NAMES if offered_zone(key, NAMES) is None] == []
-    for locale in ("en", "id"):
+    for locale in LOCALES:
         assert {key for key in NAMES if not city(key, locale)} == {*INDONESIAN, "Asia/Pontianak"}
         assert not any("/" in city(key, locale) for key in NAMES)
 

@@ -28,7 +28,11 @@ def screen(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> 
         when=when(t, broadcast, now, zone),
     )
     texts = tuple(
-        _button(t, broadcast, f"broadcast.text_in.{locale}", "text", locale) for locale in languages_of(broadcast)
+        Button(
+            t.plain("broadcast.text_in", language=t.language(locale)),
+            data=data.for_broadcast(broadcast, "text", locale),
+        )
+        for locale in languages_of(broadcast)
     )
     parts = (_button(t, broadcast, "broadcast.picture", "picture"), _button(t, broadcast, "broadcast.to", "to"))
     preview = Button(t.plain("broadcast.preview"), data=data.for_broadcast(broadcast, "preview"), style="primary")
@@ -39,7 +43,7 @@ def screen(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> 
 def text(t: Translator, broadcast: Broadcast, locale: str) -> Screen:
     """Asks for the text in one language, and says which variables there are."""
     variables = "\n".join(f"<code>{{{name}}}</code> {t(f'broadcast.variable.{name}')}" for name in VARIABLES)
-    asked = t("broadcast.ask_text", language=t.plain(f"broadcast.language.{locale}"), variables=Html(variables))
+    asked = t("broadcast.ask_text", language=t.language(locale), variables=Html(variables))
     usual = ((_button(t, broadcast, "broadcast.usual_text", "usual", locale),),) if broadcast.texts.get(locale) else ()
     return Screen(asked, (*usual, _back(t, broadcast)))
 
@@ -57,9 +61,10 @@ def pictures(t: Translator, broadcast: Broadcast) -> Screen:
 def audiences(t: Translator, broadcast: Broadcast, readers: Mapping[str, int]) -> Screen:
     """Which language, and how lately seen; with how many they are."""
     chosen = broadcast.audience
+    everyone = _choice(t, broadcast, "broadcast.readers.all", "to:all", chosen.locale is None)
     languages = tuple(
-        _choice(t, broadcast, f"broadcast.readers.{name}", f"to:{name}", (chosen.locale or "all") == name)
-        for name in ("all", *LOCALES)
+        Button(_marked(t.language(locale), chosen.locale == locale), data=data.for_broadcast(broadcast, "to", locale))
+        for locale in LOCALES
     )
     any_time = _choice(t, broadcast, "broadcast.whenever", "days:0", chosen.active_days is None)
     days = tuple(
@@ -70,7 +75,7 @@ def audiences(t: Translator, broadcast: Broadcast, readers: Mapping[str, int]) -
         for count in DAYS
     )
     text = t("broadcast.ask_audience", audience=audience(t, chosen), size=size(t, readers))
-    return Screen(text, (languages, (any_time,), days, _back(t, broadcast)))
+    return Screen(text, ((everyone, *languages), (any_time,), days, _back(t, broadcast)))
 
 
 def moments(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> Screen:
@@ -110,7 +115,11 @@ def picture(t: Translator, broadcast: Broadcast) -> str:
 
 def audience(t: Translator, chosen: Audience) -> str:
     """To whom, in words."""
-    readers = t.plain(f"broadcast.to.{chosen.locale or 'all'}")
+    readers = (
+        t.plain("broadcast.to.all")
+        if chosen.locale is None
+        else t.plain("broadcast.to.readers_of", language=t.language(chosen.locale))
+    )
     return readers if chosen.active_days is None else f"{readers}, {t.n('broadcast.active', chosen.active_days)}"
 
 
@@ -125,14 +134,14 @@ def when(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> st
 
 def size(t: Translator, readers: Mapping[str, int]) -> str:
     """How many they are, and of which language: "12 people (English 4, Indonesian 8)"."""
-    each = ", ".join(f"{t.plain(f'broadcast.language.{name}')} {t.number(count)}" for name, count in readers.items())
+    each = ", ".join(f"{t.language(name)} {t.number(count)}" for name, count in readers.items())
     total = t.n("broadcast.people", sum(readers.values()))
     return Html(f"{total} ({each})") if len(readers) > 1 else total
 
 
 def _says(t: Translator, broadcast: Broadcast, locale: str) -> Html:
     own = broadcast.texts.get(locale)
-    return t("broadcast.says_own" if own else "broadcast.says_rate", language=t.plain(f"broadcast.language.{locale}"))
+    return t("broadcast.says_own" if own else "broadcast.says_rate", language=t.language(locale))
 
 
 def _back(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:

@@ -17,7 +17,7 @@ A_MINUTE = timedelta(minutes=1)
 
 def heading(t: Translator, locale: str, count: int) -> Screen:
     """Stands before the message that readers of one language get."""
-    return Screen(t.n("broadcast.preview_of", count, language=t.plain(f"broadcast.language.{locale}")), silent=True)
+    return Screen(t.n("broadcast.preview_of", count, language=t.language(locale)), silent=True)
 
 
 def screen(t: Translator, preview: Preview, now: datetime, zone: tzinfo) -> Screen:

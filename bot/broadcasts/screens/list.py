@@ -83,7 +83,7 @@ def _title(t: Translator, broadcast: Broadcast) -> str:
 
 
 def _facts(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> str:
-    languages = ", ".join(t.plain(f"broadcast.language.{locale}") for locale in languages_of(broadcast))
+    languages = ", ".join(t.language(locale) for locale in languages_of(broadcast))
     facts = [
         _when(t, broadcast, now, zone),
         t("broadcast.fact.to", audience=compose.audience(t, broadcast.audience)),

@@ -12,7 +12,8 @@ English. Errors::
     └── MissingArgument   a sentence needs an argument that wasn't given
 """
 
-from bot.infra.i18n.catalogues import LOCALES, Catalogue, find_locales, other_locale, read_catalogue
+from bot.core.locales import LOCALES, Locale, other_locales
+from bot.infra.i18n.catalogues import Catalogue, find_locales, read_catalogue
 from bot.infra.i18n.errors import MissingArgument, TranslationError, UnknownKey
 from bot.infra.i18n.formats import Formats, zone_name
 from bot.infra.i18n.html import Html, as_html
@@ -23,6 +24,7 @@ __all__ = [
     "Catalogue",
     "Formats",
     "Html",
+    "Locale",
     "MissingArgument",
     "TranslationError",
     "Translations",
@@ -31,7 +33,7 @@ __all__ = [
     "as_html",
     "choose",
     "find_locales",
-    "other_locale",
+    "other_locales",
     "read_catalogue",
     "zone_name",
 ]

@@ -11,13 +11,7 @@ from typing import Final
 
 from babel.messages.pofile import read_po
 
-LOCALES: Final = ("en", "id")
 DOMAIN: Final = "kirim"
-
-
-def other_locale(locale: str) -> str:
-    """Return the locale that a reader of `locale` can change to."""
-    return next(each for each in LOCALES if each != locale)
 
 
 @dataclass(frozen=True, slots=True)

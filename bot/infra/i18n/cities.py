@@ -6,7 +6,7 @@ from functools import cache
 from babel.core import Locale, get_global
 from babel.dates import get_timezone_location
 
-from bot.infra.i18n.catalogues import LOCALES
+from bot.core.locales import LOCALES
 from bot.infra.i18n.formats import INDONESIAN_ZONES
 
 NOWHERE = "Etc/"

@@ -4,9 +4,12 @@ from datetime import datetime, timedelta, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
+from babel.core import Locale
 from babel.dates import format_datetime
 from babel.numbers import format_compact_decimal, get_decimal_symbol, get_group_symbol
 from babel.units import format_unit
+
+from bot.core.locales import LOCALES
 
 WESTERN, CENTRAL, EASTERN = "WIB", "WITA", "WIT"
 INDONESIAN_ZONES: Final = {
@@ -18,11 +21,8 @@ INDONESIAN_ZONES: Final = {
 }
 """Babel names these zones in Indonesian only; Indonesians know them by these names in every language."""
 
-_CLOCK: Final = {"en": "HH:mm", "id": "HH.mm"}
-_SECONDS: Final = {"en": "%H:%M:%S", "id": "%H.%M.%S"}
 _DAY: Final = "d MMM"
 _DATE: Final = "d MMM y"
-_DATE_TIME: Final = {"en": "d MMM y, HH:mm", "id": "d MMM y HH.mm"}
 
 _UNITS: Final = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
 _LEAST_OF_A_UNIT: Final = 2
@@ -30,10 +30,11 @@ _LEAST_OF_A_UNIT: Final = 2
 
 
 class Formats:
-    """Formatting for one locale. Rupiah are written `Rp` in both languages, with the reader's separators."""
+    """Formatting for one locale. Rupiah are written `Rp` in every language, with the reader's separators."""
 
     def __init__(self, locale: str) -> None:
         self.locale = locale
+        self._written_as = LOCALES[locale]
         self._separators = str.maketrans({",": get_group_symbol(locale), ".": get_decimal_symbol(locale)})
 
     def number(self, value: int | Decimal) -> str:
@@ -46,7 +47,7 @@ class Formats:
 
     def sats(self, value: int) -> str:
         """Whole sats: `29.412 sats`, `29,412 sats`. Only English has a singular: `1 sat`."""
-        unit = "sat" if self.locale == "en" and abs(value) == 1 else "sats"
+        unit = self._written_as.one_sat if abs(value) == 1 else "sats"
         return f"{self._whole(value)} {unit}"
 
     def rate(self, btc_idr: Decimal) -> str:
@@ -68,22 +69,26 @@ class Formats:
             return "∞%"
         return _trimmed(round(exact, 2) or Decimal(0)).translate(self._separators) + "%"
 
+    def language(self, locale: str) -> str:
+        """Return the name of the language `locale` in this one: `Indonesian`, `Indonesia`."""
+        return str(Locale(self.locale).languages[locale])
+
     def clock(self, moment: datetime, zone: tzinfo) -> str:
         """The time of day in the person's `zone`, with its name: `10.05 WIB`. `moment` is aware."""
-        return self._moment(moment, zone, _CLOCK[self.locale])
+        return self._moment(moment, zone, self._written_as.clock)
 
     def hour(self, moment: datetime, zone: tzinfo) -> str:
         """The time of day in the person's `zone`, without its name: `10.05`. `moment` is aware."""
-        return format_datetime(_local(moment, zone), _CLOCK[self.locale], locale=self.locale)
+        return format_datetime(_local(moment, zone), self._written_as.clock, locale=self.locale)
 
     def seconds(self, moment: datetime, zone: tzinfo) -> str:
         """The time of day to the second in the reader's `zone`, without its name: `10.05.12`. `moment` is aware."""
-        return _local(moment, zone).strftime(_SECONDS[self.locale])
+        return format_datetime(_local(moment, zone), self._written_as.seconds, locale=self.locale)
 
     def time_of_day(self, minute: int) -> str:
         """A minute of somebody's day (0 to 1,439), wherever they live: `07.30`."""
         hour, minute = divmod(minute, 60)
-        return _CLOCK[self.locale].replace("HH", f"{hour:02}").replace("mm", f"{minute:02}")
+        return self._written_as.clock.replace("HH", f"{hour:02}").replace("mm", f"{minute:02}")
 
     def date(self, moment: datetime, zone: tzinfo, *, with_year: bool = True) -> str:
         """The day in the person's `zone`: `17 Agu 2026`, or `17 Agu` without its year. `moment` is aware."""
@@ -91,7 +96,7 @@ class Formats:
 
     def date_time(self, moment: datetime, zone: tzinfo) -> str:
         """Date and time in the person's `zone`, with its name: `17 Agu 2026 10.05 WIB`. `moment` is aware."""
-        return self._moment(moment, zone, _DATE_TIME[self.locale])
+        return self._moment(moment, zone, self._written_as.date_time)
 
     def duration(self, length: timedelta) -> str:
         """A length of time in its largest fitting unit, rounded down: `5 menit`, `90 minutes`; at least a minute."""

@@ -8,7 +8,8 @@ from typing import Final, Protocol, Self
 
 import structlog
 
-from bot.infra.i18n.catalogues import LOCALES, Catalogue, read_catalogue
+from bot.core.locales import LOCALES
+from bot.infra.i18n.catalogues import Catalogue, read_catalogue
 from bot.infra.i18n.errors import MissingArgument, TranslationError, UnknownKey
 from bot.infra.i18n.formats import Formats
 from bot.infra.i18n.html import Html, as_html
@@ -19,8 +20,7 @@ FALLBACK: Final = "en"
 PLACEHOLDER: Final = re.compile(r"\{(?P<name>[a-z_]+)(?::(?P<style>[a-z]+))?\}")
 """`{name}`, or `{name:style}`, where the style says what an integer is: `rupiah`, `sats` or `percent`."""
 
-_SAME_LANGUAGE: Final = {"in": "id"}
-"""Telegram passes on what the phone says, and old Java systems still say "in" for Indonesian."""
+_CODES: Final = {code: name for name, locale in LOCALES.items() for code in (name, *locale.other_codes)}
 
 
 class Said(Protocol):
@@ -138,7 +138,6 @@ def choose(chosen: str | None, telegram_language_code: str | None, default: str)
     """
     for wish in (chosen, telegram_language_code):
         language = re.split(r"[-_]", (wish or "").lower())[0]
-        language = _SAME_LANGUAGE.get(language, language)
-        if language in LOCALES:
-            return language
+        if language in _CODES:
+            return _CODES[language]
     return default

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.infra.http.elements import element as el
 from bot.infra.http.elements import together
-from bot.infra.i18n import Html, Translator, other_locale
+from bot.infra.i18n import LOCALES, Html, Translator, other_locales
 from bot.orders.measured_payout_times import in_words
 from bot.orders.order import Order
 from bot.orders.pay_page.files import Files
@@ -202,11 +202,13 @@ def _document(t: Translator, site: Site, main: Html, *, refresh: int | None, scr
 
 
 def _top(t: Translator, site: Site) -> Html:
-    other = other_locale(t.locale)
     return el(
         "header",
         el("span", el("img", src=site.files.link("icon.svg"), alt="", width=28, height=28), "Kirim", class_="brand"),
-        el("a", t.plain("page.other_language"), href=f"?{PARAMETER}={other}", lang=other, hreflang=other),
+        *(
+            el("a", LOCALES[other].name, href=f"?{PARAMETER}={other}", lang=other, hreflang=other)
+            for other in other_locales(t.locale)
+        ),
         class_="top",
     )
 

@@ -36,7 +36,7 @@ def one(t: Translator, answer: SavedReply) -> Screen:
     """What it says, as it is kept."""
     texts = [with_quote(_language(t, locale), _shown(t, answer.texts.get(locale))) for locale in LOCALES]
     change = tuple(
-        _button(t.plain("answers.change", language=t.plain(f"answers.{locale}")), "text", f"{answer.name}:{locale}")
+        _button(t.plain("answers.change", language=t.language(locale)), "text", f"{answer.name}:{locale}")
         for locale in LOCALES
     )
     delete = _button(t.plain("answers.delete"), "ask", answer.name)
@@ -57,7 +57,7 @@ def name(t: Translator) -> Screen:
 
 def text(t: Translator, called: str, locale: str) -> Screen:
     """What it is to say, in one language."""
-    asked = t(f"answers.ask_{locale}", name=called, variables=templates.as_written(VARIABLES))
+    asked = t("answers.ask_text", name=called, language=t.language(locale), variables=templates.as_written(VARIABLES))
     return Screen(asked, ((_button(t.plain("answers.back"), "show", called),),))
 
 
@@ -66,12 +66,12 @@ def choosing(t: Translator, ticket: Ticket, answers: Sequence[SavedReply], local
     usable = [each for each in answers if locale in each.texts]
     key = "answers.choose" if usable else "answers.choose_none"
     buttons = [_button(each.name, "pick", f"{ticket.reference}:{each.name}") for each in usable]
-    return Screen(t(key, ticket=ticket.reference, language=t(f"answers.{locale}")), _grid(buttons))
+    return Screen(t(key, ticket=ticket.reference, language=t.language(locale)), _grid(buttons))
 
 
 def preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str) -> Screen:
     """What its person would read, and the word to send it."""
-    said = t("answers.preview", ticket=ticket.reference, name=called, language=t(f"answers.{locale}"))
+    said = t("answers.preview", ticket=ticket.reference, name=called, language=t.language(locale))
     send = Button(
         t.plain("answers.send"),
         data=data.for_saved_answer("send", f"{ticket.reference}:{called}:{stamp(filled)}"),
@@ -98,7 +98,7 @@ def values(t: Translator, ticket: Ticket, order: Order | None) -> Mapping[str, H
 
 
 def _language(t: Translator, locale: str) -> str:
-    return t("answers.language", language=t(f"answers.{locale}"))
+    return t("answers.language", language=t.language(locale))
 
 
 def _shown(t: Translator, template: str | None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.checkout.draft import DraftStatus
-from bot.infra.i18n import Html, Translator
+from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.i18n.html import as_html
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import LOOKED_FOR, Order, Phase
@@ -53,7 +53,7 @@ def summary(t: Translator, held: UserData, zone: tzinfo) -> Screen:
     profile = t(
         "privacy.profile",
         since=t.date(person.created_at, zone),
-        language=t.plain("privacy.language"),
+        language=LOCALES[t.locale].name,
         zone=person.zone.key,
         phrase=t.plain("privacy.phrase_set" if person.phrase else "privacy.phrase_unset"),
     )

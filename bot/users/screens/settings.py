@@ -5,7 +5,7 @@ from datetime import datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from bot.core.zones import INDONESIAN, PRESUMED, zone_of
-from bot.infra.i18n import Html, Translator, other_locale
+from bot.infra.i18n import LOCALES, Html, Translator, other_locales
 from bot.infra.i18n.cities import city
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.preferences import CHOOSABLE, Topic, Way, chosen, next_way
@@ -20,7 +20,10 @@ SIGNS = {Way.SOUND: "🔔", Way.SILENT: "🔕", Way.CARD: "📄"}
 def screen(t: Translator, person: Person, now: datetime) -> Screen:
     """All of it at a glance."""
     text = t("settings.text", time=_time(t, person.zone, now), notices=_summary(t, person))
-    other = Button(t.plain("language.other"), data=f"s:lang:{other_locale(t.locale)}")
+    others = tuple(
+        Button(t.plain("language.other", name=LOCALES[code].name), data=f"s:lang:{code}")
+        for code in other_locales(t.locale)
+    )
     zones, notices_button = (
         Button(t.plain("settings.zone"), data=ZONES),
         Button(t.plain("settings.notices"), data=NOTICES),
@@ -28,7 +31,7 @@ def screen(t: Translator, person: Person, now: datetime) -> Screen:
     return Screen(
         text,
         (
-            (other,),
+            others,
             (zones, notices_button),
             (
                 Button(t.plain("settings.phrase"), data=phrase.SHOW),
@@ -43,10 +46,10 @@ def screen(t: Translator, person: Person, now: datetime) -> Screen:
 
 
 def language(t: Translator) -> Screen:
-    """Both languages, each in its own words."""
+    """All languages, each in its own words."""
     return Screen(
         t("language.ask"),
-        ((Button("English", data="lang:en"), Button("Bahasa Indonesia", data="lang:id")),),
+        (tuple(Button(locale.name, data=f"lang:{code}") for code, locale in LOCALES.items()),),
     )
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from bot.broadcasts.model import Broadcast
 from bot.checkout.draft import OrderDraft
+from bot.core.locales import LOCALES
 from bot.rates.history import Period
 
 DRAFT_PATTERN = re.compile(r"^d:([0-9a-f]{4,20}):(\d{1,9}):([a-z]{1,12})(?::(.{0,40}))?$")
@@ -24,7 +25,7 @@ OVER = "over"
 RECIPIENT_PATTERN = re.compile(r"^r:([0-9a-f]{4,32}):([a-z]{1,12})$")
 RECIPIENTS_PATTERN = re.compile(r"^r:list(?::(\d{1,4}))?$")
 HISTORY_PATTERN = re.compile(r"^h:([0-9A-Z]{0,16})$")
-LANGUAGE_PATTERN = re.compile(r"^lang:(en|id)$")
+LANGUAGE_PATTERN = re.compile(rf"^lang:({'|'.join(LOCALES)})$")
 SETTINGS_PATTERN = re.compile(r"^s:([a-z]{1,12})(?::([A-Za-z0-9_+/:-]{1,48}))?$")
 RATE_PATTERN = re.compile(r"^q:(day|week|month)$")
 FIGURES_PATTERN = re.compile(r"^st:(show|export|csv)(?::([a-z_]{1,12}))?$")

@@ -35,7 +35,7 @@ def several(t: Translator, ids: Sequence[int]) -> Screen:
 def _heading(t: Translator, about: About, default_locale: str) -> Html:
     person = about.person
     locale = choose(person.locale, person.language_code, default_locale) if person else default_locale
-    return t("case.person", id=str(about.person_id), language=t(f"broadcast.language.{locale}"))
+    return t("case.person", id=str(about.person_id), language=t.language(locale))
 
 
 def _standing(t: Translator, person: Person | None, now: datetime, zone: tzinfo) -> Iterator[Html]:

@@ -70,11 +70,11 @@ def ticket_line(t: Translator, ticket: Ticket) -> Html:
     return t("case.ticket", reference=ticket.reference, status=said)
 
 
-def language_of(t: Translator, case: Case, default_locale: str) -> Html:
+def language_of(t: Translator, case: Case, default_locale: str) -> str:
     """The language that the person reads, named in the reader's."""
     person = case.person
     locale = choose(person.locale, person.language_code, default_locale) if person else default_locale
-    return t(f"broadcast.language.{locale}")
+    return t.language(locale)
 
 
 def _of_order(t: Translator, order: Order, now: datetime) -> Iterator[str]:
