@@ -1,1 +1,1 @@
-"""A sandbox: the other side of the wire, for a machine without any account. It shares only the invoices."""
+"""The sandbox: the settlement service and Telegram for development without any account. It shares only the invoices."""

@@ -1,4 +1,7 @@
-"""The operator's commands on API keys (settlement API, 5.8), working on the state file while the server may run."""
+"""The operator's commands for API keys (settlement API, 5.8).
+
+They change the state file, even while the server runs.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def issue_key(state_path: Path, tenant: str) -> str:
-    """A new API key of a tenant, secret and all; it is never shown again.
+    """Return a new API key of a tenant with its secret. The secret is never shown again.
 
     Raises:
-        ControlRefusal: the tenant's name is no short lower-case word.
+        ControlRefusal: the tenant's name isn't a short lower-case word.
     """
     with _keys(state_path) as keys:
         return keys.issue(tenant).api_key
 
 
 def rotate_key(state_path: Path, key_id: str) -> str:
-    """The new API key that takes the place of `key_id` (with or without `pk_live_`), which is worthless at once.
+    """Revoke `key_id` (with or without `pk_live_`) at once and return the API key that replaces it.
 
     Raises:
         ControlRefusal: there is no such key.
@@ -35,7 +38,7 @@ def rotate_key(state_path: Path, key_id: str) -> str:
 
 
 def revoke_key(state_path: Path, key_id: str) -> None:
-    """Make a key worthless at once.
+    """Revoke a key at once.
 
     Raises:
         ControlRefusal: there is no such key.
@@ -45,7 +48,7 @@ def revoke_key(state_path: Path, key_id: str) -> None:
 
 
 def list_keys(state_path: Path) -> list[dict[str, object]]:
-    """Every key without its secret: `keyId`, `tenant`, `createdAt`, `revokedAt`."""
+    """Return every key without its secret: `keyId`, `tenant`, `createdAt`, `revokedAt`."""
     with _keys(state_path) as keys:
         return keys.shown()
 

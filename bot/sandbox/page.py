@@ -1,7 +1,7 @@
-"""The chat page: what a newcomer opens to see the bot at work without any account.
+"""The chat page: shows the bot at work without any account.
 
-It serves one page and its files, and hands what the page's wallet and service panel ask on to the
-settlement sandbox's control endpoints, so that the browser needs one address only.
+It serves the page and its files. It also forwards requests of the page's wallet and service panel to the settlement
+sandbox's control endpoints, so that the browser needs only one address.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 STATIC: Final = Path(__file__).parent / "static"
 
-# Messages hold text from outside; were any of it ever taken for markup, the browser would refuse to run it.
+# Messages hold foreign text. If any of it were taken for markup, the browser would refuse to run it.
 _POLICY: Final = (
     "default-src 'none'",
     "script-src 'self'",
@@ -46,16 +46,16 @@ HEADERS: Final = {
 }
 PROXY_TIMEOUT_SECONDS: Final = 15.0
 PROXIED_METHODS: Final = ["GET", "POST", "DELETE"]
-# The settlement sandbox speaks plain HTTP on loopback; a bare context spares each call loading certificates.
+# The settlement sandbox speaks plain HTTP on loopback. An empty context saves loading certificates on each call.
 _NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def routes(settlement_base_url: str, *, transport: httpx.AsyncBaseTransport | None = None) -> list[BaseRoute]:
-    """The page at ``/``, its files under ``/static`` and the control endpoints under ``/service``.
+    """Return the routes of the page (``/``), its files (``/static``) and the control endpoints (``/service``).
 
     Args:
         settlement_base_url: where the settlement sandbox listens, without a trailing path.
-        transport: how to reach it; the network unless a test hands in an application.
+        transport: how to reach it: the network, or an application in tests.
     """
     service = _ServiceProxy(settlement_base_url.rstrip("/"), transport)
     return [
@@ -70,7 +70,7 @@ async def _page(_request: Request) -> Response:
 
 
 class _Static(StaticFiles):
-    """Static files with the page's headers: a module must not be laxer than the page that loads it."""
+    """Static files with the page's headers, so that modules have the same policy as the page."""
 
     def file_response(
         self,
@@ -79,21 +79,21 @@ class _Static(StaticFiles):
         scope: Scope,
         status_code: int = 200,
     ) -> Response:
-        """The file, or 304, with the page's headers."""
+        """Return the file, or 304, with the page's headers."""
         response = super().file_response(full_path, stat_result, scope, status_code)
         response.headers.update(HEADERS)
         return response
 
 
 class _ServiceProxy:
-    """Hands a request on to ``{settlement}/control/…`` and its answer back, untouched."""
+    """Forward a request to ``{settlement}/control/…`` and return its answer unchanged."""
 
     def __init__(self, base_url: str, transport: httpx.AsyncBaseTransport | None) -> None:
         self._base_url = base_url
         self._transport = transport
 
     async def forward(self, request: Request) -> Response:
-        """Answer as the service does; 502 ``{error}`` where it is out of reach, 404 outside ``/control``."""
+        """Answer as the service does. 502 ``{error}`` if it can't be reached, 404 outside ``/control``."""
         path = request.path_params["path"]
         if _leaves_control(path):
             return JSONResponse({"error": "no such control"}, status_code=404)
@@ -109,7 +109,7 @@ class _ServiceProxy:
         )
 
     async def _ask(self, request: Request, path: str) -> httpx.Response:
-        # Without trust_env a proxy set for the outer world would be asked for a loopback address.
+        # With trust_env, a configured proxy would be asked for a loopback address.
         async with httpx.AsyncClient(
             transport=self._transport,
             verify=_NO_CERTIFICATES,
@@ -126,7 +126,7 @@ class _ServiceProxy:
 
 
 def _leaves_control(path: str) -> bool:
-    # The service's own /v1 needs a key; the proxy must not become a way around it.
+    # The service's own /v1 needs a key. The proxy must not be a way around it.
     return any(part in {"", ".", ".."} for part in path.split("/"))
 
 

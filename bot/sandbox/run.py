@@ -1,7 +1,7 @@
-"""The whole sandbox in one command: the settlement service, Telegram with the chat page, and the bot beside them.
+"""The whole sandbox in one command: the settlement service, Telegram with the chat page, and the bot.
 
-Both servers speak real HTTP on loopback. The bot is an unmodified `python -m bot run` in a process of its own, told
-by its environment where to find them; if it dies, it is started again, as any service manager would do.
+Both servers speak real HTTP on loopback. The bot is an unmodified `python -m bot run` in a process of its own. Its
+environment tells it where the servers are. If it exits, it is restarted, as by any service manager.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ OPERATORS, SUPPORTERS = "2001", "3001"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxOptions:
-    """How the sandbox is started. Port 0 takes any that is free; without a `wallet_port` the bot has no pages."""
+    """Options of the sandbox. Port 0 is any free port. Without a `wallet_port` the bot has no wallet pages."""
 
     state: Path = Path("data/sandbox")
     profile: str = "documented"
@@ -62,9 +62,9 @@ async def run(options: SandboxOptions, stop: asyncio.Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the servers listen; `wallet` is where the bot is to serve its wallet pages.
+    """Where the servers listen. `wallet` is the address for the bot's wallet pages.
 
-    `page_app` and `service_app` answer there: whoever lives in the same process may ask them without a connection.
+    `page_app` and `service_app` answer there. Code in the same process can call them without a connection.
     """
 
     page: str
@@ -76,7 +76,7 @@ class Addresses:
 
 @asynccontextmanager
 async def servers(options: SandboxOptions) -> AsyncIterator[Addresses]:
-    """Both servers, started; they keep their state in `options.state`."""
+    """Start both servers. They keep their state in `options.state`."""
     service_app = settlement.create_app(
         settlement.SettlementSandboxSettings(state_path=options.state / "settlement.db", profile=options.profile)
     )
@@ -90,7 +90,7 @@ async def servers(options: SandboxOptions) -> AsyncIterator[Addresses]:
 
 
 def _wallet_address(options: SandboxOptions) -> str | None:
-    """The address of the bot's pages, whose port is free now; ends the sandbox with a word about it if it isn't."""
+    """Return the address of the wallet pages. Exit with a message if its port is taken."""
     if options.wallet_port is None:
         return None
     with socket.socket() as probe:
@@ -105,7 +105,7 @@ def _wallet_address(options: SandboxOptions) -> str | None:
 
 
 def bot_environment(state: Path, addresses: Addresses) -> dict[str, str]:
-    """The settings of a bot that lives in this sandbox: none of them opens anything elsewhere."""
+    """Return the settings of a bot in this sandbox. None of them gives access to anything else."""
     wallet = addresses.wallet
     return {
         "TELEGRAM_BOT_TOKEN": SANDBOX_TOKEN,
@@ -123,7 +123,7 @@ def bot_environment(state: Path, addresses: Addresses) -> dict[str, str]:
 
 
 def _encryption_key(state: Path) -> str:
-    """The bot's own key in this sandbox, made once."""
+    """Return the bot's encryption key in this sandbox, created on first use."""
     file = state / KEY_FILE
     if not file.exists():
         made = file.with_suffix(".new")
@@ -134,7 +134,7 @@ def _encryption_key(state: Path) -> str:
 
 
 def announce(options: SandboxOptions, addresses: Addresses, environment: Mapping[str, str]) -> None:
-    """Print the one address to open; with `--without-bot`, also what a bot of one's own needs."""
+    """Print the address to open. With `--without-bot`, also print the settings for your own bot."""
     out = sys.stdout
     out.write(f"\n  Kirim's sandbox is ready ({options.profile} profile). Open this in a browser:\n\n")
     out.write(f"      {addresses.page}\n\n")
@@ -148,7 +148,7 @@ def announce(options: SandboxOptions, addresses: Addresses, environment: Mapping
 
 
 def forget(state: Path) -> None:
-    """Remove what an earlier sandbox has kept in `state`, and nothing else there."""
+    """Remove what an earlier sandbox has saved in `state`, and nothing else."""
     for name in ("settlement.db", "telegram.db", "kirim.db", KEY_FILE):
         for leftover in state.glob(f"{name}*"):
             if leftover.is_dir():
@@ -176,10 +176,10 @@ async def _serving(config: uvicorn.Config) -> AsyncIterator[str]:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, leaving the signals to the sandbox, which has two servers and a bot to end."""
+    """uvicorn without its signal handlers: the sandbox stops two servers and a bot itself."""
 
     def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
-        """Take no signal."""
+        """Leave signals to the sandbox."""
         return nullcontext()
 
 

@@ -1,8 +1,7 @@
-"""The sandbox's settlement service: the whole of the settlement API as a server that integrators can test against.
+"""The sandbox's settlement service: the whole settlement API as a server for integration tests.
 
-`create_app` puts the parts of `bot.sandbox.service` together; `server_config` says how to serve them so that dropped
-connections are really dropped. `/v1` is what the document describes, `/control` is the sandbox's own and exists
-nowhere else.
+`create_app` puts the parts of `bot.sandbox.service` together. `server_config` configures the server so that dropped
+connections really are dropped. `/v1` is what the document describes. `/control` exists only in the sandbox.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["SANDBOX_API_KEY", "SANDBOX_TENANT", "SettlementSandboxSettings", "create_app", "server_config"]
 
 SANDBOX_TENANT: Final = "kirim"
-# Opens nothing but a sandbox on the same machine, and so is no secret.
+# It opens only a sandbox on the same machine, so it isn't a secret.
 SANDBOX_API_KEY: Final = "pk_live_sandbox.not-a-secret-0123456789abcdef"
 _TICK_SECONDS: Final = 0.1
 
@@ -48,18 +47,19 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettlementSandboxSettings:
-    """How a sandbox service begins.
+    """Settings of a sandbox service.
 
     Attributes:
-        state_path: the SQLite file that keeps orders, keys, the node's key and the price; None keeps all in memory.
+        state_path: the SQLite file that keeps orders, keys, the node's key and the price; None keeps everything in
+            memory.
         profile: "documented" or "live".
         api_keys: tenant to API key, valid from the start unless revoked since.
         network: the BOLT11 prefix of invoices.
-        seed: of the price's walk.
-        speed_seconds: between two states of a paid order; None means by hand.
+        seed: of the random prices.
+        speed_seconds: between two states of a paid order; None means manually.
         invoice_expiry_seconds: 1 or more.
         clock: true time, aware UTC.
-        sleep: how delays are waited for.
+        sleep: waits for delays.
     """
 
     state_path: Path | None = None
@@ -74,7 +74,7 @@ class SettlementSandboxSettings:
 
 
 def create_app(settings: SettlementSandboxSettings) -> Starlette:
-    """The service as an ASGI app; `app.state.service` is the service itself, for tests that drive its clock.
+    """Return the service as an ASGI app. `app.state.service` is the service itself, for tests that change its clock.
 
     Raises:
         ControlRefusal: there is no such profile or network.
@@ -126,7 +126,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 async def _move_orders(service: Service) -> None:
-    """Keep the state file as far as time is; requests do not depend on it, as each of them ticks too."""
+    """Keep the state file up to date. Requests don't depend on it, because each of them ticks, too."""
     while True:
         try:
             lifecycle.tick(service)

@@ -1,8 +1,8 @@
-"""A Telegram of one's own: a Bot API server on loopback that a bot can't tell from the real one.
+"""A local Telegram: a Bot API server on loopback that a bot can't tell from the real one.
 
 `create_app` gives a Starlette application: `/bot{token}/{method}` and `/file/bot{token}/{path}` for the bot, and
-`/sandbox/…` for the people of the sandbox (the chat page, or a test that plays a person). What is inside is told
-in `bot.sandbox.bot_api`; `app.state.box` is all of it, for tests that report what happened. Start it with
+`/sandbox/…` for the sandbox's users (the chat page, or a test that plays a user). `bot.sandbox.bot_api` describes the
+parts. `app.state.box` holds all of it, for tests that report what happened. Start it with
 `bot.sandbox.wire.server_config`, which can drop connections.
 """
 
@@ -39,7 +39,7 @@ __all__ = ["SANDBOX_TOKEN", "SUPPORT_GROUP_ID", "Limits", "TelegramSandboxSettin
 
 
 def create_app(settings: TelegramSandboxSettings, extra_routes: Sequence[BaseRoute] = ()) -> Starlette:
-    """The server; `extra_routes` (the chat page) are served beside it, at the same address."""
+    """Return the server. `extra_routes` (the chat page) are served at the same address."""
     box = _open(settings)
 
     async def file(request: Request) -> Response:

@@ -1,8 +1,8 @@
-"""What a sandbox server needs of the connection itself, and ASGI does not offer.
+"""Access to the connection itself, which ASGI doesn't offer.
 
-A client must survive a server that closes the connection without a word, so the sandboxes have to be able
-to do it. ASGI knows no such thing: a server answers for an application that stays silent. `DroppableProtocol`
-therefore hands each request its transport, and `drop_connection` closes it.
+A client must survive a server that closes the connection without an answer, so the sandboxes have to be able to do
+that. ASGI can't: if an application sends nothing, the server answers for it. `DroppableProtocol` gives each request its
+transport, and `drop_connection` closes it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GRACE_SECONDS = 0.25
 
 
 class DroppableProtocol(H11Protocol):
-    """HTTP/1.1 whose requests carry their transport, and whose waiting requests end when the server does."""
+    """HTTP/1.1 that adds the transport to each request, and ends waiting requests when the server stops."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401  handed on unread
         super().__init__(*args, **kwargs)
@@ -41,8 +41,8 @@ class DroppableProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Send small answers at once.
 
-        An answer goes out in two pieces, and asyncio switches Nagle's algorithm off only for sockets that name
-        their protocol, which those of `uvicorn.Config.bind_socket` don't: each call would take 40 ms.
+        An answer is sent in two pieces. asyncio turns Nagle's algorithm off only for sockets that name their protocol,
+        which those of `uvicorn.Config.bind_socket` don't. Each call would take 40 ms.
         """
         connected = transport.get_extra_info("socket")
         if connected is not None:
@@ -50,16 +50,16 @@ class DroppableProtocol(H11Protocol):
         super().connection_made(transport)
 
     def shutdown(self) -> None:
-        """End, and after a moment cut off what still waits: a long poll would hold the server open."""
+        """Stop, and close waiting connections after a moment. Otherwise a long poll would keep the server open."""
         super().shutdown()
         self.loop.call_later(GRACE_SECONDS, self.transport.abort)
 
 
 async def drop_connection(scope: Scope) -> None:
-    """Close the connection of this request without an answer; whatever is sent afterwards goes nowhere.
+    """Close the connection of this request without an answer. Anything sent afterwards is lost.
 
     Raises:
-        RuntimeError: the server was not configured by `server_config`.
+        RuntimeError: the server wasn't configured by `server_config`.
     """
     transport = scope.get("extensions", {}).get(TRANSPORT)
     if transport is None:
@@ -70,7 +70,7 @@ async def drop_connection(scope: Scope) -> None:
 
 
 class DroppedResponse(Response):
-    """Stands where an answer would: the connection is closed instead."""
+    """A response that closes the connection instead."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  ASGI's shape
         """Close the connection."""
@@ -78,7 +78,7 @@ class DroppedResponse(Response):
 
 
 def server_config(app: ASGIApp, host: str, port: int) -> uvicorn.Config:
-    """Configure uvicorn for a sandbox: quiet, quick to stop, able to drop connections. Port 0: a free one."""
+    """Configure uvicorn for a sandbox: quiet, quick to stop, able to drop connections. Port 0 is any free port."""
     return uvicorn.Config(
         app,
         host=host,

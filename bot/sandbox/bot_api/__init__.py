@@ -1,7 +1,7 @@
-"""The sandbox's Bot API server, in parts; `bot.sandbox.telegram` puts them together.
+"""The parts of the sandbox's Bot API server. `bot.sandbox.telegram` puts them together.
 
-How an answer comes about: `endpoint` reads a call (`forms`, `params`), lets `faults` and `limits` have their
-say and runs one of the `methods_*`. These work on the `world` (people, chats, messages, files) through
-`posting`, which also tells the people (`events`) and the bot (`updates`, `webhook`). `journal` keeps it all
-between starts. `people_api` is the other side: what a human does and sees.
+`endpoint` reads a call (`forms`, `params`), applies `faults` and `limits` and runs a method of `methods`. Methods
+change the `world` (users, chats, messages, files) through `posting`, which also notifies the users (`events`) and the
+bot (`updates`, `webhook`). `journal` saves the state between starts. `people_api` is the other side: what a user does
+and sees.
 """

@@ -1,4 +1,4 @@
-"""The server's parts in one place, for methods and the person API to work with."""
+"""The server's parts in one object, for methods and the person API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEPT_CALLS = 5_000
 
 @dataclass
 class Sandbox:
-    """One running server. `waiting`: those who have pressed a button and wait for its answer, by query id."""
+    """One running server. `waiting`: the users who pressed a button and wait for its answer, by query id."""
 
     world: World
     events: EventLog
@@ -34,12 +34,12 @@ class Sandbox:
     webhook_changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def tell(self, kind: str, **details: object) -> None:
-        """Tell the people's side."""
+        """Add an event to the users' stream."""
         self.world.state.last_event = self.events.add(kind, **details)
         self.world.keep_state()
 
     def log_call(self, method: str, chat_id: str, error_code: int | None) -> None:
-        """Remember that the bot has called."""
+        """Log a call of the bot."""
         self.call_count += 1
         self.calls.append(
             {

@@ -1,7 +1,7 @@
-"""Keeps the sandbox's state between starts, without making anybody wait for the disk.
+"""Storage of the sandbox's state between starts. Callers never wait for the disk.
 
-The model lives in memory. What changed is noted by kind and key and written in batches, off the event loop; each
-record is serialised when the batch is made, so a message edited ten times in between is written once.
+The model is in memory. Changes are noted by kind and key and written in batches, off the event loop. A record is
+serialised when its batch is written, so a message edited ten times in between is written once.
 """
 
 from __future__ import annotations
@@ -28,70 +28,70 @@ CREATE TABLE IF NOT EXISTS blobs (key TEXT PRIMARY KEY, content BLOB NOT NULL);
 
 
 class Journal(Protocol):
-    """Where records go."""
+    """Where records are saved."""
 
     def put(self, kind: str, key: str, record: object) -> None:
-        """Note that a record has changed; it is read later, when it is written."""
+        """Note that a record has changed. It is read when it is written."""
 
     def forget(self, kind: str, key: str) -> None:
-        """Note that a record is gone."""
+        """Note that a record was deleted."""
 
     def put_blob(self, key: str, content: bytes) -> None:
-        """Keep bytes."""
+        """Save bytes."""
 
     def blob(self, key: str) -> bytes | None:
-        """Bytes kept under a key."""
+        """Return the bytes saved under a key."""
 
     def records(self) -> Iterator[tuple[str, str, Any]]:
-        """All records as (kind, key, JSON)."""
+        """Return all records as (kind, key, JSON)."""
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete everything."""
 
     async def flush(self) -> None:
-        """Write what is noted."""
+        """Write the noted changes."""
 
     def close(self) -> None:
-        """Write what is noted, and end."""
+        """Write the noted changes and close."""
 
 
 class MemoryJournal:
-    """Keeps only bytes, and only until the end."""
+    """Keep only bytes, and only in memory."""
 
     def __init__(self) -> None:
         self._blobs: dict[str, bytes] = {}
 
     def put(self, kind: str, key: str, record: object) -> None:
-        """Nothing to do: the model is in memory anyway."""
+        """Do nothing: the model is in memory anyway."""
 
     def forget(self, kind: str, key: str) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def put_blob(self, key: str, content: bytes) -> None:
-        """Keep bytes."""
+        """Save bytes."""
         self._blobs[key] = content
 
     def blob(self, key: str) -> bytes | None:
-        """Bytes kept under a key."""
+        """Return the bytes saved under a key."""
         return self._blobs.get(key)
 
     def records(self) -> Iterator[tuple[str, str, Any]]:
-        """Nothing was kept."""
+        """Return no records."""
         return iter(())
 
     def clear(self) -> None:
-        """Forget the bytes."""
+        """Delete the bytes."""
         self._blobs.clear()
 
     async def flush(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
 
 class _Batch:
-    """What one transaction writes, serialised. A batch from before a `clear` is of another life: not written."""
+    """The serialised content of one transaction. A batch from before a `clear` isn't written."""
 
     def __init__(self, noted: dict[tuple[str, str], object], blobs: dict[str, bytes], life: int) -> None:
         self.changed = [
@@ -105,7 +105,7 @@ class _Batch:
 
 
 class SqliteJournal:
-    """Keeps records and bytes in a SQLite file, which it creates."""
+    """Save records and bytes in a SQLite file, which it creates."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -123,15 +123,15 @@ class SqliteJournal:
         self._changed[kind, key] = record
 
     def forget(self, kind: str, key: str) -> None:
-        """Note that a record is gone."""
+        """Note that a record was deleted."""
         self._changed[kind, key] = None
 
     def put_blob(self, key: str, content: bytes) -> None:
-        """Keep bytes; they are readable at once."""
+        """Save bytes. They can be read at once."""
         self._blobs[key] = content
 
     def blob(self, key: str) -> bytes | None:
-        """Bytes kept under a key."""
+        """Return the bytes saved under a key."""
         if key in self._blobs:
             return self._blobs[key]
         with self._lock:
@@ -139,13 +139,13 @@ class SqliteJournal:
         return None if row is None else bytes(row[0])
 
     def records(self) -> Iterator[tuple[str, str, Any]]:
-        """All records, in the order they were first written."""
+        """Return all records, in the order in which they were first written."""
         with self._lock:
             rows = self._database.execute("SELECT kind, key, body FROM records ORDER BY rowid").fetchall()
         return ((kind, key, json.loads(body)) for kind, key, body in rows)
 
     def clear(self) -> None:
-        """Forget everything, on disk as well."""
+        """Delete everything, on disk as well."""
         self._changed.clear()
         self._blobs.clear()
         self._life += 1
@@ -154,7 +154,7 @@ class SqliteJournal:
             self._database.execute("DELETE FROM blobs")
 
     async def flush(self) -> None:
-        """Write what is noted, in one transaction, on another thread."""
+        """Write the noted changes in one transaction, on another thread."""
         if not self._changed and not self._blobs:
             return
         noted, self._changed = self._changed, {}
@@ -167,7 +167,7 @@ class SqliteJournal:
         self._release(batch.blobs)
 
     def close(self) -> None:
-        """Write what is noted, and close the file."""
+        """Write the noted changes and close the file."""
         self._write(_Batch(self._changed, self._blobs, self._life))
         self._database.close()
 
@@ -190,12 +190,12 @@ class SqliteJournal:
 
 
 def open_journal(path: Path | None) -> Journal:
-    """The journal at a path, or one that forgets, if there is no path."""
+    """Return the journal of a path, or one in memory if there is no path."""
     return MemoryJournal() if path is None else SqliteJournal(path)
 
 
 async def keep_flushing(journal: Journal) -> None:
-    """Flush for ever, a few times a second; what can't be written now is tried again."""
+    """Flush forever, a few times per second. A failed write is retried."""
     while True:
         await asyncio.sleep(FLUSH_SECONDS)
         try:

@@ -1,7 +1,7 @@
-"""What the sandbox's Telegram consists of: people, chats, topics, messages, files and presses.
+"""The data of the sandbox's Telegram: users, chats, topics, messages, files and button presses.
 
-Each class is plain data that survives a restart as JSON; the Bot API's own objects (`Message`, `Update`) are
-kept as the JSON they are sent as, because that is the contract.
+Each class is plain data that is saved as JSON. The Bot API's own objects (`Message`, `Update`) are kept as the JSON in
+which they are sent, because that is the contract.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ MEMBERS = frozenset({"creator", "administrator", "member"})
 
 @dataclass
 class Person:
-    """A human of the sandbox. `id` is also the id of their private chat with the bot.
+    """A user of the sandbox. `id` is also the id of the private chat with the bot.
 
-    `hides_forwards`: what others forward of them names them only, and leads to nobody.
+    `hides_forwards`: forwarded messages show the user's name without a link.
     """
 
     id: int
@@ -32,7 +32,7 @@ class Person:
     hides_forwards: bool = False
 
     def as_user(self) -> JsonObject:
-        """The person as a Bot API `User`."""
+        """Return the user as a Bot API `User`."""
         user: JsonObject = {"id": self.id, "is_bot": False, "first_name": self.first_name}
         if self.last_name:
             user["last_name"] = self.last_name
@@ -45,7 +45,7 @@ class Person:
 
 @dataclass
 class Topic:
-    """A topic of a forum; `id` is its `message_thread_id`."""
+    """A topic of a forum. `id` is its `message_thread_id`."""
 
     id: int
     name: str
@@ -74,15 +74,15 @@ class Chat:
 
     @property
     def members(self) -> list[int]:
-        """Ids of those who are in the chat, the bot included."""
+        """Return the ids of the members, the bot included."""
         return [user_id for user_id, status in self.statuses.items() if status in MEMBERS]
 
 
 @dataclass
 class StoredMessage:
-    """A message: `body` is the Bot API's `Message`; the rest is what the Bot API doesn't show a bot.
+    """A message. `body` is the Bot API's `Message`. The other fields are hidden from the bot.
 
-    `reactions`: the emoji that the bot has put under it.
+    `reactions`: the emoji of the bot's reactions.
     """
 
     chat_id: int
@@ -96,11 +96,11 @@ class StoredMessage:
 
     @property
     def thread_id(self) -> int:
-        """The topic the message is in, 0 for none."""
+        """Return the topic of the message, 0 for none."""
         return int(self.body.get("message_thread_id", 0))
 
     def as_person_sees_it(self) -> JsonObject:
-        """The body, with what only clients get: reply keyboards, silence, reactions."""
+        """Return the body with the fields that only clients get: reply keyboards, silent sending, reactions."""
         view = dict(self.body)
         if self.keyboard is not None:
             view["reply_markup"] = self.keyboard
@@ -110,7 +110,7 @@ class StoredMessage:
 
 @dataclass
 class StoredFile:
-    """A file; its bytes are kept apart, by `file_id`. `media`: the Bot API object it is part of."""
+    """A file. Its bytes are saved separately, by `file_id`. `media`: the Bot API object that it is part of."""
 
     file_id: str
     unique_id: str
@@ -121,7 +121,7 @@ class StoredFile:
     media: Any = None
 
     def as_file(self) -> JsonObject:
-        """The Bot API's `File`."""
+        """Return the Bot API's `File`."""
         return {
             "file_id": self.file_id,
             "file_unique_id": self.unique_id,
@@ -144,7 +144,7 @@ class Press:
 
 @dataclass
 class ServerState:
-    """What the server itself remembers: its counters, and what the bot has set about itself.
+    """The server's state: its counters, and the bot's profile.
 
     `commands` is keyed by scope and language, `menu_buttons` by chat id, the texts by language.
     """

@@ -1,4 +1,4 @@
-"""What a sandbox Bot API server is started with."""
+"""Settings of a sandbox Bot API server."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SUPPORT_GROUP_ID = -1002000000001
 
 
 def utc_now() -> datetime:
-    """The time, aware."""
+    """Return the current time, aware."""
     return datetime.now(UTC)
 
 
 def default_people() -> tuple[Person, ...]:
-    """Those whom a newcomer meets: two senders, an operator, a supporter."""
+    """Return the users of the first start: two senders, an operator, a support agent."""
     return (
         Person(id=1001, first_name="Emma", language_code="en", role="sender", username="emma_sandbox"),
         Person(id=1002, first_name="Sari", language_code="id", role="sender", username="sari_sandbox"),
@@ -32,7 +32,7 @@ def default_people() -> tuple[Person, ...]:
 
 
 def default_groups() -> tuple[Chat, ...]:
-    """The support group: a forum with the operator, the supporter and the bot."""
+    """Return the support group: a forum with the operator, the support agent and the bot."""
     return (
         Chat(
             id=SUPPORT_GROUP_ID,
@@ -46,7 +46,7 @@ def default_groups() -> tuple[Chat, ...]:
 
 @dataclass(frozen=True)
 class Limits:
-    """Telegram's documented limits. Rates in messages; `chat_burst`: how many may come at once in a chat."""
+    """Telegram's documented limits, in messages. `chat_burst`: how many can arrive at once in a chat."""
 
     enforce: bool = True
     total_per_second: float = 30
@@ -59,9 +59,9 @@ class Limits:
 class TelegramSandboxSettings:
     """Settings of the server.
 
-    `state_path`: the SQLite file that keeps state between starts, or None to forget all. `bot_token`:
-    `<digits>:<35 or so characters>`; the digits are the bot's user id. `clock` gives aware UTC times and
-    decides dates, how old a press is and the limits; waiting is in real time.
+    `state_path`: the SQLite file that keeps state between starts, or None for memory only. `bot_token`:
+    `<digits>:<35 or so characters>`; the digits are the bot's user id. `clock` gives aware UTC times for dates, the age
+    of presses and the limits. Waiting uses real time.
     """
 
     state_path: Path | None = None
@@ -75,5 +75,5 @@ class TelegramSandboxSettings:
 
     @property
     def bot_id(self) -> int:
-        """The bot's user id."""
+        """Return the bot's user id."""
         return int(self.bot_token.partition(":")[0])

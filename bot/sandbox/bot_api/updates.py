@@ -1,7 +1,7 @@
 """The queue of updates for the bot, and the long poll that reads it (`getUpdates`).
 
-As on Telegram's server: an update stays until a later offset acknowledges it or a day has passed, a negative offset
-keeps that many of the newest, and a second long poll ends the first with a conflict.
+It works like Telegram's. An update stays until a later offset acknowledges it or a day has passed. A negative offset
+keeps that many of the newest. A second long poll ends the first with a conflict.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WEBHOOK_ACTIVE = "can't use getUpdates method while webhook is active; use delet
 
 @dataclass
 class PendingUpdate:
-    """An update as the JSON text it is sent as. `at` in Unix seconds."""
+    """An update as the JSON text that is sent. `at` in Unix seconds."""
 
     id: int
     at: float
@@ -36,7 +36,7 @@ class PendingUpdate:
 
 
 class UpdateQueue:
-    """Updates nobody has acknowledged yet, oldest first."""
+    """Unacknowledged updates, oldest first."""
 
     def __init__(self, world: World, pending: list[PendingUpdate]) -> None:
         self._world = world
@@ -49,7 +49,7 @@ class UpdateQueue:
         return len(self._pending)
 
     def add(self, kind: str, payload: JsonObject) -> None:
-        """Queue an update, unless the bot doesn't want its kind."""
+        """Queue an update, unless the bot excludes its kind."""
         state = self._world.state
         wanted = kind not in NOT_BY_DEFAULT if state.allowed_updates is None else kind in state.allowed_updates
         if not wanted:
@@ -64,7 +64,7 @@ class UpdateQueue:
         self._end_poll(None)
 
     def take(self, offset: int, limit: int) -> list[str]:
-        """Acknowledge what is before `offset`, and give the JSON texts of up to `limit` updates."""
+        """Acknowledge updates before `offset`. Return the JSON texts of up to `limit` updates."""
         too_old = self._world.now() - KEPT_SECONDS
         if offset < 0:
             offset = self._pending[offset].id if len(self._pending) >= -offset else 0
@@ -73,7 +73,7 @@ class UpdateQueue:
         return [update.text for update in islice(self._pending, limit)]
 
     async def poll(self, offset: int, limit: int, seconds: float) -> list[str]:
-        """As `take`, and wait for up to `seconds` while there is nothing.
+        """Return updates like `take`. If there are none, wait up to `seconds`.
 
         Raises:
             Conflict: another poll or a webhook has taken over.
@@ -95,7 +95,7 @@ class UpdateQueue:
         return self.take(offset, limit)
 
     async def conflict(self, reason: str) -> None:
-        """Refuse a poll: the first time at once, then slowly, so that two bots don't fight at full speed.
+        """Reject a poll: the first time at once, then slowly, so that two bots don't compete at full speed.
 
         Raises:
             Conflict: always.
@@ -108,20 +108,20 @@ class UpdateQueue:
         raise Conflict(reason)
 
     def end_poll_for_webhook(self) -> None:
-        """End a waiting poll, because a webhook was set."""
+        """End a waiting poll because a webhook was set."""
         self._end_poll("terminated by setWebhook request")
 
     def first(self) -> PendingUpdate | None:
-        """The oldest update."""
+        """Return the oldest update."""
         return self._pending[0] if self._pending else None
 
     def acknowledge(self, update_id: int) -> None:
-        """Drop an update that a webhook has taken; usually the oldest."""
+        """Remove an update that a webhook accepted, usually the oldest."""
         if self._pending and self._pending[0].id == update_id:
             self._drop_first()
 
     def clear(self) -> None:
-        """Drop all that is pending."""
+        """Remove all pending updates."""
         while self._pending:
             self._drop_first()
 

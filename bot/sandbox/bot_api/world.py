@@ -1,4 +1,4 @@
-"""All that exists in the sandbox's Telegram, in memory; every change is noted in the journal."""
+"""The state of the sandbox's Telegram, in memory. Every change is saved to the journal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIRST_PERSON_ID = 5001
 
 
 class World:
-    """People, chats, messages, files and presses, by their ids."""
+    """Users, chats, messages, files and presses, by their ids."""
 
     def __init__(self, settings: TelegramSandboxSettings, journal: Journal) -> None:
         self.settings = settings
@@ -36,7 +36,7 @@ class World:
         self.state = ServerState()
 
     def _add_missing(self) -> None:
-        """Add the people and groups of the settings that are not there yet."""
+        """Add missing users and groups of the settings."""
         for person in self.settings.people:
             if person.id not in self.people:
                 self.add_person(Person(**vars(person)))
@@ -69,11 +69,11 @@ class World:
         self.chats[record["id"]] = Chat(**record, statuses=statuses, topics=topics)
 
     def now(self) -> float:
-        """Unix seconds by the clock of the sandbox."""
+        """Return Unix seconds by the sandbox's clock."""
         return self.settings.clock().timestamp()
 
     def forget_all(self) -> None:
-        """Go back to the beginning. The counters of updates and events go on, as clients rely on them."""
+        """Restore the first state. The counters of updates and events continue, because clients rely on them."""
         updates, events = self.state.last_update_id, self.state.last_event
         self.journal.clear()
         self._begin()
@@ -82,65 +82,68 @@ class World:
         self.keep_state()
 
     def keep_state(self) -> None:
-        """Note a change of the server's own state."""
+        """Save the server's own state."""
         self.journal.put("server", "state", self.state)
 
     def keep_chat(self, chat: Chat) -> None:
-        """Note a change of a chat."""
+        """Save a chat."""
         self.journal.put("chat", str(chat.id), chat)
 
     def keep_person(self, person: Person) -> None:
-        """Note a change of a person."""
+        """Save a user."""
         self.journal.put("person", str(person.id), person)
 
     def keep_press(self, press: Press) -> None:
-        """Note a press, or its answer."""
+        """Save a press or its answer."""
         self.presses[press.id] = press
         self.journal.put("press", press.id, press)
 
     def keep_message(self, message: StoredMessage) -> None:
-        """Note a new or changed message."""
+        """Save a new or changed message."""
         self.messages.setdefault(message.chat_id, {})[message.message_id] = message
         self.journal.put("message", f"{message.chat_id}/{message.message_id}", message)
 
     def forget_message(self, message: StoredMessage) -> None:
-        """Note that a message is deleted."""
+        """Delete a message."""
         self.messages.get(message.chat_id, {}).pop(message.message_id, None)
         self.journal.forget("message", f"{message.chat_id}/{message.message_id}")
 
     def keep_file(self, file: StoredFile, content: bytes) -> None:
-        """Note a new file."""
+        """Save a new file."""
         self.files[file.file_id] = file
         self.journal.put("file", file.file_id, file)
         self.journal.put_blob(file.file_id, content)
 
     def message(self, chat_id: int, message_id: int) -> StoredMessage | None:
-        """A message that is not deleted."""
+        """Return a message that isn't deleted."""
         return self.messages.get(chat_id, {}).get(message_id)
 
     def add_person(self, person: Person) -> None:
-        """Note a new person, with their private chat."""
+        """Add a user with their private chat."""
         self.people[person.id] = person
         self.keep_person(person)
         self.add_chat(Chat(id=person.id, type="private"))
 
     def add_chat(self, chat: Chat) -> None:
-        """Note a new chat."""
+        """Add a chat."""
         self.chats[chat.id] = chat
         self.keep_chat(chat)
 
     def next_person_id(self) -> int:
-        """An id nobody has."""
+        """Return a free user id."""
         return max(FIRST_PERSON_ID, *(person_id + 1 for person_id in self.people))
 
     def next_group_id(self, kind: str) -> int:
-        """A group id that is free; supergroups have their own range."""
+        """Return a free group id. Supergroups have their own range."""
         self.state.last_group += 1
         self.keep_state()
         return -(1_000_000_000_000 + self.state.last_group) if kind == "supergroup" else -self.state.last_group
 
     def next_message_id(self, chat: Chat) -> int:
-        """Supergroups count their own messages; all other chats of a bot share one count."""
+        """Return the next message id.
+
+        Supergroups count their own messages. All other chats of a bot share a counter.
+        """
         if chat.type == "supergroup":
             chat.last_message_id += 1
             self.keep_chat(chat)
@@ -150,7 +153,7 @@ class World:
         return self.state.last_message_id
 
     def bot_user(self) -> JsonObject:
-        """The bot as a Bot API `User`."""
+        """Return the bot as a Bot API `User`."""
         return {
             "id": self.settings.bot_id,
             "is_bot": True,
@@ -159,14 +162,14 @@ class World:
         }
 
     def user(self, user_id: int) -> JsonObject | None:
-        """Anybody as a Bot API `User`."""
+        """Return any user as a Bot API `User`."""
         if user_id == self.settings.bot_id:
             return self.bot_user()
         person = self.people.get(user_id)
         return None if person is None else person.as_user()
 
     def chat_json(self, chat: Chat) -> JsonObject:
-        """A chat as a Bot API `Chat`."""
+        """Return a chat as a Bot API `Chat`."""
         if chat.type == "private":
             person = self.people[chat.id]
             described: JsonObject = {"id": chat.id, "first_name": person.first_name}

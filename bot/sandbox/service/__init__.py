@@ -1,5 +1,5 @@
-"""The sandbox's settlement service, one meaning a module.
+"""The sandbox's settlement service, one topic per module.
 
-`settlement.py` beside this package is the door: it puts the parts together and serves them. Nothing here imports the
-bot's client, so that a mistake there cannot hide behind the same mistake here.
+`settlement.py` beside this package builds the app and serves it. Nothing here imports the bot's client, so that an
+error of the client can't be hidden by the same error here.
 """

@@ -1,4 +1,4 @@
-"""How the service says no: JSON by the document, a web server's page where the live service sends one."""
+"""Error answers of the service: JSON by the document, or a web server's page where the live service sends one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 def exception_handlers(service: Service) -> dict[type[Exception] | int, Answer]:
-    """What becomes of refusals, unknown paths and mistakes of our own (settlement API, 7)."""
+    """Return the handlers for refusals, unknown paths and internal errors (settlement API, 7)."""
 
     async def refused(_request: Request, error: Exception) -> Response:
         refusal = error if isinstance(error, Refusal) else Refusal(500, "internal server error")

@@ -32,11 +32,11 @@ _TAGLINE: Final = "Bitcoin in, rupiah out."
 
 
 class MalformedJson(Refusal):
-    """A body that is no JSON, which the live service answers with a page."""
+    """The body isn't JSON. The live service answers with an HTML page."""
 
 
 def routes(service: Service) -> list[Route]:
-    """The public API of one service."""
+    """Return the routes of the public API of one service."""
 
     def route(path: str, handler: Handler, method: str = "GET") -> Route:
         return Route(path, _guarded(service, handler), methods=[method])
@@ -140,7 +140,7 @@ async def _json(request: Request) -> object:
 
 
 def _limit(sent: str | None, *, clamps: bool) -> int:
-    """How many orders to list (settlement API, 4.7): over 100 means 100 everywhere."""
+    """Return how many orders to list (settlement API, 4.7). Over 100 always means 100."""
     if sent is None:
         return _DEFAULT_LIMIT
     digits = sent.strip().removeprefix("-")

@@ -1,7 +1,7 @@
-"""What the service says no with.
+"""Errors of the service.
 
 SandboxError
-`- Refusal               an answer of its own: a status and the text of `error` (settlement API, 7)
+`- Refusal               sent as an answer: a status and the text of `error` (settlement API, 7)
    `- ControlRefusal     the same for the sandbox's control endpoints, which no integrator ever sees
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 
 class SandboxError(Exception):
-    """Everything that this package raises on purpose."""
+    """Base class of all errors of this package."""
 
 
 class Refusal(SandboxError):
@@ -18,7 +18,7 @@ class Refusal(SandboxError):
     Args:
         status: the HTTP status, 400 to 599.
         message: what to tell the integrator. Never holds a secret, a recipient or a name.
-        retry_after: whole seconds for the `Retry-After` header, where waiting helps.
+        retry_after: whole seconds for the `Retry-After` header, if waiting helps.
     """
 
     def __init__(self, status: int, message: str, *, retry_after: int | None = None) -> None:
@@ -29,4 +29,4 @@ class Refusal(SandboxError):
 
 
 class ControlRefusal(Refusal):
-    """A control request that makes no sense (400), finds nothing (404) or comes at the wrong moment (409)."""
+    """A control request that is invalid (400), finds nothing (404) or isn't possible in this state (409)."""

@@ -1,7 +1,7 @@
 """API keys: `pk_live_<id>.<secret>` (settlement API, 5).
 
-Only a hash of each secret is kept. A plain SHA-256 is enough, since the secrets are 256 random bits and not words
-that somebody could guess; a slow hash would only slow every request.
+Only a hash of each secret is stored. SHA-256 is enough, because secrets are 256 random bits that can't be guessed. A
+slow hash would only slow down every request.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A new key; the only moment at which its secret is seen."""
+    """A new key. Its secret is shown only now."""
 
     tenant: str
     key_id: str
@@ -56,10 +56,10 @@ class KeyRing:
         self._clock = clock
 
     def issue(self, tenant: str) -> IssuedKey:
-        """A new key for a tenant, which comes into being with its first key.
+        """Issue a key for a tenant. The first key creates the tenant.
 
         Raises:
-            ControlRefusal: 400, the tenant's name is no short lower-case word.
+            ControlRefusal: 400, the tenant's name isn't a short lower-case word.
         """
         if not _TENANT.fullmatch(tenant):
             raise ControlRefusal(400, "tenant must be 1 to 63 of a-z, 0-9, - and _")
@@ -69,10 +69,10 @@ class KeyRing:
         return IssuedKey(tenant, key_id, f"pk_live_{key_id}.{secret}")
 
     def adopt(self, tenant: str, api_key: str) -> None:
-        """Make a key that was agreed beforehand valid, unless it was revoked since.
+        """Add a preset key, unless it was revoked earlier.
 
         Raises:
-            ValueError: it is no well-formed key.
+            ValueError: the key is malformed.
         """
         match = _KEY.fullmatch(api_key)
         if match is None:
@@ -80,7 +80,7 @@ class KeyRing:
         self._insert(tenant, match[1], match[2])
 
     def revoke(self, key_id: str) -> None:
-        """Make a key worthless at once; again is no error.
+        """Revoke a key at once. Revoking it again isn't an error.
 
         Raises:
             ControlRefusal: 404, there is no such key.
@@ -93,7 +93,7 @@ class KeyRing:
         log.info("api_key_revoked", key_id=_bare(key_id))
 
     def rotate(self, key_id: str) -> IssuedKey:
-        """Revoke a key and issue its tenant another, both or neither.
+        """Revoke a key and issue a new one to its tenant, both or neither.
 
         Raises:
             ControlRefusal: 404, there is no such key.
@@ -104,17 +104,17 @@ class KeyRing:
             return self.issue(tenant)
 
     def shown(self) -> list[dict[str, object]]:
-        """Every key without its secret: `keyId`, `tenant`, `createdAt`, `revokedAt`."""
+        """Return every key without its secret: `keyId`, `tenant`, `createdAt`, `revokedAt`."""
         rows = self._db.execute("SELECT * FROM keys ORDER BY created_at, key_id").fetchall()
         return [_shown(row) for row in rows]
 
     def first_tenant(self) -> str | None:
-        """The tenant with the oldest valid key."""
+        """Return the tenant with the oldest valid key."""
         row = self._db.execute("SELECT tenant FROM keys WHERE revoked_at IS NULL ORDER BY rowid LIMIT 1").fetchone()
         return None if row is None else str(row["tenant"])
 
     def tenant_of(self, api_key: str) -> str:
-        """Whose key this is.
+        """Return the tenant of a key.
 
         Raises:
             Refusal: 401, the key is malformed, unknown or revoked.
@@ -145,10 +145,10 @@ class KeyRing:
 
 
 def presented_key(x_api_key: str | None, authorization: str | None) -> str:
-    """The key that a request carries; `x-api-key` wins when both headers are sent.
+    """Return the key of a request. `x-api-key` wins if both headers are sent.
 
     Raises:
-        Refusal: 401, there is none, or another scheme than Bearer.
+        Refusal: 401, there is none, or the scheme isn't Bearer.
     """
     if x_api_key:
         return x_api_key

@@ -1,6 +1,6 @@
-"""The poll limiter: one read a second of each order (settlement API, 6.3 and 8).
+"""The poll limiter: one read per second of each order (settlement API, 6.3 and 8).
 
-The document leaves the status of a rejection open; this service answers 429 with `Retry-After`.
+The document doesn't name the status of a rejection. This service answers 429 with `Retry-After`.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from bot.sandbox.service.errors import Refusal
 if TYPE_CHECKING:
     from datetime import datetime
 
-# A client that polls exactly once a second must not be refused for a scheduler's jitter.
+# Timer jitter must not cause rejections for a client that polls exactly once per second.
 _GRACE_SECONDS: Final = 0.05
 _SWEEP_ABOVE: Final = 20_000
 
 
 class PollLimiter:
-    """Remembers when each tenant last read each order; refused reads do not count."""
+    """Remember when each tenant last read each order. Rejected reads don't count."""
 
     def __init__(self) -> None:
         self._read_at: dict[tuple[str, str], datetime] = {}
 
     def check(self, tenant: str, order_id: str, now: datetime, seconds: float) -> None:
-        """Let a read pass and remember it, at most one in `seconds` (0: no limit).
+        """Accept a read and remember it, at most one per `seconds` (0: no limit).
 
         Raises:
             Refusal: 429, too soon.

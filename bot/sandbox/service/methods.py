@@ -1,4 +1,4 @@
-"""The payout methods: a live list that changes while the service runs (settlement API, 2.2 and 4.2)."""
+"""The payout methods, which can change while the service runs (settlement API, 2.2 and 4.2)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CAP: Final = "maxAmountTransfer"
 
 @dataclass(frozen=True, slots=True)
 class PayoutMethod:
-    """One entry as a creation is checked against it; `cap` is whole rupiah a transaction, or None."""
+    """One payout method, as new orders are checked against it. `cap` is whole rupiah per transaction, or None."""
 
     bank_code: str
     bank_name: str
@@ -33,7 +33,7 @@ class PayoutMethod:
 
 
 class MethodsList:
-    """What is paid out to, the copy of it that is served from a cache, and the profile's way of writing it."""
+    """The current payout methods, the cached copy, and the format of the profile."""
 
     def __init__(self) -> None:
         self._rows = _shipped()
@@ -43,7 +43,10 @@ class MethodsList:
         self._cached_for: Profile | None = None
 
     def listing(self, profile: Profile, now: datetime, lives_seconds: int) -> list[Row]:
-        """The rows of PayoutMethodsResponse; up to `lives_seconds` behind what a creation is checked against."""
+        """Return the rows of PayoutMethodsResponse.
+
+        They are up to `lives_seconds` older than the list that orders are checked with.
+        """
         at = self._cached_at
         fresh = at is not None and timedelta(0) <= now - at < timedelta(seconds=lives_seconds)
         if not fresh or self._cached_for is not profile:
@@ -51,14 +54,14 @@ class MethodsList:
         return self._cached
 
     def pair(self, code: str, name: str, profile: Profile) -> PayoutMethod | None:
-        """The method with exactly this code and this name (settlement API, 4.5, rule 3), by the current list."""
+        """Return the current method with exactly this code and this name (settlement API, 4.5, rule 3)."""
         for row in self.current(profile):
             if row["bankCode"] == code and row["bankName"] == name:
                 return PayoutMethod(code, name, str(row["kind"]), _cap(row.get(_CAP)))
         return None
 
     def first(self, profile: Profile) -> PayoutMethod:
-        """Any method, for orders that nobody typed.
+        """Return any method, for generated orders.
 
         Raises:
             ControlRefusal: 409, the list is empty.
@@ -70,16 +73,16 @@ class MethodsList:
         return PayoutMethod(str(row["bankCode"]), str(row["bankName"]), str(row["kind"]), None)
 
     def replace(self, rows: object) -> None:
-        """Serve exactly these rows from now on, their types left as they are; None brings the shipped ones back.
+        """Use exactly these rows from now on, with their types unchanged. None restores the default rows.
 
         Raises:
-            ControlRefusal: 400, a row lacks what every row has.
+            ControlRefusal: 400, a row lacks a required field.
         """
         self._rows = _shipped() if rows is None else _checked(rows)
         self._as_given = rows is not None
 
     def remove(self, bank_code: str, profile: Profile) -> None:
-        """Let one method vanish, named by the code that is listed.
+        """Remove one method by its listed code.
 
         Raises:
             ControlRefusal: 404, no such code.
@@ -91,11 +94,11 @@ class MethodsList:
         self._rows = [row for row in self._rows if row["bankName"] not in gone]
 
     def flush(self) -> None:
-        """Forget the cached copy."""
+        """Drop the cached copy."""
         self._cached_at = None
 
     def current(self, profile: Profile) -> list[Row]:
-        """The list as it really is, past any cache."""
+        """Return the current list, without the cache."""
         rows = [dict(row) if self._as_given else _written(row, profile) for row in self._rows]
         return _bca_first(rows) if profile.bca_first else rows
 
@@ -130,7 +133,7 @@ def _written(row: Row, profile: Profile) -> Row:
 
 
 def _with_mixed_cap(row: Row) -> Row:
-    """The cap in one of the four ways that were seen, always the same for the same name."""
+    """Return the row with its cap in one of the four observed formats, always the same for the same name."""
     cap = _cap(row[_CAP])
     ways: tuple[Row, ...] = ({_CAP: str(cap)}, {_CAP: cap}, {_CAP: None}, {})
     return {name: value for name, value in row.items() if name != _CAP} | ways[len(str(row["bankName"])) % len(ways)]

@@ -1,4 +1,4 @@
-"""A price that moves: a seeded random walk that always finds back to where it began (settlement API, 2.1 and 4.1)."""
+"""A moving price: a seeded random walk that returns to its start (settlement API, 2.1 and 4.1)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _SPREAD: Final = 0.0006
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Rupiah for a bitcoin and for a USDC, and when they were fetched (aware UTC, the service's clock)."""
+    """Rupiah for one bitcoin and one USDC, and when they were fetched (aware UTC, the service's clock)."""
 
     btc_idr: Decimal
     usdc_idr: Decimal
     fetched_at: datetime
 
     def as_json(self) -> dict[str, object]:
-        """BtcIdrQuote."""
+        """Return BtcIdrQuote."""
         return {
             "btcIdr": float(self.btc_idr),
             "usdcIdr": float(self.usdc_idr),
@@ -41,7 +41,7 @@ class Quote:
         }
 
     def locked(self, percent: float) -> Quote:
-        """The quote that a creation locks: `percent` worse for the payer than the one shown."""
+        """Return the quote that a new order locks: `percent` worse for the payer."""
         if percent == 0:
             return self
         worse = self.btc_idr / (1 + Decimal(str(percent)) / 100)
@@ -49,7 +49,7 @@ class Quote:
 
 
 class QuoteBoard:
-    """The latest quote, fetched anew (that is, moved) once its time in the cache is over."""
+    """The latest quote, moved when its cache has expired."""
 
     def __init__(self, storage: Storage, seed: int) -> None:
         self._storage = storage
@@ -61,7 +61,7 @@ class QuoteBoard:
         self._cached: Quote | None = None
 
     def current(self, now: datetime, lives_seconds: int) -> Quote:
-        """The quote to show and to lock; at most `lives_seconds` old."""
+        """Return the quote to show and to lock, at most `lives_seconds` old."""
         cached = self._cached
         if cached is not None and timedelta(0) <= now - cached.fetched_at < timedelta(seconds=lives_seconds):
             return cached
@@ -71,7 +71,7 @@ class QuoteBoard:
         return self._show(now)
 
     def set(self, now: datetime, btc_idr: Decimal | None, usdc_idr: Decimal | None) -> Quote:
-        """Put the price where a test wants it, at once; it goes on walking from there."""
+        """Set the price at once. The walk continues from there."""
         self._btc = btc_idr or self._btc
         self._usdc = usdc_idr or self._usdc
         return self._show(now)
@@ -87,10 +87,10 @@ class QuoteBoard:
 
 
 def sats_for(idr: int, btc_idr: Decimal) -> int:
-    """The sats that buy at least `idr` rupiah: rounded up."""
+    """Return the sats that buy at least `idr` rupiah, rounded up."""
     return int((idr * _SATS_PER_BITCOIN / btc_idr).to_integral_value(ROUND_CEILING))
 
 
 def idr_for(sats: int, btc_idr: Decimal) -> int:
-    """The rupiah that `sats` buy: rounded down."""
+    """Return the rupiah that `sats` buy, rounded down."""
     return int((sats * btc_idr / _SATS_PER_BITCOIN).to_integral_value(ROUND_FLOOR))

@@ -1,4 +1,4 @@
-"""The parts of the service, put together once and shared by its endpoints."""
+"""The parts of the service, shared by its endpoints."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Service:
-    """Everything that an endpoint can ask.
+    """The service as its endpoints use it.
 
-    Two clocks: `true_now` is the injected one and decides when things happen; `now` is what the service believes and
-    writes down, which a switch can put ahead or behind.
+    There are two clocks. `true_now` decides when things happen. `now` is the service's clock, which a setting can put
+    ahead or behind.
     """
 
     def __init__(
@@ -53,21 +53,21 @@ class Service:
 
     @property
     def skew(self) -> timedelta:
-        """How far the service's clock is ahead."""
+        """Return how far the service's clock is ahead."""
         return timedelta(seconds=self.switches.clock_skew_seconds)
 
     def now(self) -> datetime:
-        """The time by the service's own clock, aware UTC."""
+        """Return the time by the service's clock, aware UTC."""
         return self.true_now() + self.skew
 
     def quote(self) -> Quote:
-        """The quote to show, and to lock."""
+        """Return the quote to show and to lock."""
         return self.quotes.current(self.now(), self.switches.quote_lives_seconds)
 
     def listing(self) -> list[Row]:
-        """The payout methods as they are shown now."""
+        """Return the payout methods as listed now."""
         return self.methods.listing(self.switches.profile, self.true_now(), self.switches.methods_live_seconds)
 
     def close(self) -> None:
-        """Let go of the state file."""
+        """Close the state file."""
         self.storage.close()

@@ -1,7 +1,7 @@
-"""The state file: one SQLite database that outlives the process, or one in memory that does not.
+"""The state file: a SQLite database on disk, or one in memory that ends with the process.
 
-Everything is written at once and in the caller's thread: a write takes some ten microseconds, and a service whose
-every answer is already on disk needs no recovery. WAL lets the key commands work on the file while the server runs.
+Everything is written at once, in the caller's thread. A write takes some ten microseconds, and no recovery is needed
+after a crash. WAL lets the key commands change the file while the server runs.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ CREATE INDEX IF NOT EXISTS orders_volume ON orders (created_at, state, idr_amoun
 
 
 class Storage:
-    """A connection, its schema, and named facts such as the node's key and the last quote."""
+    """A connection, its schema, and named values such as the node's key and the last quote."""
 
     def __init__(self, path: Path | None) -> None:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-        # Autocommit: transactions are opened where several rows belong together, and nowhere else.
-        # The server may run in another thread than the one that built the app; only one of them ever uses it.
+        # Autocommit: transactions are opened only where several rows belong together. The server can run in another
+        # thread than the one that built the app, but only one of them uses the connection.
         self.connection = sqlite3.connect(
             ":memory:" if path is None else path,
             isolation_level=None,
@@ -81,17 +81,17 @@ class Storage:
         )
         self.connection.row_factory = sqlite3.Row
         self.connection.execute("PRAGMA journal_mode = WAL")
-        # NORMAL may lose the last moments when the machine (not the process) dies: right for a sandbox.
+        # NORMAL can lose the last moments if the machine (not the process) crashes, which is fine for a sandbox.
         self.connection.execute("PRAGMA synchronous = NORMAL")
         self.connection.executescript(_SCHEMA)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.connection.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All that is written inside is kept together, or not at all."""
+        """Write everything within the block, or nothing."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -101,20 +101,20 @@ class Storage:
         self.connection.execute("COMMIT")
 
     def fact(self, name: str) -> str | None:
-        """A named value, or None where it was never set."""
+        """Return a named value, or None if it was never set."""
         row = self.connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row["value"])
 
     def set_fact(self, name: str, value: str) -> None:
-        """Remember a named value."""
+        """Store a named value."""
         self.connection.execute("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", (name, value))
 
 
 def to_milliseconds(moment: datetime) -> int:
-    """Whole milliseconds since 1970, rounded down."""
+    """Return whole milliseconds since 1970, rounded down."""
     return (moment - _EPOCH) // _A_MILLISECOND
 
 
 def from_milliseconds(value: int) -> datetime:
-    """The aware UTC moment of `to_milliseconds`."""
+    """Return the aware UTC time of `to_milliseconds`."""
     return _EPOCH + value * _A_MILLISECOND

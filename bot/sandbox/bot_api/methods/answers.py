@@ -18,7 +18,7 @@ TOO_OLD = "query is too old and response timeout expired or query ID is invalid"
 
 
 async def answer_callback_query(box: Sandbox, params: Params) -> bool:
-    """End the wait of somebody who has pressed a button; a second answer is accepted and shows nothing."""
+    """Answer a waiting button press. A second answer is accepted and shows nothing."""
     press = box.world.presses.get(params.text("callback_query_id"))
     if press is None or box.world.now() - press.at > ANSWERABLE_SECONDS:
         raise BadRequest(TOO_OLD)
@@ -50,7 +50,7 @@ async def answer_callback_query(box: Sandbox, params: Params) -> bool:
 
 
 async def get_file(box: Sandbox, params: Params) -> JsonObject:
-    """Where a file can be downloaded."""
+    """Return where a file can be downloaded."""
     if not params.text("file_id"):
         raise BadRequest("file_id not specified")
     file = box.world.files.get(params.text("file_id"))

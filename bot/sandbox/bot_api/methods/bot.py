@@ -1,4 +1,4 @@
-"""getMe, logOut, close, and what the bot says about itself: commands, name, descriptions, menu button."""
+"""getMe, logOut, close, and the bot's profile: commands, name, descriptions, menu button."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _ABILITIES = {
 
 
 async def get_me(box: Sandbox, _: Params) -> JsonObject:
-    """The bot itself."""
+    """Return the bot."""
     return {**box.world.bot_user(), **_ABILITIES}
 
 
 async def log_out(box: Sandbox, _: Params) -> bool:
-    """Leave this server: it answers no more calls until it is started again or cleared."""
+    """Log out of this server. Calls are rejected until a restart or a clear."""
     box.logged_out = True
     return True
 
 
 async def close(_: Sandbox, __: Params) -> bool:
-    """Before moving the bot to another server; nothing needs doing here."""
+    """Accept the call that precedes a move to another server. Nothing to do here."""
     return True
 
 
@@ -62,7 +62,7 @@ async def set_my_commands(box: Sandbox, params: Params) -> bool:
 
 
 async def get_my_commands(box: Sandbox, params: Params) -> list[JsonObject]:
-    """The commands of exactly this scope and language."""
+    """Return the commands of exactly this scope and language."""
     return box.world.state.commands.get(_scope(box, params), [])
 
 
@@ -84,7 +84,7 @@ async def set_chat_menu_button(box: Sandbox, params: Params) -> bool:
 
 
 async def get_chat_menu_button(box: Sandbox, params: Params) -> JsonObject:
-    """The menu button of a private chat, or the default one."""
+    """Return the menu button of a private chat, or the default one."""
     buttons = box.world.state.menu_buttons
     return buttons.get(_menu_chat(box, params)) or buttons.get("") or {"type": "commands"}
 
@@ -123,10 +123,10 @@ def _scope(box: Sandbox, params: Params) -> str:
 
 
 def language(params: Params) -> str:
-    """The `language_code` of a call, "" for all languages.
+    """Return the `language_code` of a call, "" for all languages.
 
     Raises:
-        BadRequest: not two letters.
+        BadRequest: it isn't two letters.
     """
     code = params.text("language_code")
     if code and not _LANGUAGE.fullmatch(code):

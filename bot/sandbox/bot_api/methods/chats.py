@@ -23,7 +23,7 @@ _GIFTS = (
 
 
 async def get_chat(box: Sandbox, params: Params) -> JsonObject:
-    """All about a chat (`ChatFullInfo`)."""
+    """Return the full description of a chat (`ChatFullInfo`)."""
     chat = readable_chat(box.world, params)
     private = chat.type == "private"
     full: JsonObject = {
@@ -44,7 +44,7 @@ async def get_chat(box: Sandbox, params: Params) -> JsonObject:
 
 
 async def get_chat_member(box: Sandbox, params: Params) -> JsonObject:
-    """Somebody's place in a chat."""
+    """Return a user's membership in a chat."""
     chat = readable_chat(box.world, params)
     user_id = params.integer("user_id")
     user = box.world.user(user_id)
@@ -58,7 +58,7 @@ async def get_chat_member(box: Sandbox, params: Params) -> JsonObject:
 
 
 async def get_chat_administrators(box: Sandbox, params: Params) -> list[JsonObject]:
-    """Creator and administrators; other bots there are none."""
+    """Return the creator and the administrators. There are no other bots."""
     chat = readable_chat(box.world, params)
     if chat.type == "private":
         raise BadRequest("there are no administrators in the private chat")
@@ -70,7 +70,7 @@ async def get_chat_administrators(box: Sandbox, params: Params) -> list[JsonObje
 
 
 async def get_chat_member_count(box: Sandbox, params: Params) -> int:
-    """How many are in a chat, the bot included."""
+    """Return the number of members, the bot included."""
     chat = readable_chat(box.world, params)
     return 2 if chat.type == "private" else len(chat.members)
 

@@ -1,7 +1,7 @@
 """editMessageText, editMessageCaption, editMessageMedia, editMessageReplyMarkup.
 
-An edit without `reply_markup` takes the buttons away, as on Telegram. Too long an edit is refused by Telegram's
-inner server, hence the different wording from sending.
+An edit without `reply_markup` removes the buttons, as on Telegram. Telegram rejects too long edits with other words
+than too long new messages.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MEDIA = ("photo", "document", "has_media_spoiler")
 
 
 async def edit_message_text(box: Sandbox, params: Params) -> JsonObject:
-    """Replace the text, and the buttons."""
+    """Replace the text and the buttons."""
     content = read_text(box, params)
     markup = read_markup(params, inline_only=True)
     message = _editable(box, params)
@@ -43,7 +43,7 @@ async def edit_message_text(box: Sandbox, params: Params) -> JsonObject:
 
 
 async def edit_message_caption(box: Sandbox, params: Params) -> JsonObject:
-    """Replace the caption, and the buttons."""
+    """Replace the caption and the buttons."""
     content = read_caption(box, params)
     markup = read_markup(params, inline_only=True)
     message = _editable(box, params)
@@ -54,7 +54,7 @@ async def edit_message_caption(box: Sandbox, params: Params) -> JsonObject:
 
 
 async def edit_message_media(box: Sandbox, params: Params) -> JsonObject:
-    """Replace a photo, a document or a text by a photo or a document, with its caption, and the buttons."""
+    """Replace the photo, document or text by a photo or a document with its caption, and replace the buttons."""
     media = params.structure("media", "can't parse input media JSON object")
     if not isinstance(media, dict) or media.get("type") not in {"photo", "document"}:
         raise BadRequest("can't parse InputMedia: the sandbox takes photos and documents only")
@@ -76,7 +76,7 @@ async def edit_message_reply_markup(box: Sandbox, params: Params) -> JsonObject:
 
 
 def _editable(box: Sandbox, params: Params) -> StoredMessage:
-    """A message of the bot's own that may be edited: not forwarded, and not sent with a reply keyboard."""
+    """Return one of the bot's messages that can be edited: not forwarded, and without a reply keyboard."""
     if not params.text("chat_id") and not params.integer("message_id"):
         raise BadRequest("message identifier is not specified")
     chat = readable_chat(box.world, params)

@@ -33,7 +33,7 @@ async def delete_message(box: Sandbox, params: Params) -> bool:
 
 
 async def delete_messages(box: Sandbox, params: Params) -> bool:
-    """Delete several; unknown ones are skipped."""
+    """Delete several messages. Unknown ones are skipped."""
     chat = readable_chat(box.world, params)
     found = [message for number in _ids(params) if (message := box.world.message(chat.id, number))]
     for message in found:
@@ -44,7 +44,7 @@ async def delete_messages(box: Sandbox, params: Params) -> bool:
 
 
 async def copy_message(box: Sandbox, params: Params) -> JsonObject:
-    """Send the same again, without saying where it came from; a new caption may replace the old."""
+    """Send a copy without naming the author. A new caption can replace the old one."""
     source = readable_chat(box.world, params, "from_chat_id")
     message = known_message(box.world, source, params.integer("message_id"), "message to copy")
     content = _content(message, "copied")
@@ -55,26 +55,26 @@ async def copy_message(box: Sandbox, params: Params) -> JsonObject:
 
 
 async def copy_messages(box: Sandbox, params: Params) -> list[JsonObject]:
-    """Copy several; those that can't be copied are skipped."""
+    """Copy several messages. Those that can't be copied are skipped."""
     found = _several(box, params)
     return [{"message_id": _send_on(box, params, _content(each, "copied")).message_id} for each in found]
 
 
 async def forward_message(box: Sandbox, params: Params) -> JsonObject:
-    """Send on, saying who wrote it."""
+    """Forward a message and name its author."""
     source = readable_chat(box.world, params, "from_chat_id")
     message = known_message(box.world, source, params.integer("message_id"), "message to forward")
     return _send_on(box, params, _forwarded(message)).body
 
 
 async def forward_messages(box: Sandbox, params: Params) -> list[JsonObject]:
-    """Forward several; those that can't be forwarded are skipped."""
+    """Forward several messages. Those that can't be forwarded are skipped."""
     found = _several(box, params)
     return [{"message_id": _send_on(box, params, _forwarded(each)).message_id} for each in found]
 
 
 async def pin_chat_message(box: Sandbox, params: Params) -> bool:
-    """Pin a message, with a note in the chat."""
+    """Pin a message, with a service message in the chat."""
     chat, message = _to_pin(box, params)
     if message.message_id in chat.pinned:
         return True
@@ -88,7 +88,7 @@ async def pin_chat_message(box: Sandbox, params: Params) -> bool:
 
 
 async def unpin_chat_message(box: Sandbox, params: Params) -> bool:
-    """Unpin one message, by default the last one pinned."""
+    """Unpin one message, by default the last pinned."""
     chat = writable_chat(box.world, params)
     _require_pinning(box, chat)
     number = params.integer("message_id") or (chat.pinned[-1] if chat.pinned else 0)
@@ -101,7 +101,7 @@ async def unpin_chat_message(box: Sandbox, params: Params) -> bool:
 
 
 async def unpin_all_chat_messages(box: Sandbox, params: Params) -> bool:
-    """Unpin everything."""
+    """Unpin all messages."""
     chat = writable_chat(box.world, params)
     _require_pinning(box, chat)
     chat.pinned.clear()

@@ -1,4 +1,4 @@
-"""setMyName, setMyDescription, setMyShortDescription and their getters: one text a language."""
+"""setMyName, setMyDescription, setMyShortDescription and their getters: one text per language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""setMessageReaction: the one reaction that a bot may have under a message."""
+"""setMessageReaction: the one reaction that a bot can add to a message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bot.sandbox.bot_api.box import Sandbox
     from bot.sandbox.bot_api.server.params import Params
 
-# As the Bot API lists them. Without "variation selectors", which apps add or leave out as they like.
+# The list of the Bot API, without "variation selectors", which apps add or omit.
 _LISTED = """
     ❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡
     🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈
@@ -25,7 +25,7 @@ _SELECTOR = "\ufe0f"
 
 
 async def set_message_reaction(box: Sandbox, params: Params) -> bool:
-    """Put a reaction under a message, or take it away (none given). No bot hears of it."""
+    """Set the bot's reaction to a message, or remove it (none given). Bots get no update of it."""
     chat = writable_chat(box.world, params)
     message = known_message(box.world, chat, params.integer("message_id"), "message to react")
     chosen = _chosen(params)

@@ -39,10 +39,10 @@ _ACTIONS = frozenset(
 
 
 def read_text(box: Sandbox, params: Params) -> JsonObject:
-    """The `text` of a call as the fields of a message; its length is for the caller to check.
+    """Return the `text` of a call as fields of a message. The caller checks its length.
 
     Raises:
-        BadRequest: empty, or bad markup.
+        BadRequest: it is empty or has wrong markup.
     """
     if not params.text("text"):
         raise BadRequest("message text is empty")
@@ -54,7 +54,7 @@ def read_text(box: Sandbox, params: Params) -> JsonObject:
 
 
 def read_caption(box: Sandbox, params: Params) -> JsonObject:
-    """The `caption` of a call as the fields of a message; its length is for the caller to check."""
+    """Return the `caption` of a call as fields of a message. The caller checks its length."""
     explicit = params.structure("caption_entities", "can't parse entities JSON object")
     given = formatted(params.text("caption"), params.text("parse_mode"), explicit, box.world.user)
     fields = _fields("caption", "caption_entities", given) if given.text else {}
@@ -64,7 +64,7 @@ def read_caption(box: Sandbox, params: Params) -> JsonObject:
 
 
 def read_manner(box: Sandbox, chat: Chat, params: Params) -> Manner:
-    """How a call wants its message sent."""
+    """Return how a call wants its message sent."""
     return Manner(
         topic=topic_for(chat, params),
         reply=read_reply(box.world, chat, params),
@@ -75,10 +75,10 @@ def read_manner(box: Sandbox, chat: Chat, params: Params) -> Manner:
 
 
 def check_length(content: JsonObject) -> None:
-    """Refuse what is too long to send.
+    """Reject content that is too long to send.
 
     Raises:
-        BadRequest: over 4,096 characters of text, or 1,024 of caption, after parsing.
+        BadRequest: more than 4,096 characters of text, or 1,024 of caption, after parsing.
     """
     if len(content.get("text", "")) > MAX_TEXT:
         raise BadRequest("message is too long")
@@ -107,7 +107,7 @@ async def send_document(box: Sandbox, params: Params) -> JsonObject:
 
 
 async def send_chat_action(box: Sandbox, params: Params) -> bool:
-    """Show people that something is being done."""
+    """Show the users that the bot is working."""
     action = params.text("action")
     if action.lower() not in _ACTIONS:
         raise BadRequest("wrong parameter action in request")

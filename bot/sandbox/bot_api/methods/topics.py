@@ -19,7 +19,7 @@ MAX_NAME = 128
 
 
 async def create_forum_topic(box: Sandbox, params: Params) -> JsonObject:
-    """Open a topic; its id is that of the message that says so."""
+    """Open a topic. Its id is that of the service message about it."""
     chat = _forum(box, params)
     name = params.text("name").strip()[:MAX_NAME]
     if not name:
@@ -52,7 +52,7 @@ async def edit_forum_topic(box: Sandbox, params: Params) -> bool:
 
 
 async def close_forum_topic(box: Sandbox, params: Params) -> bool:
-    """Close a topic: only administrators write there."""
+    """Close a topic: only administrators can write in it."""
     return _set_closed(box, params, closed=True)
 
 

@@ -20,13 +20,13 @@ _URL = re.compile(r"(?:https?://)?[^\s/:?#]+(?::\d{1,5})?(?:[/?#]\S*)?", re.IGNO
 
 
 class RawJson(str):
-    """An answer that is JSON text already."""
+    """An answer that is already JSON text."""
 
     __slots__ = ()
 
 
 async def get_updates(box: Sandbox, params: Params) -> RawJson:
-    """Updates from `offset` on; waits up to `timeout` seconds for the first."""
+    """Return updates from `offset` on. Wait up to `timeout` seconds for the first."""
     if box.world.state.webhook is not None:
         await box.updates.conflict(WEBHOOK_ACTIVE)
     _choose_updates(box, params)
@@ -39,7 +39,7 @@ async def get_updates(box: Sandbox, params: Params) -> RawJson:
 
 
 async def set_webhook(box: Sandbox, params: Params) -> bool:
-    """Have updates posted to an address; unlike Telegram, the sandbox takes any port and plain HTTP too."""
+    """Set the webhook. Unlike Telegram, the sandbox accepts any port, and plain HTTP."""
     url = params.text("url")
     if not url:
         return await delete_webhook(box, params)
@@ -69,7 +69,7 @@ async def delete_webhook(box: Sandbox, params: Params) -> bool:
 
 
 async def get_webhook_info(box: Sandbox, _: Params) -> JsonObject:
-    """Where updates are posted, and how that goes."""
+    """Return the webhook's address and its last errors."""
     webhook = box.world.state.webhook
     info: JsonObject = {
         "url": "",
@@ -84,7 +84,7 @@ async def get_webhook_info(box: Sandbox, _: Params) -> JsonObject:
 
 
 def _choose_updates(box: Sandbox, params: Params) -> None:
-    """`allowed_updates`: missing keeps the last choice, [] is all kinds but three."""
+    """Set `allowed_updates`. If missing, keep the last value. [] means all kinds except three."""
     given: Any = params.structure("allowed_updates", "can't parse allowed_updates JSON object")
     if isinstance(given, list):
         chosen = [str(kind) for kind in given]

@@ -1,1 +1,1 @@
-"""What the people on the chat page do."""
+"""Actions of the sandbox's users, and the API for them."""

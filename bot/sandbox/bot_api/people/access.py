@@ -1,4 +1,4 @@
-"""Whether the bot may do it here: finds chats, topics and messages, or refuses in Telegram's words."""
+"""Access checks: return chats, topics and messages, or reject with Telegram's errors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 
 
 def readable_chat(world: World, params: Params, name: str = "chat_id") -> Chat:
-    """The chat a call means, if the bot may know it.
+    """Return the chat of a call, if the bot has access to it.
 
     Raises:
-        BadRequest: no such chat.
-        Forbidden: the bot is not in it.
+        BadRequest: there is no such chat. Forbidden: the bot isn't a member.
     """
     given = params.text(name).strip()
     if not given:
@@ -34,11 +33,11 @@ def readable_chat(world: World, params: Params, name: str = "chat_id") -> Chat:
 
 
 def writable_chat(world: World, params: Params) -> Chat:
-    """The chat a call means, if the bot may write there.
+    """Return the chat of a call, if the bot can write there.
 
     Raises:
-        BadRequest: no such chat, or it has become a supergroup (`migrate_to_chat_id`).
-        Forbidden: blocked, not started, or not a member.
+        BadRequest: there is no such chat, or it has become a supergroup (`migrate_to_chat_id`).
+        Forbidden: the user blocked or never started the bot, or the bot isn't a member.
     """
     chat = readable_chat(world, params)
     if chat.migrated_to:
@@ -49,10 +48,10 @@ def writable_chat(world: World, params: Params) -> Chat:
 
 
 def topic_for(chat: Chat, params: Params) -> Topic | None:
-    """The topic a message is to go to.
+    """Return the topic that a message is sent to.
 
     Raises:
-        BadRequest: no such topic.
+        BadRequest: there is no such topic.
     """
     thread_id = params.integer("message_thread_id")
     if not thread_id or not chat.is_forum:
@@ -64,10 +63,10 @@ def topic_for(chat: Chat, params: Params) -> Topic | None:
 
 
 def known_message(world: World, chat: Chat, message_id: int, purpose: str) -> StoredMessage:
-    """A message by its id; `purpose` as Telegram names it ("message to edit").
+    """Return a message by its id. `purpose` is Telegram's name for it ("message to edit").
 
     Raises:
-        BadRequest: no such message.
+        BadRequest: there is no such message.
     """
     message = world.message(chat.id, message_id)
     if message is None:
@@ -76,10 +75,10 @@ def known_message(world: World, chat: Chat, message_id: int, purpose: str) -> St
 
 
 def require_administrator(world: World, chat: Chat, reason: str) -> None:
-    """Refuse with `reason`, unless the bot is an administrator.
+    """Reject with `reason` unless the bot is an administrator.
 
     Raises:
-        BadRequest: it isn't.
+        BadRequest: the bot isn't one.
     """
     if chat.statuses.get(world.settings.bot_id) != "administrator":
         raise BadRequest(reason)

@@ -1,4 +1,4 @@
-"""What people do: write, edit, delete, press, block, come and go."""
+"""Actions of users: write, edit, delete, press buttons, block, join and leave."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CHAT_INSTANCE_BASE = 7_000_000_000_000_000
 
 
 def writer(box: Sandbox, chat_id: int, person_id: int) -> tuple[Chat, Person]:
-    """A person in a chat, if they may write there.
+    """Return the chat and the user, if the user can write there.
 
     Raises:
-        PersonError: 404 unknown, 403 not in the chat, 409 they have blocked the bot or the group has moved.
+        PersonError: 404 unknown, 403 not in the chat, 409 the user blocked the bot, or the group moved.
     """
     chat, person = box.world.chats.get(chat_id), box.world.people.get(person_id)
     if chat is None or person is None:
@@ -41,14 +41,14 @@ def writer(box: Sandbox, chat_id: int, person_id: int) -> tuple[Chat, Person]:
 
 
 def send(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
-    """A person writes: `from`, and maybe `reply_to`, `thread_id`, and `album` (the parts of one have the same).
+    """Send a user's message: `from`, and optionally `reply_to`, `thread_id` and `album` (the same for all its parts).
 
-    What: `text`, or `html` (text as an app's formatting would have it), also as the words under `photo` or `document`
-    (the file ids of files that the sandbox has); or `sticker`: true. `forward`: {`chat_id`, `message_id`} sends a
-    message that they can see on; with `forward_from` their words are those of somebody who told them elsewhere.
+    The content is `text` or `html` (formatted text). Both can be the caption of `photo` or `document`, file ids of the
+    sandbox. `sticker`: true is a sticker. `forward`: {`chat_id`, `message_id`} forwards a message that the user can
+    see. With `forward_from`, the text was written by another user elsewhere.
 
     Raises:
-        PersonError: 400 no text or too much of it, 404 nothing to reply to or no such file, 409 the topic is closed,
+        PersonError: 400 no text or too much of it, 404 no message to reply to or no such file, 409 the topic is closed,
             and as `writer`.
     """
     chat, person = writer(box, chat_id, int(order.get("from", 0)))
@@ -61,10 +61,10 @@ def send(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
 
 
 def edit(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
-    """A person corrects what they wrote, or wrote under a picture or a file: `from`, `message_id`, `text` or `html`.
+    """Edit a user's message or caption: `from`, `message_id`, `text` or `html`.
 
     Raises:
-        PersonError: 404 no such message of theirs, and as `send`.
+        PersonError: 404 the user has no such message, and as `send`.
     """
     chat, person = writer(box, chat_id, int(order.get("from", 0)))
     message = _own(box, chat, person, order)
@@ -74,22 +74,22 @@ def edit(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
 
 
 def delete(box: Sandbox, chat_id: int, order: JsonObject) -> None:
-    """A person deletes what they wrote, for everyone: `from`, `message_id`. Telegram tells no bot of that.
+    """Delete a user's message for everyone: `from`, `message_id`. As on Telegram, the bot gets no update.
 
     Raises:
-        PersonError: 404 no such message of theirs, and as `writer`.
+        PersonError: 404 the user has no such message, and as `writer`.
     """
     chat, person = writer(box, chat_id, int(order.get("from", 0)))
     remove(box, _own(box, chat, person, order))
 
 
 async def press(box: Sandbox, chat_id: int, order: JsonObject) -> JsonObject:
-    """A person presses a button: `from`, `message_id`, `data`, maybe `timeout` in seconds and `force`.
+    """Press a button as a user: `from`, `message_id`, `data`, and optionally `timeout` in seconds and `force`.
 
-    Waits for the bot's answer for `timeout` (10 by default, 0: not at all). `force` presses what is gone.
+    Wait `timeout` seconds for the bot's answer (10 by default, 0: don't wait). `force` presses a button that is gone.
 
     Raises:
-        PersonError: 404 no such message, 409 no such button on it, and as `writer`.
+        PersonError: 404 no such message, 409 it has no such button, and as `writer`.
     """
     chat, person = writer(box, chat_id, int(order.get("from", 0)))
     pressed = _pressed(box, chat, order)
@@ -107,9 +107,9 @@ async def press(box: Sandbox, chat_id: int, order: JsonObject) -> JsonObject:
 
 
 def update_person(box: Sandbox, person_id: int, order: JsonObject) -> Person:
-    """A person changes their `language_code`, or `username`, or how they are forwarded (`hides_forwards`).
+    """Change a user's `language_code`, `username`, or how their messages are forwarded (`hides_forwards`).
 
-    `blocked`: they block the bot, or no longer.
+    `blocked`: block or unblock the bot.
 
     Raises:
         PersonError: 404 unknown.

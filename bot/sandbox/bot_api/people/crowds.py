@@ -1,4 +1,4 @@
-"""People by the thousand, who have all begun to talk to the bot: what a broadcast is tried with."""
+"""Thousands of users who have started the bot, for trying broadcasts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MOST_AT_ONCE = 100_000
 
 
 def add_crowd(box: Sandbox, order: JsonObject) -> list[int]:
-    """`count` people, of whom the first `blocked` have blocked the bot since; `languages` in turn. Their ids.
+    """Add `count` users and return their ids. The first `blocked` have blocked the bot. `languages` take turns.
 
-    Nobody hears of it: neither the bot, nor the chat page, which would have to show them all.
+    Neither the bot nor the chat page is notified: the page would have to show them all.
 
     Raises:
-        PersonError: 400, not so many.
+        PersonError: 400, too many.
     """
     count, blocked = int(order.get("count", 0)), int(order.get("blocked", 0))
     languages = [str(each) for each in order.get("languages") or ["en"]]

@@ -1,4 +1,4 @@
-"""The stream of what people can see happen, for the chat page and for tests that play a person."""
+"""The stream of events that users can see, for the chat page and for tests that play a user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEPT_EVENTS = 10_000
 
 
 class EventLog:
-    """Numbered events, the newest kept for replay. A reader who is too far behind is told to `reset`."""
+    """Numbered events. The newest are kept for replay. A reader who is too far behind gets a `reset`."""
 
     def __init__(self, last_seq: int = 0) -> None:
         self.seq = last_seq
@@ -22,7 +22,7 @@ class EventLog:
         self._readers: set[asyncio.Event] = set()
 
     def add(self, kind: str, **details: object) -> int:
-        """Tell all readers; returns the event's number."""
+        """Send an event to all readers. Return its number."""
         self.seq += 1
         self._events.append({"seq": self.seq, "type": kind, **details})
         for reader in self._readers:
@@ -30,7 +30,7 @@ class EventLog:
         return self.seq
 
     def since(self, after: int) -> list[JsonObject]:
-        """The events later than number `after`; or one `reset`, if some of them are no longer known."""
+        """Return the events after number `after`, or one `reset` if some of them were dropped."""
         if after >= self.seq:
             return []
         if not self._events or after + 1 < self._events[0]["seq"]:
@@ -39,12 +39,12 @@ class EventLog:
         return list(newest_first)[::-1]
 
     def forget(self) -> None:
-        """Make every reader start anew."""
+        """Make every reader start again."""
         self._events.clear()
         self.add("reset")
 
     async def wait(self, after: int, seconds: float) -> list[JsonObject]:
-        """The events later than `after`, as soon as there is one; [] after `seconds`."""
+        """Return the events after `after` as soon as there is one, or [] after `seconds`."""
         if found := self.since(after):
             return found
         reader = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Groups of the sandbox: made, moved to a supergroup, and the bot's place in them."""
+"""Groups of the sandbox: creating them, moving to a supergroup, and the members' status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATUSES = frozenset({"administrator", "member", "left", "kicked"})
 
 
 def add_person(box: Sandbox, order: JsonObject) -> Person:
-    """Somebody new: `first_name`, `language_code`, maybe `last_name`, `username` and `role`."""
+    """Add a user: `first_name`, `language_code`, and optionally `last_name`, `username` and `role`."""
     person = Person(
         id=box.world.next_person_id(),
         first_name=str(order.get("first_name") or "Somebody"),
@@ -32,7 +32,7 @@ def add_person(box: Sandbox, order: JsonObject) -> Person:
 
 
 def add_group(box: Sandbox, order: JsonObject) -> Chat:
-    """A new group with the bot: `title`, `type` (group or supergroup), `is_forum`, `members`, `bot` (status).
+    """Add a group with the bot: `title`, `type` (group or supergroup), `is_forum`, `members`, `bot` (status).
 
     Raises:
         PersonError: 400 no such type or status, 404 no such member.
@@ -52,10 +52,10 @@ def add_group(box: Sandbox, order: JsonObject) -> Chat:
 
 
 def place_bot(box: Sandbox, chat_id: int, order: JsonObject) -> Chat:
-    """A person (`from`) gives the bot another `status` in a group, or throws it out.
+    """Give the bot another `status` in a group, or remove it, as the user `from`.
 
     Raises:
-        PersonError: 400 no such status, 404 no such group or person.
+        PersonError: 400 no such status, 404 no such group or user.
     """
     chat, person = box.world.chats.get(chat_id), box.world.people.get(int(order.get("from", 0)))
     if chat is None or chat.type == "private" or person is None:
@@ -67,10 +67,10 @@ def place_bot(box: Sandbox, chat_id: int, order: JsonObject) -> Chat:
 
 
 def place_person(box: Sandbox, chat_id: int, order: JsonObject) -> Chat:
-    """A person comes into a group, gets another `status` there, or leaves: `person`.
+    """Add the user `person` to a group, change the user's `status`, or remove the user.
 
     Raises:
-        PersonError: 400 no such status, 404 no such group or person.
+        PersonError: 400 no such status, 404 no such group or user.
     """
     chat, person = _group(box, chat_id), box.world.people.get(int(order.get("person", 0)))
     if person is None:
@@ -82,7 +82,7 @@ def place_person(box: Sandbox, chat_id: int, order: JsonObject) -> Chat:
 
 
 def allow_reactions(box: Sandbox, chat_id: int, order: JsonObject) -> Chat:
-    """Allow reactions in a group, or no longer: `allowed`.
+    """Allow or forbid reactions in a group: `allowed`.
 
     Raises:
         PersonError: 404 no such group.
@@ -94,10 +94,10 @@ def allow_reactions(box: Sandbox, chat_id: int, order: JsonObject) -> Chat:
 
 
 def migrate(box: Sandbox, chat_id: int) -> Chat:
-    """A group becomes a supergroup, with another id; the old one stays as a pointer.
+    """Turn a group into a supergroup with another id. The old one stays as a pointer.
 
     Raises:
-        PersonError: 404 no such group, 409 it is a supergroup already.
+        PersonError: 404 no such group, 409 it is already a supergroup.
     """
     old = _group(box, chat_id)
     if old.type != "group" or old.migrated_to:

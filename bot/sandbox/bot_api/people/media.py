@@ -1,7 +1,6 @@
-"""Photos and documents: kept, described as Telegram does, found again by `file_id`.
+"""Photos and documents: saved, described as Telegram does, found by `file_id`.
 
-A photo is re-encoded as JPEG, at most 1,280 pixels on its longer side, with smaller copies; a document stays
-as it is.
+A photo becomes a JPEG of up to 1,280 pixels on its longer side, with smaller copies. A document stays unchanged.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _FOLDERS = {"photo": "photos", "document": "documents"}
 
 
 async def read_media(world: World, params: Params, kind: str, value: str) -> Any:  # noqa: ANN401  Bot API JSON
-    """What `value` names — an upload, `attach://…` or a `file_id` — as list of PhotoSize or as Document.
+    """Return an upload, `attach://…` or a `file_id` as a list of PhotoSize or as a Document.
 
     Raises:
         BadRequest: in Telegram's words.
@@ -54,20 +53,20 @@ async def read_media(world: World, params: Params, kind: str, value: str) -> Any
 
 
 async def take_photo(world: World, content: bytes) -> str:
-    """Keep a photo that a person sends; its file id.
+    """Save a user's photo and return its file id.
 
     Raises:
-        BadRequest: it is none.
+        BadRequest: it isn't an image.
     """
     sizes: list[JsonObject] = await _store(world, "photo", Upload("", "", content))
     return str(sizes[-1]["file_id"])
 
 
 async def take_document(world: World, upload: Upload) -> str:
-    """Keep a file that a person sends; its file id.
+    """Save a user's file and return its file id.
 
     Raises:
-        BadRequest: there is nothing in it, or too much.
+        BadRequest: it is empty or too large.
     """
     described: JsonObject = await _store(world, "document", upload)
     return str(described["file_id"])

@@ -1,4 +1,4 @@
-"""Who has which place in a chat, and the update the bot gets when its own place changes."""
+"""Membership in chats, and the update that the bot gets when a status changes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _RIGHTS = (
 
 
 def member_json(user: JsonObject, status: str) -> JsonObject:
-    """A Bot API `ChatMember` of any status."""
+    """Return a Bot API `ChatMember` of any status."""
     member: JsonObject = {"user": user, "status": status}
     if status == "creator":
         member["is_anonymous"] = False
@@ -55,7 +55,7 @@ def member_json(user: JsonObject, status: str) -> JsonObject:
 
 
 def set_status(box: Sandbox, chat: Chat, actor: JsonObject, user_id: int, status: str) -> None:
-    """Change somebody's place in a group; the bot hears of it."""
+    """Change a user's status in a group and notify the bot."""
     old = chat.statuses.get(user_id, "left")
     chat.statuses[user_id] = status
     box.world.keep_chat(chat)

@@ -1,4 +1,4 @@
-"""The person API: what the chat page and tests that play a person drive the sandbox with, under `/sandbox`."""
+"""The person API under `/sandbox`, used by the chat page and by tests that play a user."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ MAX_LISTED = 500
 
 
 class PeopleApi:
-    """Requests of people, and the stream of what they see."""
+    """Requests of users, and the stream of what they see."""
 
     def __init__(self, box: Sandbox) -> None:
         self._box = box
 
     def routes(self) -> list[Route]:
-        """Where they are reached."""
+        """Return the routes of the person API."""
         chat = "/sandbox/chats/{chat_id}"
         return [
             Route("/sandbox/state", guarded(self._state)),
@@ -105,11 +105,11 @@ class PeopleApi:
                 yield ": still here\n\n"
 
     async def _messages(self, request: Request) -> Response:
-        """Messages after a message id, oldest first; without `after`, the newest `limit`.
+        """Return messages after a message id, oldest first. Without `after`, return the newest `limit`.
 
-        With `news_after`, the number (`seq`) of an event, they are listed as soon as something later has happened in
-        the chat, or after `news_within` seconds. With `shown_after`, the number of an event, `shown` has each message
-        that was posted or changed since, as it was then: also one that stood there only until its next change.
+        `news_after` is the number (`seq`) of an event: answer when a later event has happened in the chat, or after
+        `news_within` seconds. `shown_after` is the number of an event: `shown` has each version of a message posted or
+        changed since, including versions that were replaced later.
         """
         chat_id = _number(request, "chat_id")
         if chat_id not in self._box.world.chats:
@@ -146,7 +146,7 @@ class PeopleApi:
                     after = found[-1]["seq"] if found else after
 
     async def _send(self, request: Request) -> Response:
-        """Besides file ids, files themselves in base64: `picture`, or `file`: {`name`, `mime`, `content`}."""
+        """Send a message. Files can also come in base64: `picture`, or `file`: {`name`, `mime`, `content`}."""
         order = await read_order(request)
         await self._take_files(order)
         message = acting.send(self._box, _number(request, "chat_id"), order)
@@ -209,7 +209,7 @@ class PeopleApi:
 
 
 def _number(request: Request, name: str) -> int:
-    """A number of the path; groups have negative ones, which Starlette's own converter doesn't take."""
+    """Return a number of the path. Groups have negative ids, which Starlette's converter rejects."""
     return int(request.path_params[name])
 
 
@@ -218,7 +218,7 @@ def _decoded(content: object) -> bytes:
 
 
 def guarded(answer: Answer) -> Answer:
-    """Turn what can't be done or read into an answer that says so."""
+    """Turn errors into error answers."""
 
     async def checked(request: Request) -> Response:
         try:
@@ -232,10 +232,10 @@ def guarded(answer: Answer) -> Answer:
 
 
 async def read_order(request: Request) -> JsonObject:
-    """The body of a request, a JSON object.
+    """Return the body of a request, a JSON object.
 
     Raises:
-        PersonError: 400, it is something else.
+        PersonError: 400, it isn't a JSON object.
     """
     order: Any = await request.json()
     if not isinstance(order, dict):

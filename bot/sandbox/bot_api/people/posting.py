@@ -1,4 +1,4 @@
-"""Puts messages into chats: numbers and dates them, tells the people, and tells the bot where it should hear."""
+"""Adding messages to chats: number and date them, and notify the users and the bot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Manner:
-    """How a message is sent, whatever it says. `reply`: the fields that say what it answers."""
+    """How a message is sent, apart from its content. `reply`: the fields of the message it replies to."""
 
     topic: Topic | None = None
     reply: JsonObject | None = None
@@ -29,12 +29,12 @@ PLAINLY = Manner()
 
 
 def quotable(message: StoredMessage) -> JsonObject:
-    """A message as it appears within another: without what it answers itself."""
+    """Return a message as it appears in another one: without its own reply."""
     return {name: value for name, value in message.body.items() if name != "reply_to_message"}
 
 
 def post(box: Sandbox, chat: Chat, sender: JsonObject, content: JsonObject, manner: Manner = PLAINLY) -> StoredMessage:
-    """Put a message into a chat; the bot gets an update of it unless it is the sender."""
+    """Add a message to a chat. The bot gets an update unless it is the sender."""
     world = box.world
     outgoing = sender["id"] == world.settings.bot_id
     message_id = world.next_message_id(chat)
@@ -70,7 +70,7 @@ def post_service(
     *,
     silent: bool = False,
 ) -> StoredMessage:
-    """Put a service message into a chat; the bot hears of its own as well, as on Telegram."""
+    """Add a service message to a chat. As on Telegram, the bot gets an update of its own, too."""
     message = post(box, chat, sender, content, Manner(topic=topic, silent=silent))
     if message.outgoing:
         box.updates.add("message", message.body)
@@ -78,7 +78,7 @@ def post_service(
 
 
 def change(box: Sandbox, message: StoredMessage, body: JsonObject) -> None:
-    """Replace what a message says, in place."""
+    """Replace the content of a message."""
     message.body = body
     box.world.keep_message(message)
     box.tell("edit", chat_id=message.chat_id, message_id=message.message_id, message=message.as_person_sees_it())
@@ -114,7 +114,7 @@ def _placed(world: World, chat: Chat, manner: Manner) -> JsonObject:
 
 
 def _bot_hears(box: Sandbox, chat: Chat, message: StoredMessage) -> bool:
-    """In a group a bot that is no administrator hears only what is meant for it (privacy mode)."""
+    """Return whether the bot gets the message. In privacy mode, a bot that isn't an administrator gets only some."""
     settings = box.world.settings
     status = chat.statuses.get(settings.bot_id)
     if chat.type == "private" or status == "administrator":

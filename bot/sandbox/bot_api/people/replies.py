@@ -1,4 +1,4 @@
-"""What a message answers: `reply_parameters`, in the same chat or another."""
+"""Replies: `reply_parameters`, in the same chat or another."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def read_reply(world: World, chat: Chat, params: Params) -> JsonObject | None:
-    """The fields of a message that say what it answers, None if it answers nothing.
+    """Return the reply fields of a message, or None if it isn't a reply.
 
     Raises:
-        BadRequest: the message to answer, or the words to quote, can't be found.
+        BadRequest: the message to reply to, or the quote, can't be found.
     """
     given = _given(params)
     if not given:

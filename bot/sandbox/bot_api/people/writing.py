@@ -1,4 +1,4 @@
-"""What a person's message says: text, a picture, a file, a sticker, or something forwarded."""
+"""The content of a user's message: text, a photo, a file, a sticker, or a forwarded message."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _SAID = ("text", "entities", "caption", "caption_entities", "sticker", *MEDIA)
 
 
 def content_of(box: Sandbox, person: Person, order: JsonObject) -> JsonObject:
-    """The fields of a message that say what it says, as `acting.send` describes them.
+    """Return the content fields of a message, described at `acting.send`.
 
     Raises:
-        PersonError: 400 nothing or too much written, 404 no such file or message, 403 it is in somebody else's chat.
+        PersonError: 400 no text or too much, 404 no such file or message, 403 it is in another user's chat.
     """
     if "forward" in order:
         return _forwarded(box, person, order["forward"])
@@ -46,10 +46,10 @@ def content_of(box: Sandbox, person: Person, order: JsonObject) -> JsonObject:
 
 
 def corrected(message: StoredMessage, order: JsonObject) -> JsonObject:
-    """The body of a message whose text, or whose words under a picture or a file, are now those of the order.
+    """Return the body of a message with its text or caption replaced.
 
     Raises:
-        PersonError: 400 nothing or too much written, 404 it has no words to correct.
+        PersonError: 400 no text or too much, 404 it has no text or caption.
     """
     if "forward_origin" in message.body:
         raise PersonError(404, "what is forwarded can't be corrected")
@@ -98,7 +98,7 @@ def _fields(given: Formatted, name: str, longest: int) -> JsonObject:
 
 
 def _forwarded(box: Sandbox, person: Person, source: JsonObject) -> JsonObject:
-    """What a message that the person can see says, and who wrote it first."""
+    """Return the content and first author of a message that the user can see."""
     chat = box.world.chats.get(int(source.get("chat_id", 0)))
     if chat is None or not _sees(chat, person):
         raise PersonError(403, "this chat isn't theirs to forward from")

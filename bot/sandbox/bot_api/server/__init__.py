@@ -1,1 +1,1 @@
-"""How calls of the Bot API arrive, fail and are answered."""
+"""Calls of the Bot API: parsing, limits, faults and answers."""

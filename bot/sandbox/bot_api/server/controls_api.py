@@ -1,4 +1,4 @@
-"""The switches of the sandbox: faults, limits, the log of the bot's calls, and starting anew."""
+"""Controls of the sandbox: faults, limits, the log of the bot's calls, and a reset."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class ControlsApi:
-    """What people in reality can't do."""
+    """Requests that only the sandbox has."""
 
     def __init__(self, box: Sandbox) -> None:
         self._box = box
 
     def routes(self) -> list[Route]:
-        """Where the switches are reached."""
+        """Return the routes of the controls."""
         return [
             Route("/sandbox/faults", guarded(self._faults), methods=["GET", "POST", "DELETE"]),
             Route("/sandbox/limits", guarded(self._limits), methods=["GET", "POST"]),
@@ -55,13 +55,13 @@ class ControlsApi:
         return JSONResponse({"ids": add_crowd(self._box, await read_order(request))}, 201)
 
     async def _calls(self, request: Request) -> Response:
-        """The bot's calls, later than the one numbered `after`, of `method` alone where one is named."""
+        """Return the bot's calls after number `after`, of one `method` if given."""
         after, method = int(request.query_params.get("after") or 0), request.query_params.get("method")
         found = [call for call in self._box.calls if call["seq"] > after and method in {None, call["method"]}]
         return JSONResponse({"calls": found})
 
     async def _clear(self, _: Request) -> Response:
-        """Forget messages, updates, files and presses; people and groups are as at the first start."""
+        """Delete messages, updates, files and presses. Restore the users and groups of the first start."""
         self._box.updates.clear()
         self._box.faults.clear()
         self._box.calls.clear()

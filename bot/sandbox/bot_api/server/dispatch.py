@@ -1,4 +1,4 @@
-"""All methods the server has, and how one is run."""
+"""All methods of the server, and running one of them."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _BY_LOWER_NAME = {name.lower(): method for name, method in SERVED.items()}
 
 
 def find_method(name: str) -> Method:
-    """The method of a name, in any case.
+    """Return the method of a name, in any case.
 
     Raises:
-        NotFound: the server has no such method.
+        NotFound: there is no such method.
     """
     method = _BY_LOWER_NAME.get(name.lower())
     if method is None:
@@ -53,10 +53,10 @@ def find_method(name: str) -> Method:
 
 
 async def run(box: Sandbox, name: str, params: Params) -> Any:  # noqa: ANN401  each method has its own result
-    """Run a method; returns its `result`.
+    """Run a method and return its `result`.
 
     Raises:
-        ApiError: the call is refused.
+        ApiError: the call is rejected.
     """
     method = find_method(name)
     if box.logged_out:

@@ -1,6 +1,6 @@
-"""Answers `/bot{token}/{method}` and `/file/bot{token}/{path}`, faults included.
+"""Answers to `/bot{token}/{method}` and `/file/bot{token}/{path}`, faults included.
 
-Plain ASGI: this is the path that benchmarks drive thousands of calls a second through.
+Plain ASGI, because benchmarks send thousands of calls per second.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _GATEWAY_PAGE = "<html><head><title>502 Bad Gateway</title></head><body><h1>502 
 
 
 class _Dropped(Exception):
-    """The connection is to be closed without an answer."""
+    """The connection must be closed without an answer."""
 
 
 class BotApi:
-    """The Bot API itself."""
+    """The Bot API as an ASGI application."""
 
     def __init__(self, box: Sandbox) -> None:
         self._box = box
@@ -105,11 +105,10 @@ async def download(box: Sandbox, path: str) -> Response:
 
 
 def check_token(box: Sandbox, token: str) -> None:
-    """Refuse a token that isn't the bot's.
+    """Reject a token that isn't the bot's.
 
     Raises:
-        NotFound: not even well-formed.
-        Unauthorized: of another bot.
+        NotFound: it is malformed. Unauthorized: it is another bot's.
     """
     if token != box.world.settings.bot_token:
         raise Unauthorized if _TOKEN.fullmatch(token) else NotFound
@@ -132,7 +131,7 @@ async def _read(scope: Scope, receive: Receive) -> Params:
 
 
 async def _while_connected(box: Sandbox, name: str, params: Params, receive: Receive) -> Any:  # noqa: ANN401
-    """Run a method; a wait for updates ends when the caller hangs up. Nothing else is ever cut short."""
+    """Run a method. If the caller hangs up, only a wait for updates ends early."""
     if name.lower() != "getupdates" or not params.integer("timeout"):
         return await run(box, name, params)
     call = asyncio.ensure_future(run(box, name, params))
@@ -164,7 +163,7 @@ async def _hung_up_within(receive: Receive, seconds: float) -> bool:
 async def _before(fault: Fault, receive: Receive) -> Response | None:
     match fault.fault:
         case "delay":
-            # A caller who is gone by then has sent nothing: the call never got here.
+            # The caller hung up in the meantime, so the call counts as never received.
             if await _hung_up_within(receive, fault.seconds):
                 raise _Dropped
         case "drop_before":

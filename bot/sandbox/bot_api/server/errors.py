@@ -1,13 +1,13 @@
-"""Refusals in Telegram's own words and codes.
+"""Errors with Telegram's texts and codes.
 
-ApiError                 what the bot is told: HTTP status, `error_code`, `description`, `parameters`
+ApiError                 an error answer to the bot: HTTP status, `error_code`, `description`, `parameters`
 ├── BadRequest           400
 ├── Unauthorized         401
 ├── Forbidden            403
 ├── NotFound             404
 ├── Conflict             409
 └── TooManyRequests      429, with `retry_after` in seconds
-PersonError              what a caller of the person API is told: HTTP status and `error`
+PersonError              an error answer of the person API: HTTP status and `error`
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 
 class ApiError(Exception):
-    """A call that Telegram refuses. `description` is complete, prefix included."""
+    """A call that Telegram rejects. `description` is complete, with its prefix."""
 
     def __init__(self, code: int, description: str, parameters: dict[str, Any] | None = None) -> None:
         super().__init__(description)
@@ -25,7 +25,7 @@ class ApiError(Exception):
         self.parameters = parameters
 
     def as_json(self) -> dict[str, Any]:
-        """The body of the answer."""
+        """Return the body of the answer."""
         body: dict[str, Any] = {"ok": False, "error_code": self.code, "description": self.description}
         if self.parameters:
             body["parameters"] = self.parameters
@@ -33,49 +33,49 @@ class ApiError(Exception):
 
 
 class BadRequest(ApiError):
-    """The request can't be carried out."""
+    """The request is invalid."""
 
     def __init__(self, reason: str, parameters: dict[str, Any] | None = None) -> None:
         super().__init__(400, f"Bad Request: {reason}", parameters)
 
 
 class Unauthorized(ApiError):
-    """The token is well-formed, and of no bot here."""
+    """The token is well-formed but not this bot's."""
 
     def __init__(self) -> None:
         super().__init__(401, "Unauthorized")
 
 
 class Forbidden(ApiError):
-    """The bot may not."""
+    """The bot isn't allowed to do this."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(403, f"Forbidden: {reason}")
 
 
 class NotFound(ApiError):
-    """No such address."""
+    """The address doesn't exist."""
 
     def __init__(self, reason: str = "") -> None:
         super().__init__(404, f"Not Found: {reason}" if reason else "Not Found")
 
 
 class Conflict(ApiError):
-    """Two ways of receiving updates at once."""
+    """Two ways of receiving updates at the same time."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(409, f"Conflict: {reason}")
 
 
 class TooManyRequests(ApiError):
-    """Too fast; the same call may succeed after `retry_after` seconds."""
+    """Too many calls. The same call can succeed after `retry_after` seconds."""
 
     def __init__(self, retry_after: int) -> None:
         super().__init__(429, f"Too Many Requests: retry after {retry_after}", {"retry_after": max(1, retry_after)})
 
 
 class PersonError(Exception):
-    """A request to the person API that makes no sense."""
+    """An invalid request to the person API."""
 
     def __init__(self, status: int, error: str) -> None:
         super().__init__(error)

@@ -1,4 +1,4 @@
-"""Failures on demand: what networks and servers do to a bot, switched on for the next calls."""
+"""Faults: network and server failures, switched on for the next calls."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from bot.sandbox.bot_api.model import JsonObject
 
 KINDS = frozenset({"delay", "delay_after", "drop_before", "drop_after", "500", "429", "html"})
-"""`delay` holds a call up on its way to the server, `delay_after` the answer to a call that was carried out."""
+"""`delay` holds a call back before it takes effect, `delay_after` holds back its answer."""
 
 
 @dataclass
 class Fault:
-    """One switch. `method` and `chat_id` None: any. `times` None: until cleared. Waits in seconds."""
+    """One fault. `method` and `chat_id` None: any. `times` None: until cleared. Waits in seconds."""
 
     fault: str
     method: str | None = None
@@ -26,7 +26,7 @@ class Fault:
     retry_after: int = 5
 
     def fits(self, method: str, chat_id: str) -> bool:
-        """Whether a call is meant."""
+        """Return whether the fault applies to a call."""
         if self.times is not None and self.times <= 0:
             return False
         if self.method is not None and self.method.lower() != method:
@@ -35,16 +35,16 @@ class Fault:
 
 
 class Faults:
-    """The switches that are on."""
+    """The active faults."""
 
     def __init__(self) -> None:
         self._on: list[Fault] = []
 
     def add(self, order: JsonObject) -> Fault:
-        """Switch a fault on.
+        """Add a fault.
 
         Raises:
-            PersonError: 400, no such fault.
+            PersonError: 400, there is no such fault.
         """
         kind = str(order.get("fault"))
         if kind not in KINDS:
@@ -59,15 +59,15 @@ class Faults:
         return fault
 
     def listed(self) -> list[JsonObject]:
-        """All switches, used up or not."""
+        """Return all faults, used up or not."""
         return [asdict(fault) for fault in self._on]
 
     def clear(self) -> None:
-        """Switch all off."""
+        """Remove all faults."""
         self._on.clear()
 
     def take(self, method: str, chat_id: str) -> Fault | None:
-        """The first fault meant for a call; counts it."""
+        """Return the first fault of a call, and count it."""
         for fault in self._on:
             if fault.fits(method, chat_id):
                 if fault.times is not None:

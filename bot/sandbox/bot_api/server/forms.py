@@ -1,4 +1,4 @@
-"""Reads what a call carries: query string, JSON, urlencoded or multipart, all of which the Bot API takes."""
+"""Parsing of a call: query string, JSON, urlencoded or multipart, as the Bot API accepts."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Upload:
 
 
 def read_call(query: bytes, content_type: str, body: bytes) -> tuple[dict[str, Any], dict[str, Upload]]:
-    """Parameters and files of a call; parameters of the body win over those of the query string.
+    """Return parameters and files of a call. Parameters of the body win over those of the query string.
 
     Raises:
-        BadRequest: the body is not what its type says.
+        BadRequest: the body doesn't match its content type.
     """
     values: dict[str, Any] = dict(parse_qsl(query.decode(), keep_blank_values=True))
     files: dict[str, Upload] = {}

@@ -1,4 +1,4 @@
-"""Telegram's limits on sending: so many a second in all, so many in a chat, so many a minute in a group."""
+"""Telegram's limits on sending: per second in total, per second in a chat, and per minute in a group."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MINUTE = 60.0
 
 
 class _Bucket:
-    """Tokens that come back at a steady rate, up to a capacity. Times in Unix seconds."""
+    """A token bucket that refills at a steady rate, up to a capacity. Times in Unix seconds."""
 
     def __init__(self, rate: float, capacity: float, now: float) -> None:
         self.rate, self.capacity, self.tokens, self.at = rate, capacity, capacity, now
@@ -29,7 +29,7 @@ class _Bucket:
 
 
 class RateLimiter:
-    """Counts the messages a bot sends: new ones, copies and forwards, but no edits, as the documents say."""
+    """Count the messages of a bot: new ones, copies and forwards. Edits don't count, as documented."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -41,16 +41,16 @@ class RateLimiter:
         self._groups: dict[int, deque[float]] = {}
 
     def change(self, **changes: Any) -> Limits:  # noqa: ANN401  fields of Limits
-        """Change some of the limits, and start counting anew."""
+        """Change some of the limits and restart counting."""
         self.limits = replace(self.limits, **changes)
         self._start()
         return self.limits
 
     def count(self, chat: Chat, now: float, *, paid: bool = False) -> None:
-        """Count a message to a chat; `paid` ones (`allow_paid_broadcast`) don't count in all.
+        """Count a message to a chat. `paid` ones (`allow_paid_broadcast`) don't count towards the total.
 
         Raises:
-            TooManyRequests: it is one too many, and isn't counted.
+            TooManyRequests: the limit is reached. The message isn't counted.
         """
         if not self.limits.enforce:
             return

@@ -1,4 +1,4 @@
-"""The parameters of a call, read the way Telegram reads them: forgiving about types, strict about JSON."""
+"""The parameters of a call, read as Telegram reads them: tolerant of types, strict about JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TRUE = frozenset({"true", "yes", "1"})
 
 
 class Params:
-    """The parameters and files of one call. Forms send everything as text, JSON bodies send values."""
+    """The parameters and files of one call. Forms send text, JSON bodies send values."""
 
     def __init__(self, values: Mapping[str, Any], files: Mapping[str, Upload] | None = None) -> None:
         self._values = values
@@ -26,7 +26,7 @@ class Params:
         return self._values.get(name) not in (None, "")
 
     def text(self, name: str) -> str:
-        """The parameter as text, "" where it is missing."""
+        """Return the parameter as text, "" if it is missing."""
         value = self._values.get(name)
         if value is None:
             return ""
@@ -37,7 +37,7 @@ class Params:
         return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
 
     def integer(self, name: str, default: int = 0, low: int | None = None, high: int | None = None) -> int:
-        """The parameter as a number, brought between `low` and `high`; what isn't a number is `default`."""
+        """Return the parameter as a number, clamped to `low` and `high`, or `default` if it isn't a number."""
         try:
             number = int(self.text(name) or default)
         except ValueError:
@@ -47,14 +47,14 @@ class Params:
         return number if high is None else min(high, number)
 
     def flag(self, name: str) -> bool:
-        """Whether the parameter says yes."""
+        """Return whether the parameter is true."""
         return self.text(name).strip().lower() in _TRUE
 
     def structure(self, name: str, complaint: str) -> Any:  # noqa: ANN401  JSON of any kind; callers check it
-        """The parameter as JSON, None where it is missing.
+        """Return the parameter as JSON, None if it is missing.
 
         Raises:
-            BadRequest: with `complaint`, if it isn't JSON.
+            BadRequest: it isn't JSON. The text is `complaint`.
         """
         value = self._values.get(name)
         if not isinstance(value, str):

@@ -1,7 +1,7 @@
-"""Posts updates to the bot's webhook: one after the other, in order, each until it is taken.
+"""Delivery of updates to the bot's webhook: one at a time, in order, each until it is accepted.
 
-Telegram posts through several connections; a bot must not rely on it, so the sandbox does not bother. A first
-failure is tried again at once, later ones ever more slowly, and an update older than a day is given up.
+Telegram uses several connections, but a bot must not rely on that, so the sandbox uses one. The first retry is
+immediate, later ones are slower and slower. An update older than a day is dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 
 async def keep_delivering(box: Sandbox) -> None:
-    """Deliver for ever, whenever there is a webhook and something to deliver."""
+    """Deliver forever, whenever there is a webhook and an update."""
     async with httpx.AsyncClient(timeout=TIMEOUT_SECONDS, trust_env=False) as client:
         failures = 0
         while True:
@@ -57,7 +57,7 @@ async def _something_new(box: Sandbox) -> None:
 
 
 async def _pause(box: Sandbox, seconds: float) -> None:
-    """Wait, but no longer than until the webhook is set anew."""
+    """Wait, but no longer than until a webhook is set again."""
     box.webhook_changed.clear()
     try:
         await asyncio.wait_for(box.webhook_changed.wait(), seconds)
@@ -96,7 +96,7 @@ async def _post(box: Sandbox, client: httpx.AsyncClient, webhook: JsonObject, up
 
 
 async def _run_answer(box: Sandbox, answer: httpx.Response) -> None:
-    """A webhook may answer with a method to call; nobody hears of its result."""
+    """Run the method that a webhook's answer names. Its result isn't reported."""
     try:
         values: Any = json.loads(answer.content or b"null")
     except ValueError:

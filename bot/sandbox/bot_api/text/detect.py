@@ -1,4 +1,4 @@
-"""Entities that Telegram finds by itself in any text: commands, mentions, addresses, hashtags, phone numbers."""
+"""Entities that Telegram detects in any text: commands, mentions, addresses, hashtags, phone numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WORTH_A_LOOK = re.compile(r"[@#$/+]|\.\w")
 
 
 def find(text: str, taken: list[tuple[int, int]]) -> list[JsonObject]:
-    """Entities found outside of `taken`, UTF-16 ranges that something else has already."""
+    """Return the entities outside of `taken`, UTF-16 ranges that other entities cover."""
     if not _WORTH_A_LOOK.search(text):
         return []
     positions = utf16.Positions(text)

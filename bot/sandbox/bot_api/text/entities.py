@@ -1,4 +1,4 @@
-"""Turns what a bot or a person has written into the text and entities that a message carries."""
+"""Conversion of what a bot or a user wrote into the text and entities of a message."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def formatted(
     explicit: Any,  # noqa: ANN401  JSON from outside
     find_user: Callable[[int], JsonObject | None],
 ) -> Formatted:
-    """Read a text in its parse mode, or with explicit entities; surrounding space is dropped.
+    """Parse a text with its parse mode or explicit entities. Surrounding space is removed.
 
     Raises:
-        BadRequest: in Telegram's words.
+        BadRequest: with Telegram's text.
     """
     if len(text.encode(errors="replace")) > MAX_RAW_BYTES:
         raise BadRequest("text is too long")
@@ -71,7 +71,7 @@ def formatted(
 
 
 def plain(text: str) -> Formatted:
-    """What a person has typed."""
+    """Return a user's text with the detected entities."""
     return _with_detected(_trimmed(text, []))
 
 
@@ -150,7 +150,7 @@ def _with_detected(given: Formatted) -> Formatted:
 
 
 def _order(kind: str) -> int:
-    """Where two entities cover the same text, the outer one comes first."""
+    """Return the sort order for entities with the same text. The outer one comes first."""
     return _OUTER_FIRST.index(kind) if kind in _OUTER_FIRST else len(_OUTER_FIRST)
 
 
@@ -159,7 +159,7 @@ def _span(entity: JsonObject) -> tuple[int, int]:
 
 
 def _hidden(entity: JsonObject, opaque: list[tuple[int, int]]) -> bool:
-    """Code shows as it is: nothing else applies within it but the quotation around it."""
+    """Return whether an entity is inside code. Only a quotation around the code applies."""
     if entity["type"] in OPAQUE or entity["type"].endswith("blockquote"):
         return False
     start, end = _span(entity)

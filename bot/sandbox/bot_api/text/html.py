@@ -1,7 +1,7 @@
-"""Telegram's HTML: reads tags into entities, and refuses what Telegram refuses, in its words.
+"""Telegram's HTML: tags become entities. Telegram's errors are repeated in its words.
 
-It is not a browser's HTML. Tags are few and must be closed in order, only four named character references exist,
-a stray `<` is an error and a stray `&` is text. Offsets in refusals are bytes, those in entities UTF-16 units.
+It isn't a browser's HTML. There are few tags, and they must be closed in order. Only four named character references
+exist. A stray `<` is an error and a stray `&` is text. Offsets in errors are bytes, those of entities are UTF-16 units.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _LAST_CODE_POINT = 0x10FFFF
 
 
 def parse(text: str, find_user: Callable[[int], JsonObject | None]) -> tuple[str, list[JsonObject]]:
-    """Plain text and entities of an HTML text.
+    """Return plain text and entities of an HTML text.
 
     Raises:
-        MarkupError: as Telegram would refuse it.
+        MarkupError: Telegram rejects the text.
     """
     return _Reader(text, find_user).read()
 

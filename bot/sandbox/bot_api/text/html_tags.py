@@ -1,4 +1,4 @@
-"""What the tags of Telegram's HTML mean: which entity each becomes."""
+"""The tags of Telegram's HTML: which entity each becomes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _TIME_FORMAT = re.compile(r"[rR]|[tTdDwW]*")
 
 
 class MarkupError(ValueError):
-    """Text that can't be parsed; the message is Telegram's."""
+    """The text can't be parsed. The message is Telegram's."""
 
 
 @dataclass
 class OpenTag:
-    """A start tag whose end is still to come. `offset` in UTF-16 units of the plain text."""
+    """An open tag. `offset` in UTF-16 units of the plain text."""
 
     name: str
     offset: int
@@ -45,7 +45,7 @@ class OpenTag:
     unix_time: str = ""
 
     def take(self, attribute: str, value: str) -> None:
-        """Note an attribute, if it means something here."""
+        """Store an attribute, if the tag uses it."""
         match self.name, attribute:
             case ("a", "href") | ("tg-emoji", "emoji-id") | ("tg-time", "format"):
                 self.argument = value
@@ -67,17 +67,17 @@ class EntityList:
         self._entities: list[JsonObject] = []
 
     def close(self, tag: OpenTag, end: int, inner_text: str) -> None:
-        """Add what a tag means for the text up to `end`.
+        """Add the entity of a tag for the text up to `end`.
 
         Raises:
-            MarkupError: it means nothing.
+            MarkupError: the tag is invalid.
         """
         details = self._details(tag, end, inner_text)
         if details is not None:
             self._entities.append({"offset": tag.offset, "length": end - tag.offset, **details})
 
     def finished(self) -> list[JsonObject]:
-        """All entities; a language is for blocks of code only."""
+        """Return all entities. Only blocks of code have a language."""
         for entity in self._entities:
             if entity["type"] == "code":
                 entity.pop("language", None)
@@ -109,7 +109,7 @@ class EntityList:
             return None
 
     def _code(self, tag: OpenTag, end: int) -> JsonObject | None:
-        """`<pre><code class="language-…">`, in either order, is one block with a language."""
+        """Return the code entity. `<pre><code class="language-…">`, in either order, is one block with a language."""
         inner = self._entities[-1] if self._entities else {}
         same = (inner.get("offset"), inner.get("length")) == (tag.offset, end - tag.offset)
         if same and tag.name == "pre" and inner["type"] == "code" and "language" in inner:

@@ -1,4 +1,4 @@
-"""Which addresses Telegram takes in links and buttons, and the form it gives them."""
+"""The addresses that Telegram accepts in links and buttons, and how it stores them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ _MAX_PORT = 65_535
 
 
 class LinkError(ValueError):
-    """An address that Telegram doesn't take; the message is Telegram's."""
+    """An address that Telegram rejects. The message is Telegram's."""
 
 
 def mentioned_user(link: str) -> int | None:
-    """The id in a link to a user (`tg://user?id=…`)."""
+    """Return the user id of a link to a user (`tg://user?id=…`)."""
     found = _USER.fullmatch(link)
     return int(found[1]) if found else None
 
 
 def checked_link(link: str) -> str:
-    """The address as Telegram stores it: with a scheme and at least `/` after the host.
+    """Return the address as Telegram stores it: with a scheme and at least `/` after the host.
 
     Raises:
-        LinkError: neither http(s) nor tg, or not well-formed.
+        LinkError: the scheme isn't http(s) or tg, or the address is malformed.
     """
     if tg := _TG.fullmatch(link):
         if not re.fullmatch(r"[\w-]+", tg["host"], re.ASCII):

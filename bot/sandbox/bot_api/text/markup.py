@@ -1,4 +1,4 @@
-"""Checks keyboards the way Telegram does, and gives them the form in which messages carry them."""
+"""Validation of keyboards, and the form in which messages have them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _REPLY_OPTIONS = ("is_persistent", "resize_keyboard", "one_time_keyboard", "inpu
 
 @dataclass(frozen=True)
 class Markup:
-    """A checked `reply_markup`: an inline keyboard, or one of the kinds that only clients see."""
+    """A checked `reply_markup`: an inline keyboard, or a kind that only clients see."""
 
     inline: JsonObject | None = None
     keyboard: JsonObject | None = None
@@ -50,7 +50,7 @@ def read_markup(params: Params, *, inline_only: bool = False) -> Markup:
     """Read and check `reply_markup`.
 
     Raises:
-        BadRequest: in Telegram's words.
+        BadRequest: with Telegram's text.
     """
     value = params.structure("reply_markup", "can't parse reply keyboard markup JSON object")
     if value is None:

@@ -1,4 +1,4 @@
-"""Telegram counts text in UTF-16 code units, Python in characters; these convert between the two."""
+"""Conversion between Telegram's UTF-16 code units and Python's characters."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _BEYOND_BMP = "\uffff"
 
 
 def length(text: str) -> int:
-    """Length in UTF-16 code units."""
+    """Return the length in UTF-16 code units."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 class Positions:
-    """Translates positions in one text, both ways."""
+    """Positions in one text, converted both ways."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0]
@@ -22,14 +22,14 @@ class Positions:
 
     @property
     def end(self) -> int:
-        """Length in UTF-16 code units."""
+        """Return the length in UTF-16 code units."""
         return self._starts[-1]
 
     def units(self, index: int) -> int:
-        """UTF-16 offset of the character at `index`."""
+        """Return the UTF-16 offset of the character at `index`."""
         return self._starts[index]
 
     def index(self, offset: int) -> int | None:
-        """Index of the character at a UTF-16 offset; None inside a character or beyond the end."""
+        """Return the index of the character at a UTF-16 offset. Return None inside a character or beyond the end."""
         found = bisect_left(self._starts, offset)
         return found if found < len(self._starts) and self._starts[found] == offset else None

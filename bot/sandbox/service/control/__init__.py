@@ -1,1 +1,1 @@
-"""The page's controls of the service: faults, settings and what was requested."""
+"""The control endpoints of the service: faults, settings, orders and the request log."""

@@ -1,6 +1,6 @@
-"""What all control endpoints share: the sandbox's back room, which no real service has.
+"""The base of all control endpoints. The real service has none.
 
-They take and give JSON, need no key, and are meant for loopback only.
+They accept and return JSON, need no key, and are meant for loopback only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def control_route(service: Service, method: str, path: str, handler: Handler) -> Route:
-    """A control endpoint; a GET's body is its query, a missing body is an empty one."""
+    """Return a control endpoint. A GET's body is its query, and a missing body is an empty one."""
 
     async def endpoint(request: Request) -> Response:
         body: Body = dict(request.query_params) if method == "GET" else await _body(request)
@@ -41,10 +41,10 @@ def control_route(service: Service, method: str, path: str, handler: Handler) ->
 
 
 def text_field(body: Body, name: str) -> str:
-    """A string that must be there.
+    """Return a required string.
 
     Raises:
-        ControlRefusal: 400, it is not.
+        ControlRefusal: 400, it is missing or not a string.
     """
     value = body.get(name)
     if not isinstance(value, str) or not value:
@@ -53,10 +53,10 @@ def text_field(body: Body, name: str) -> str:
 
 
 def whole_field(body: Body, name: str, *, low: int, high: int, default: int) -> int:
-    """A whole number in a range, also as digits, as queries send them.
+    """Return a whole number in a range. Digits in a string are accepted, as in queries.
 
     Raises:
-        ControlRefusal: 400, it is something else.
+        ControlRefusal: 400, it isn't one.
     """
     value = body.get(name, default)
     if isinstance(value, str) and value.isascii() and value.isdigit():
@@ -67,10 +67,10 @@ def whole_field(body: Body, name: str, *, low: int, high: int, default: int) -> 
 
 
 def find_order(service: Service, body: Body) -> Order:
-    """The order meant by `bolt11` (any case, with or without `lightning:`) or `orderId`.
+    """Return the order given by `bolt11` (any case, with or without `lightning:`) or `orderId`.
 
     Raises:
-        ControlRefusal: 400, neither is given; 404, nothing is found.
+        ControlRefusal: 400, neither is given; 404, there is no such order.
     """
     if body.get("bolt11"):
         order = service.book.find_by_invoice(plain_invoice(text_field(body, "bolt11")))
@@ -82,12 +82,12 @@ def find_order(service: Service, body: Body) -> Order:
 
 
 def plain_invoice(sent: str) -> str:
-    """An invoice as it is kept, whatever a scanner made of it."""
+    """Return the canonical spelling of an invoice, whatever a scanner changed."""
     return sent.strip().lower().removeprefix("lightning:").removeprefix("//")
 
 
 def shown_order(service: Service, order: Order) -> dict[str, object]:
-    """Everything about an order, of any tenant, hidden or not: the record and what only the sandbox knows."""
+    """Return the whole record of an order, with the sandbox's internal fields. Any tenant, listed or not."""
     waits = order.deposit_seen and not order.is_terminal and order.state in ("IDLE", "ROUTE_SHOWN")
     return record(order, DOCUMENTED) | {
         "payoutRecipient": order.recipient,

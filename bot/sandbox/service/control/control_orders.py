@@ -1,4 +1,4 @@
-"""The payer's and the operator's hands: pay, move, fail and expire orders, and make many at once."""
+"""Control endpoints that pay, move, fail and expire orders, and create many at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BULK_IDR: Final = 150_000
 
 
 def routes(service: Service) -> list[Route]:
-    """Control endpoints about orders."""
+    """Return the control endpoints for orders."""
     return [
         control_route(service, "GET", "/orders", _orders),
         control_route(service, "POST", "/pay", _pay),
@@ -72,7 +72,7 @@ async def _expire(service: Service, body: Body) -> object:
 
 
 async def _bulk(service: Service, body: Body) -> object:
-    """Many orders, quickly: the answer comes when all are there, and other requests are served meanwhile."""
+    """Create many orders. The answer is sent when all exist. Other requests are served in the meantime."""
     count = whole_field(body, "count", low=1, high=_MOST_AT_ONCE, default=1)
     tenant = text_field(body, "tenant") if body.get("tenant") is not None else service.keys.first_tenant()
     if tenant is None:

@@ -1,4 +1,4 @@
-"""The sandbox's switchboard: settings, faults, methods, the price, keys, and what was asked."""
+"""Control endpoints for settings, faults, methods, the price, keys and the request log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def routes(service: Service) -> list[Route]:
-    """Control endpoints about everything but orders."""
+    """Return the control endpoints for everything except orders."""
     table = (
         ("GET", "/settings", _settings),
         ("POST", "/settings", _change_settings),

@@ -1,6 +1,6 @@
-"""Carries faults out around the whole API, so that what lies inside knows nothing of them.
+"""Middleware that applies faults to the whole API, so that the endpoints know nothing of them.
 
-The layer also writes the request log, as only it knows what the integrator really got.
+It also writes the request log, because only this layer knows what the integrator received.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ GATEWAY_PAGE: Final = "<!DOCTYPE html><html><head><title>One moment</title></hea
 
 
 class FaultLayer:
-    """ASGI middleware: everything under /v1 passes through here, control requests do not.
+    """ASGI middleware for all requests under /v1. Control requests bypass it.
 
     Args:
         app: the API.
         service: whose faults and request log.
-        sleep: how a delay is waited for.
+        sleep: waits for a delay.
     """
 
     def __init__(
@@ -54,13 +54,13 @@ class FaultLayer:
         self._sleep = sleep
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, well or badly."""
+        """Serve one request, with its faults."""
         if scope["type"] != "http" or not scope["path"].startswith(_GUARDED):
             await self._app(scope, receive, send)
             return
         method, path = scope["method"], scope["path"]
         faults = self._service.faults.take(method, path)
-        # A slow service does what arrived in time, even if nobody waits for its answer any more.
+        # A slow service handles what arrived in time, even if the client has given up.
         arrived = await _arrived(receive) if faults else receive
         answer = await self._answer(scope, arrived, faults)
         self._service.requests.add(method, path, DROPPED if answer is None else answer.status_code)
@@ -70,7 +70,7 @@ class FaultLayer:
             await answer(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, faults: Sequence[Fault]) -> Response | None:
-        """What the integrator gets; None for nothing at all."""
+        """Return the answer, or None for no answer at all."""
         fault = next((fault for fault in faults if fault.fault not in DELAYS), None)
         await self._wait("delay", faults)
         answer = None
@@ -86,7 +86,7 @@ class FaultLayer:
 
 
 async def _arrived(receive: Receive) -> Receive:
-    """The request's body, taken in whole before anything happens to it."""
+    """Read the whole body before a fault applies. Return a `receive` that replays it."""
     messages = [await receive()]
     while messages[-1].get("more_body", False):
         messages.append(await receive())
@@ -99,7 +99,7 @@ async def _arrived(receive: Receive) -> Receive:
 
 
 async def _collected(app: ASGIApp, scope: Scope, receive: Receive) -> Response:
-    """The app's answer, kept back until it is clear whether anybody will see it."""
+    """Run the app and return its answer, held back until it is clear whether it will be sent."""
     start: Message = {}
     body = bytearray()
 

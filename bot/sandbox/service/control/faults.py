@@ -1,4 +1,4 @@
-"""Faults that wait for a request: which, for whom and how often. `fault_layer.py` carries them out."""
+"""The configured faults: which, for which requests and how often. `fault_layer.py` applies them."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Fault:
     """One fault.
 
     Attributes:
-        fault: a name of this module's lists, or a status such as "503", "500_before" or "500_after".
+        fault: a name from this module's lists, or a status such as "503", "500_before" or "500_after".
         method: only requests with this method; None means any.
-        path: only paths that begin so; None means any under /v1.
-        seconds: of a delay.
-        times: how often it still happens; None until it is cleared.
+        path: only paths with this prefix; None means any under /v1.
+        seconds: the length of a delay.
+        times: how many times it will still happen; None means until it is cleared.
         retry_after: seconds for the `Retry-After` header.
         status: of an "html" answer.
         error: the text of `error`.
-        used: how often it happened.
+        used: how many times it happened.
     """
 
     id: int
@@ -49,23 +49,23 @@ class Fault:
 
     @property
     def failure_status(self) -> int | None:
-        """The status of a failure; None for the other faults."""
+        """Return the status of a failure. Return None for other faults."""
         match = _STATUS.fullmatch(self.fault)
         return None if match is None else int(match[1])
 
     @property
     def does_the_work(self) -> bool:
-        """Whether the request takes effect although its answer is lost or spoiled."""
+        """Return whether the request takes effect although its answer is lost or damaged."""
         return self.fault.endswith("_after") or self.fault in SPOILED
 
     def meets(self, method: str, path: str) -> bool:
-        """Whether this request is one of those meant."""
+        """Return whether the fault applies to this request."""
         if self.times == 0 or (self.method is not None and self.method != method):
             return False
         return self.path is None or path.startswith(self.path)
 
     def as_json(self) -> dict[str, object]:
-        """As it is listed."""
+        """Return the fault as listed."""
         return {
             "id": self.id,
             "fault": self.fault,
@@ -81,17 +81,17 @@ class Fault:
 
 
 class FaultBook:
-    """All faults that are set, in the order in which they were."""
+    """The configured faults, in the order in which they were added."""
 
     def __init__(self) -> None:
         self._faults: list[Fault] = []
         self._ids = itertools.count(1)
 
     def add(self, wanted: Mapping[str, object]) -> Fault:
-        """Set a fault from the JSON of a control request.
+        """Add a fault from the JSON of a control request.
 
         Raises:
-            ControlRefusal: 400, it cannot be understood.
+            ControlRefusal: 400, it is invalid.
         """
         unknown = sorted(set(wanted) - _KNOWN)
         if unknown:
@@ -111,7 +111,7 @@ class FaultBook:
         return fault
 
     def take(self, method: str, path: str) -> tuple[Fault, ...]:
-        """What happens to this request: every delay that is meant for it, and the first other fault."""
+        """Use up the faults of this request: all matching delays, and the first other fault."""
         meant = [fault for fault in self._faults if fault.meets(method, path)]
         delays = [fault for fault in meant if fault.fault in DELAYS]
         others = [fault for fault in meant if fault.fault not in DELAYS]
@@ -122,11 +122,11 @@ class FaultBook:
         return taken
 
     def clear(self) -> None:
-        """Let everything work again."""
+        """Remove all faults."""
         self._faults.clear()
 
     def as_json(self) -> list[dict[str, object]]:
-        """All that were set since they were last cleared, used up or not."""
+        """Return all faults since the last clear, used up or not."""
         return [fault.as_json() for fault in self._faults]
 
 

@@ -1,8 +1,7 @@
-"""The two services that the sandbox can be, as one table.
+"""The two profiles of the sandbox's service, as one table.
 
-`documented` is the contract word for word; `live` is how the real service was seen to behave where the contract is
-silent or differs. Everything that tells them apart is a field below, so that the difference can be read at a glance,
-and no other module asks which profile it is.
+`documented` follows the contract to the letter. `live` is how the real service behaved where the contract is silent or
+differs. Every difference is a field below. No other module checks which profile is active.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from bot.sandbox.service.errors import ControlRefusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One line a behaviour; seconds are whole seconds, statuses are HTTP statuses."""
+    """One field per behaviour. Seconds are whole seconds, statuses are HTTP statuses."""
 
     name: str
 
@@ -56,7 +55,7 @@ class Profile:
 
 DOCUMENTED = Profile(
     name="documented",
-    # The contract names no success status: 201 keeps clients from insisting on 200, which the live service uses.
+    # The contract names no success status. 201 keeps clients from requiring 200, which the live service uses.
     created_status=201,
     first_state="IDLE",
     merchant_states=(),
@@ -121,7 +120,7 @@ PROFILES = {profile.name: profile for profile in (DOCUMENTED, LIVE)}
 
 
 def profile_named(name: str) -> Profile:
-    """The profile called `documented` or `live`.
+    """Return the profile `documented` or `live`.
 
     Raises:
         ControlRefusal: there is no such profile.

@@ -1,4 +1,4 @@
-"""What integrators asked, for tests and benchmarks: counters and the most recent requests, never any body."""
+"""The request log for tests and benchmarks: counters and the latest requests, never a body."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ DROPPED: Final = "dropped"
 
 
 class RequestLog:
-    """Counts by method and route, and by status; order ids are left out of routes, not of recent paths."""
+    """Count requests by method and route, and by status. Routes leave out order ids, the latest paths don't."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
         self.clear()
 
     def clear(self) -> None:
-        """Start counting again."""
+        """Reset the counters."""
         self._total = 0
         self._routes: Counter[str] = Counter()
         self._statuses: Counter[str] = Counter()
         self._recent: deque[dict[str, object]] = deque(maxlen=_RECENT)
 
     def add(self, method: str, path: str, status: int | str) -> None:
-        """Note an answer, or that there was none (`DROPPED`)."""
+        """Log an answer, or that there was none (`DROPPED`)."""
         self._total += 1
         route = _ORDER_PATH.sub(r"\1/{id}", path)
         self._routes[f"{method} {route}"] += 1
@@ -40,7 +40,7 @@ class RequestLog:
         self._recent.append({"time": iso(self._clock()), "method": method, "path": path, "status": status})
 
     def as_json(self) -> dict[str, object]:
-        """`total`, `routes`, `statuses`, and `recent`, newest first."""
+        """Return `total`, `routes`, `statuses`, and `recent`, newest first."""
         return {
             "total": self._total,
             "routes": dict(self._routes),

@@ -1,7 +1,7 @@
-"""What can be changed while the sandbox runs, through `/control/settings`.
+"""The settings that `/control/settings` can change while the sandbox runs.
 
-One table of names, so that what is checked, what is shown and what is stored cannot drift apart. Switches are the
-weather, not the world: they are not kept over a restart, while orders and keys are.
+One table of names is used to check, show and store them, so that these can't disagree. Settings aren't kept over a
+restart. Orders and keys are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Switches:
     """The running service's settings.
 
     Attributes:
-        speed_seconds: between two states of a paid order; None means by hand.
+        speed_seconds: between two states of a paid order; None means manually.
         invoice_expiry_seconds: 1 s to a year.
         clock_skew_seconds: how far the service's clock is ahead of true time (negative: behind).
         locked_price_percent: how much worse for the payer a locked price is than the quote shown.
@@ -36,9 +36,9 @@ class Switches:
         database_down: the transient outage of settlement API, 4.7 and 7.
         key_check_down: the key check itself answers 503.
         daily_cap_idr, monthly_cap_idr: the payout partner's caps over all tenants, or None.
-        routing_hop: whether orders visit USDC_SWAPPED (settlement API, 3).
+        routing_hop: whether orders pass through USDC_SWAPPED (settlement API, 3).
         seconds_between_polls: of one order by one tenant; 0 turns the limiter off.
-        quote_cache_seconds, methods_cache_seconds: None means as the profile says.
+        quote_cache_seconds, methods_cache_seconds: None means the profile's value.
         stats_without: keys left out of the statistics.
     """
 
@@ -63,18 +63,18 @@ class Switches:
 
     @property
     def quote_lives_seconds(self) -> int:
-        """How long a quote is served from the cache."""
+        """Return how many seconds a quote is cached."""
         given = self.quote_cache_seconds
         return self.profile.quote_cache_seconds if given is None else given
 
     @property
     def methods_live_seconds(self) -> int:
-        """How long the methods list is served from the cache."""
+        """Return how many seconds the methods list is cached."""
         given = self.methods_cache_seconds
         return self.profile.methods_cache_seconds if given is None else given
 
     def changed(self, wanted: Mapping[str, object]) -> Switches:
-        """These switches with the JSON fields of a control request applied; all of them or none.
+        """Return a copy with the JSON fields of a control request applied: all of them or none.
 
         Raises:
             ControlRefusal: 400, an unknown name or a value out of range.
@@ -86,7 +86,7 @@ class Switches:
         return replace(self, **values)
 
     def as_json(self) -> dict[str, object]:
-        """What `GET /control/settings` answers."""
+        """Return the answer to `GET /control/settings`."""
         shown: dict[str, object] = {name: getattr(self, _field(name)) for name in _READERS}
         return shown | {"profile": self.profile.name, "statsWithout": list(self.stats_without)}
 

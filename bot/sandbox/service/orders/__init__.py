@@ -1,1 +1,1 @@
-"""Orders of the service, from creation to their end."""
+"""Orders of the service: creation, payment and the states that follow."""

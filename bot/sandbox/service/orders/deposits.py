@@ -1,4 +1,4 @@
-"""Deposits on EVM chains: the rails on offer and what a payer is told to send where (settlement API, 2.3 and 2.6)."""
+"""Deposits on EVM chains: the available rails and the instructions for a payer (settlement API, 2.3 and 2.6)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SATS_PER_BITCOIN_DIGITS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
-    """A token on a chain; `decimals` is at least 8, so that a sat is always whole units."""
+    """A token on a chain. `decimals` is at least 8, so that a sat is a whole number of units."""
 
     channel: str
     rail: str
@@ -24,7 +24,7 @@ class Chain:
     decimals: int
 
     def units(self, sats: int) -> int:
-        """The token's smallest units that are worth `sats`, exactly."""
+        """Return the token's smallest units worth `sats`, exactly."""
         return sats * int(10 ** (self.decimals - SATS_PER_BITCOIN_DIGITS))
 
 
@@ -51,19 +51,19 @@ CHAINS: Final = {
 
 
 def safe_address(tenant: str) -> str:
-    """The tenant's own smart account: always the same, and different for every tenant."""
+    """Return the tenant's smart account: always the same, and different for every tenant."""
     return checksummed(f"0x{hashlib.sha256(f'safe/{tenant}'.encode()).hexdigest()[:40]}")
 
 
 def instructions(chain: Chain, *, tenant: str, sats: int, plain_qr: bool, wrong: str | None) -> dict[str, object]:
-    """DepositInstructions (settlement API, 2.6).
+    """Return DepositInstructions (settlement API, 2.6).
 
     Args:
         chain: where the deposit goes.
         tenant: whose smart account receives it.
         sats: the amount.
         plain_qr: the live service's `qrValue`, which names neither token nor amount.
-        wrong: "contract", "chain" or "decimals" makes that part wrong, for clients that must notice.
+        wrong: "contract", "chain" or "decimals" makes that part wrong, to test clients.
     """
     target = safe_address(tenant)
     contract = f"0x{'00' * 19}42" if wrong == "contract" else chain.contract
@@ -82,7 +82,7 @@ def instructions(chain: Chain, *, tenant: str, sats: int, plain_qr: bool, wrong:
 
 
 def rails(tenant: str, *, configured: bool) -> dict[str, object]:
-    """DepositRails (settlement API, 2.3); without a wallet seed only Lightning is left."""
+    """Return DepositRails (settlement API, 2.3). Without a wallet seed, only Lightning is available."""
     always: dict[str, object] = {
         "configured": configured,
         "bitcoinOnchain": {"label": "Bitcoin on-chain", "summary": "Not available yet."},

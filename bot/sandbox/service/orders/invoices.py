@@ -1,7 +1,7 @@
-"""The service's Lightning node, as far as anybody can tell from its invoices: real, signed, and payable by nobody.
+"""The service's Lightning node. Its invoices are real and signed, but nobody can pay them.
 
-The node's key is made once and kept in the state file, so that the payee stays the same over a restart. Preimages are
-derived from it, and so need no keeping.
+The node's key is created once and kept in the state file, so that the payee survives a restart. Preimages are derived
+from it and aren't stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_SATS: Final = 21_000_000 * 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class IssuedInvoice:
-    """An invoice and when, by what it says of itself, its time is over (aware UTC, whole seconds)."""
+    """An invoice and its expiry (aware UTC, whole seconds)."""
 
     bolt11: str
     payment_hash: str
@@ -33,7 +33,7 @@ class IssuedInvoice:
 
 
 class Node:
-    """Writes invoices; `wrong` makes them such as no careful client would show."""
+    """Write invoices. `wrong` makes invoices that a careful client rejects."""
 
     def __init__(self, storage: Storage) -> None:
         kept = storage.fact(_FACT)
@@ -53,16 +53,16 @@ class Node:
         expiry: timedelta,
         wrong: str | None = None,
     ) -> IssuedInvoice:
-        """A new invoice for exactly `sats` (settlement API, 4.5).
+        """Return a new invoice for exactly `sats` (settlement API, 4.5).
 
         Args:
-            order_id: whose invoice it is; the same order always has the same payment hash.
+            order_id: the order; the same order always has the same payment hash.
             sats: 1 to 21 million bitcoin.
             memo: what the payer's wallet shows.
             network: the BOLT11 prefix, such as "bc" or "bcrt".
             now: the service's clock; fractions of a second are dropped, as BOLT11 has none.
             expiry: whole seconds.
-            wrong: "amount" asks for a tenth more, "network" is another network's, "expired" is over already.
+            wrong: "amount" asks for 10% more, "network" uses another network, "expired" has already expired.
         """
         stamp = now.replace(microsecond=0)
         if wrong == "expired":
@@ -82,7 +82,7 @@ class Node:
         return IssuedInvoice(bolt11, payment_hash.hex(), stamp + expiry)
 
     def preimage(self, order_id: str) -> bytes:
-        """The 32 bytes whose hash the invoice names: a payer's proof of payment."""
+        """Return the 32 bytes whose hash is in the invoice: a payer's proof of payment."""
         return self._derived("preimage", order_id)
 
     def _derived(self, purpose: str, order_id: str) -> bytes:
@@ -90,7 +90,7 @@ class Node:
 
 
 def payable(sats: int) -> bool:
-    """Whether an invoice can ask for this."""
+    """Return whether an invoice can ask for this amount."""
     return 1 <= sats < _MOST_SATS
 
 

@@ -1,12 +1,12 @@
-"""What becomes of an order once it exists: payment, the steps after it, failure and expiry (settlement API, 3).
+"""The states of an order: payment, the steps after it, failure and expiry (settlement API, 3).
 
-Where the documents are silent:
+Decisions where the documents are silent:
 
-- A payment after expiry is refused, as a Lightning node does, unless `late` is asked for. In the live profile the
-  order then goes on as if paid in time. In the documented one it is FAILED by then, which is terminal: the payment is
-  written down (`invoicePaidAt`), and the order stays FAILED.
-- A step that fell due while the service was stopped happens when it starts again.
-- `fail` with a stage that lies ahead lets the order come that far and fail instead of leaving it.
+- A payment after expiry is rejected, as by a Lightning node, unless `late` is requested. In the live profile the order
+  then continues as if paid in time. In the documented one it is already FAILED, which is terminal. The payment is
+  recorded (`invoicePaidAt`), and the order stays FAILED.
+- A step that was due while the service was stopped happens after the restart.
+- `fail` with a later stage lets the order reach that stage and then fail.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STATE: Final = re.compile(r"[A-Z][A-Z0-9_]{0,40}", re.ASCII)
 
 
 def tick(service: Service) -> None:
-    """Let everything happen that is due by now; cheap when nothing is."""
+    """Make everything happen that is due. Cheap if nothing is."""
     while due := service.book.due(service.true_now()):
         with service.storage.transaction():
             for order in due:
@@ -37,13 +37,13 @@ def tick(service: Service) -> None:
 
 
 def pay(service: Service, order: Order, *, late: bool = False) -> tuple[Order, bool]:
-    """The payer pays: the invoice settles, or the deposit is observed.
+    """Pay an order: settle its invoice, or observe its deposit.
 
     Returns:
-        The order, and whether it had been paid before.
+        The order, and whether it was paid before.
 
     Raises:
-        ControlRefusal: 409, the order is over or its invoice expired, and `late` was not asked for.
+        ControlRefusal: 409, the order is terminal or its invoice expired, and `late` wasn't requested.
     """
     if order.is_paid:
         return order, True
@@ -64,10 +64,10 @@ def pay(service: Service, order: Order, *, late: bool = False) -> tuple[Order, b
 
 
 def advance(service: Service, order: Order, to: str | None = None) -> Order:
-    """The next state, at once; or any state by name, known or not, forward or back.
+    """Move an order to the next state, or to any named state, known or not, forward or back.
 
     Raises:
-        ControlRefusal: 409, nothing follows, or only a payment can; 400, `to` looks like no state.
+        ControlRefusal: 409, there is no next state, or it needs a payment; 400, `to` isn't a valid name.
     """
     if to is not None:
         return _keep(service, _put(service, order, to))
@@ -81,10 +81,10 @@ def advance(service: Service, order: Order, to: str | None = None) -> Order:
 
 
 def fail(service: Service, order: Order, stage: str | None = None) -> Order:
-    """Let an order fail, now or at a stage that lies ahead.
+    """Make an order fail, now or at a later stage.
 
     Raises:
-        ControlRefusal: 409, it is over; 400, the stage is not ahead of it.
+        ControlRefusal: 409, it is terminal; 400, the order has already passed the stage.
     """
     if order.is_terminal:
         raise ControlRefusal(409, f"the order is {order.state} already")
@@ -96,10 +96,10 @@ def fail(service: Service, order: Order, stage: str | None = None) -> Order:
 
 
 def expire(service: Service, order: Order) -> Order:
-    """End the payer's time now, whatever the invoice says.
+    """Expire an order now, before its invoice does.
 
     Raises:
-        ControlRefusal: 409, it is paid, over, or never expires.
+        ControlRefusal: 409, it is paid, terminal, or never expires.
     """
     if order.is_terminal or order.is_paid:
         raise ControlRefusal(409, f"the order is {order.state}; only an unpaid one can expire")
@@ -111,7 +111,7 @@ def expire(service: Service, order: Order) -> Order:
 
 
 def set_speed(service: Service) -> None:
-    """After the speed was changed: orders under way take it up at once."""
+    """Apply a changed speed to orders in progress at once."""
     service.book.reschedule(_next_due(service, service.true_now()))
 
 
@@ -146,7 +146,7 @@ def _put(service: Service, order: Order, to: str) -> Order:
 
 
 def _moved(service: Service, order: Order, state: str, at: datetime) -> Order:
-    """The order in another state since `at` (true time)."""
+    """Return the order in another state since `at` (true time)."""
     rests = state in states.TERMINAL or state in states.UNPAID or not order.is_paid
     return replace(
         order,

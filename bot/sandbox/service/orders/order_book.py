@@ -1,4 +1,4 @@
-"""Orders in the state file: every question that is asked often is answered by an index, whatever their number."""
+"""Orders in the state file. Indexes keep frequent queries fast with any number of orders."""
 
 from __future__ import annotations
 
@@ -33,58 +33,58 @@ class OrderBook:
         self._db = storage.connection
 
     def add(self, order: Order) -> None:
-        """Keep a new order."""
+        """Insert a new order."""
         self._db.execute(_INSERT, _to_row(order))
 
     def save(self, order: Order) -> None:
-        """Keep what became of an order."""
+        """Update an order."""
         self._db.execute(_UPDATE, _to_row(order))
 
     def find(self, order_id: str) -> Order | None:
-        """The order of any tenant."""
+        """Return an order of any tenant."""
         return self._one(f"{_SELECT} WHERE id = ?", order_id)
 
     def find_by_invoice(self, bolt11: str) -> Order | None:
-        """The order that this lower-case invoice pays for."""
+        """Return the order of this lower-case invoice."""
         return self._one(f"{_SELECT} WHERE bolt11 = ?", bolt11)
 
     def newest(self, tenant: str, limit: int) -> list[Order]:
-        """What a tenant's list shows, newest first."""
+        """Return a tenant's list, newest first."""
         return self._all(f"{_SELECT} WHERE tenant = ? AND listed = 1 ORDER BY seq DESC LIMIT ?", tenant, limit)
 
     def newest_of_all(self, limit: int) -> list[Order]:
-        """Everything, unlisted orders and other tenants too, newest first."""
+        """Return orders of all tenants, newest first, unlisted ones included."""
         return self._all(f"{_SELECT} ORDER BY seq DESC LIMIT ?", limit)
 
     def due(self, now: datetime) -> list[Order]:
-        """Orders whose next step has come, the longest waiting first, some hundreds at once."""
+        """Return orders whose next step is due, the longest waiting first, some hundreds at once."""
         where = "WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?"
         return self._all(f"{_SELECT} {where}", to_milliseconds(now), _AT_ONCE)
 
     def expired(self, now: datetime) -> list[Order]:
-        """Unpaid orders whose time is over, some hundreds at once."""
+        """Return unpaid orders that have expired, some hundreds at once."""
         where = f"WHERE state IN ({_UNPAID}) AND deposit_seen = 0 AND expires_at <= ? LIMIT ?"
         return self._all(f"{_SELECT} {where}", to_milliseconds(now), _AT_ONCE)
 
     def overdue_start_now(self, now: datetime) -> None:
-        """After a stop, steps that were missed happen from now on, in order and at the usual pace."""
+        """After a stop, start missed steps now, in order and at the usual speed."""
         at = to_milliseconds(now)
         self._db.execute("UPDATE orders SET due_at = ? WHERE due_at IS NOT NULL AND due_at < ?", (at, at))
 
     def reschedule(self, due_at: datetime | None) -> None:
-        """Give every paid order that is under way one new moment for its next step; None stops them."""
+        """Set the time of the next step of every paid order in progress. None stops them."""
         moving = f"state NOT IN ('COMPLETED', '{FAILED}') AND (paid_at IS NOT NULL OR deposit_seen = 1)"
         on_the_road = f"{moving} AND state NOT IN ({_UNPAID})"
         at = None if due_at is None else to_milliseconds(due_at)
         self._db.execute(f"UPDATE orders SET due_at = ? WHERE {on_the_road}", (at,))  # noqa: S608  constants only
 
     def idr_since(self, moment: datetime) -> int:
-        """The rupiah of all orders created since, failed ones left out: what the partner's caps count."""
+        """Return the rupiah of all orders created since, without failed ones. The partner's caps count these."""
         question = f"SELECT SUM(idr_amount) AS idr FROM orders WHERE created_at >= ? AND state != '{FAILED}'"  # noqa: S608
         return int(self._db.execute(question, (to_milliseconds(moment),)).fetchone()["idr"] or 0)
 
     def totals(self) -> dict[str, int]:
-        """Over the whole platform: the numbers of `orders` and `completed`, and the `idr` and `sats` of the latter."""
+        """Return platform totals: the numbers of `orders` and `completed`, and `idr` and `sats` of the completed."""
         row = self._db.execute(
             "SELECT COUNT(*) AS orders, COUNT(completed_at) AS completed,"
             " COALESCE(SUM(idr_amount) FILTER (WHERE completed_at IS NOT NULL), 0) AS idr,"

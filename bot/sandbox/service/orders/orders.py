@@ -1,4 +1,4 @@
-"""The order as the service knows it, and the two faces that it shows: the answer to a creation, and the record."""
+"""The service's order, and its two JSON forms: the answer to a creation, and the record."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """One order; amounts are whole sats and whole rupiah, times are aware UTC by the service's own clock.
+    """One order; amounts are whole sats and whole rupiah, times are aware UTC by the service's clock.
 
     Attributes:
-        listed: whether the list shows it; orders made while the database was down never are.
-        due_at: when it moves on by itself, by true time; None while it waits for somebody.
-        fail_at: the state in which it will fail instead of moving on.
-        reached: every state visited, oldest first.
+        listed: whether the list shows it; orders created while the database was down never are.
+        due_at: when its next automatic step is, by true time; None while it waits for a payment or a request.
+        fail_at: the state in which it will fail.
+        reached: all its states so far, oldest first.
         deposit_seen: an EVM deposit arrived, whether or not the state shows it yet.
     """
 
@@ -57,21 +57,21 @@ class Order:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether nothing follows."""
+        """Return whether no state can follow."""
         return self.state in states.TERMINAL
 
     @property
     def is_paid(self) -> bool:
-        """Whether the money came, in time or not."""
+        """Return whether it was paid, in time or not."""
         return self.paid_at is not None or self.deposit_seen
 
     def is_expired(self, now: datetime) -> bool:
-        """Whether the payer's time is over."""
+        """Return whether the time to pay has passed."""
         return self.expires_at is not None and now >= self.expires_at
 
 
 def created_answer(order: Order, profile: Profile) -> dict[str, object]:
-    """OfframpCreateResponse (settlement API, 2.6)."""
+    """Return OfframpCreateResponse (settlement API, 2.6)."""
     answer: dict[str, object] = {
         "orderId": order.id,
         "bolt11": order.bolt11,
@@ -93,7 +93,7 @@ def created_answer(order: Order, profile: Profile) -> dict[str, object]:
 
 
 def record(order: Order, profile: Profile) -> dict[str, object]:
-    """OfframpOrder (settlement API, 2.7)."""
+    """Return OfframpOrder (settlement API, 2.7)."""
     named = order.channel != states.LIGHTNING or profile.names_lightning_channel
     return {
         "id": order.id,
@@ -121,17 +121,17 @@ def record(order: Order, profile: Profile) -> dict[str, object]:
 
 
 def masked(recipient: str) -> str:
-    """All but the last four characters hidden; the contract shows no format, this is the sandbox's."""
+    """Hide all but the last four characters. The contract doesn't define a format."""
     return "*" * (len(recipient) - 4) + recipient[-4:]
 
 
 def iso(moment: datetime) -> str:
-    """ISO 8601 in UTC to the millisecond, as the service writes times."""
+    """Return ISO 8601 in UTC to the millisecond, as the service writes times."""
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def fingerprint(order_id: str, purpose: str) -> str:
-    """A stable 64-digit hex value that stands for something the order met on its way."""
+    """Return a stable value of 64 hex digits, in place of a real hash or id."""
     return hashlib.sha256(f"{order_id}/{purpose}".encode()).hexdigest()
 
 
@@ -169,7 +169,7 @@ def _revealed(order: Order) -> dict[str, object]:
 
 
 def _value(order: Order, name: str) -> object:
-    # A deposit on an EVM chain passes no Lightning swap, so there is no hash of one to show.
+    # A deposit on an EVM chain has no Lightning swap, so it has no hash of one.
     if name == "lnSwapTxHash" and order.channel != states.LIGHTNING:
         return None
     told: dict[str, object] = {

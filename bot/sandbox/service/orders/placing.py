@@ -1,4 +1,4 @@
-"""Making orders: the locked price, the partner's caps, the invoice or deposit instructions (settlement API, 4.5)."""
+"""Creation of orders: the locked price, the partner's caps, the invoice or deposit (settlement API, 4.5)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 _JAKARTA: Final = timezone(timedelta(hours=7))
 _ALPHABET: Final = string.digits + string.ascii_lowercase
-# Small orders of the live service are accepted, and refused by the partner once the money is there.
+# The live service accepts small orders. The partner rejects them after they are paid.
 _SMALL_ORDERS_FAIL_AT: Final = "USDT_RECEIVED"
 
 log = structlog.get_logger(__name__)
 
 
 def place(service: Service, tenant: str, body: object) -> Order:
-    """Make the order that a tenant asks for.
+    """Create the order that a tenant requests.
 
     Raises:
         Refusal: 400 (or as the profile says), a rule of settlement API, 4.5 is broken; 503, the database is down.
@@ -50,10 +50,10 @@ def place(service: Service, tenant: str, body: object) -> Order:
 
 
 def amounts(wanted: Wanted, locked: Quote) -> tuple[int, int]:
-    """Sats, rounded up, and rupiah, rounded down, at the locked price.
+    """Return sats, rounded up, and rupiah, rounded down, at the locked price.
 
     Raises:
-        Refusal: 400, no invoice can ask for the amount.
+        Refusal: 400, the amount is outside the range of invoices.
     """
     if wanted.sat_amount is not None:
         sats, idr = wanted.sat_amount, quote.idr_for(wanted.sat_amount, locked.btc_idr)
@@ -66,7 +66,7 @@ def amounts(wanted: Wanted, locked: Quote) -> tuple[int, int]:
 
 
 def compose(service: Service, *, tenant: str, wanted: Wanted, sats: int, idr: int, locked: Quote) -> Order:
-    """A new, unpaid order, not yet kept."""
+    """Return a new, unpaid order that isn't saved yet."""
     switches, profile, now = service.switches, service.switches.profile, service.now()
     expiry = timedelta(seconds=switches.invoice_expiry_seconds)
     order_id = new_order_id(unlisted=switches.database_down)
@@ -98,7 +98,7 @@ def compose(service: Service, *, tenant: str, wanted: Wanted, sats: int, idr: in
 
 
 def new_order_id(*, unlisted: bool) -> str:
-    """An opaque id of 25 characters; `mem_…` for what no list will ever show."""
+    """Return an opaque id of 25 characters, or `mem_…` for an order that is never listed."""
     tail = "".join(secrets.choice(_ALPHABET) for _ in range(24))
     return f"mem_{tail}" if unlisted else f"c{tail}"
 
@@ -116,7 +116,7 @@ def _payment(
     switches = service.switches
     if wanted.channel != LIGHTNING:
         return None, None, now + expiry if switches.profile.deposits_expire else None
-    # The recipient's number stays out: a memo is shown in wallets and kept by them.
+    # Without the recipient's number: wallets show and store the memo.
     memo = f"Rp{idr:,} to {wanted.method.bank_name}, order {order_id}"
     invoice = service.node.invoice(
         order_id=order_id,

@@ -1,4 +1,4 @@
-"""The road of an order: which states it visits, and what each of them reveals (settlement API, 2.7 and 3)."""
+"""The sequence of an order's states, and the fields that each of them fills (settlement API, 2.7 and 3)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ REVEALED_BY: Final[dict[str, tuple[str, ...]]] = {
     "USDC_SWAPPED": ("swapTxHash",),
     "IDR_SETTLED": ("partnerBurnTxHash", "partnerRedeemId", "partnerAmountIdr"),
 }
-"""The fields each state populates, beyond those that have a time of their own (`invoicePaidAt`, `completedAt`)."""
+"""The fields that each state fills, besides those with a time of their own (`invoicePaidAt`, `completedAt`)."""
 
 
 def road(profile: Profile, channel: str, *, routing_hop: bool) -> tuple[str, ...]:
-    """Every state that an order of this channel visits after it was paid, in order, ending in COMPLETED.
+    """Return every state of an order of this channel after payment, in order, ending in COMPLETED.
 
-    The contract shows no sequence for `cbbtc`; it follows that of `btcb`.
+    The contract shows no sequence for `cbbtc`. It follows that of `btcb`.
     """
     swap = ("LN_INVOICE_PAID", "LN_SWAP_PENDING") if channel == LIGHTNING else ()
     hop = ("USDC_SWAPPED",) if routing_hop else ()
@@ -39,21 +39,21 @@ def road(profile: Profile, channel: str, *, routing_hop: bool) -> tuple[str, ...
 
 
 def first_paid_state(channel: str) -> str:
-    """Where payment takes an order: the invoice paid, or the deposit observed."""
+    """Return the state after payment: the invoice is paid, or the deposit is observed."""
     return PAID_BY_LIGHTNING if channel == LIGHTNING else PAID_BY_DEPOSIT
 
 
 def next_state(reached: Sequence[str], way: Sequence[str]) -> str:
-    """The state after the last known one; a state that is not on the road is left by the way it was entered.
+    """Return the state after the last known one. States outside the sequence are ignored.
 
     Args:
-        reached: the states visited so far, oldest first.
-        way: the road of the order.
+        reached: the states so far, oldest first.
+        way: the sequence of the order's states.
     """
     last = next((way.index(state) for state in reversed(reached) if state in way), -1)
     return way[min(last + 1, len(way) - 1)]
 
 
 def states_until(state: str, way: Sequence[str]) -> tuple[str, ...]:
-    """The part of the road up to and with `state`; nothing where the road does not lead there."""
+    """Return the sequence up to and including `state`, or nothing if it isn't in the sequence."""
     return tuple(way[: way.index(state) + 1]) if state in way else ()

@@ -1,7 +1,7 @@
-"""What a creation may ask for: rules 1 to 6 of settlement API, 4.5, and what the live service makes of them.
+"""Validation of new orders: rules 1 to 6 of settlement API, 4.5, and the live service's version of them.
 
-Rule 7, the partner's caps, needs the other orders and is checked where the order is made. No message repeats what was
-sent as recipient or name, since messages end up in logs.
+Rule 7, the partner's caps, needs the other orders and is checked in `placing`. Messages never repeat the recipient or
+the name, because messages end up in logs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _CHANNELS: Final = (LIGHTNING, *CHAINS)
 _MOST: Final = 10**15
-# "Typically 10 to 16": so that is no rule. What is shorter or longer than this is no account anywhere.
+# "Typically 10 to 16" isn't a rule. No account number is shorter or longer than this.
 _BANK_NUMBER: Final = re.compile(r"[0-9]{6,20}")
 _STRICT_WALLET: Final = re.compile(r"\+[1-9][0-9]{9,14}|0[0-9]{9,14}")
 _LENIENT_WALLET: Final = re.compile(r"\+?[0-9]{10,15}")
@@ -40,7 +40,7 @@ _WALLET_MESSAGE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A valid request; at most one amount is None, and `recipient` is in the profile's own form."""
+    """A valid request. At most one amount is None, and `recipient` is in the profile's format."""
 
     sat_amount: int | None
     idr_amount: int | None
@@ -55,12 +55,12 @@ def read_request(body: object, methods: MethodsList, profile: Profile, *, evm: b
 
     Args:
         body: the parsed JSON.
-        methods: the list that the pair must come from.
+        methods: the list that must contain code and name.
         profile: whose rules.
         evm: whether deposits on EVM chains are configured.
 
     Raises:
-        Refusal: 400 (500 where the live service says so), with the rule that was broken.
+        Refusal: 400 (500 where the live service does so), with the broken rule.
     """
     if not isinstance(body, dict):
         raise Refusal(400, "the body must be a JSON object")
@@ -78,10 +78,10 @@ def read_request(body: object, methods: MethodsList, profile: Profile, *, evm: b
 
 
 def check_cap(idr: int, method: PayoutMethod, profile: Profile) -> None:
-    """Rule 6: not over the method's cap for one transaction.
+    """Check rule 6: the amount isn't over the method's cap for one transaction.
 
     Raises:
-        Refusal: 400, and what the cap is.
+        Refusal: 400, with the cap.
     """
     if not profile.lenient_amounts and method.cap is not None and idr > method.cap:
         raise Refusal(400, f"idrAmount must not be over {method.cap}, the most that {method.bank_name} takes at once")
@@ -93,7 +93,7 @@ def _amounts(body: Mapping[str, object], profile: Profile) -> tuple[int | None, 
         return sats, idr
     if not profile.lenient_amounts:
         raise Refusal(400, "send exactly one of satAmount and idrAmount")
-    # Seen to be accepted; which of the two counts was not seen.
+    # The live service accepts this. Which of the two it uses is unknown.
     return None, idr or 0
 
 
