@@ -55,13 +55,13 @@ class AgentServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """What the tool answers, be it a failure."""
-        tool = self._tool_manager.get_tool(name)
+        tool = next((tool for tool in await self.list_tools() if tool.name == name), None)
         if tool is None:
             return failure("This tool doesn't exist. Call tools/list to see the tools.")
         # Where an order is made, a misspelt argument must not quietly count as left out.
-        strange = unknown_arguments(arguments, tool.parameters) if tool.annotations == MAKES else []
+        strange = unknown_arguments(arguments, tool.input_schema) if tool.annotations == MAKES else []
         if strange:
-            known = ", ".join(tool.parameters["properties"])
+            known = ", ".join(tool.input_schema["properties"])
             return failure(f"{name} has only these arguments: {known}. {nothing_done(name)} Send no others.")
         try:
             return await super().call_tool(name, arguments, context)
@@ -70,6 +70,7 @@ class AgentServer(MCPServer[Any]):
 
     async def run_over(self, messages: Messages, replies: Replies) -> None:
         """Serve one client over a pair of streams, until there are no more messages."""
+        # A private name of the SDK: its own stdio transport is the only one that it runs without one.
         await self._lowlevel_server.run(messages, replies, self._lowlevel_server.create_initialization_options())
 
     async def get_prompt(

@@ -118,6 +118,7 @@ class _Connection(H11Protocol):
         if self.conn.their_state is not h11.IDLE:
             self._head_due = None
             return
-        self._unset_keepalive_if_required()
+        if self.timeout_keep_alive_task is not None:
+            self.timeout_keep_alive_task.cancel()
         self._head_due = self._head_due or self.loop.time() + IDLE_SECONDS
         self.timeout_keep_alive_task = self.loop.call_at(self._head_due, self.timeout_keep_alive_handler)

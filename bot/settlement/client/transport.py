@@ -39,8 +39,22 @@ _BEFORE_SENDING = (
 _FOREIGN = (httpx.TransportError, aiohttp.ClientError, OSError)
 
 
+class _ConnectionBroken(aiohttp.ClientError):
+    """Carries a failure as its cause, in a type after which aiohttp doesn't send the request again."""
+
+
+async def _send_once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    try:
+        return await send(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise _ConnectionBroken from error
+
+
 def _translated(error: Exception) -> httpx.TransportError:
-    cause = error.__cause__ if isinstance(error, httpx.TransportError) and error.__cause__ else error
+    is_wrapped = isinstance(error, httpx.TransportError | _ConnectionBroken)
+    cause = error.__cause__ if is_wrapped and error.__cause__ else error
     if isinstance(cause, aiohttp.ConnectionTimeoutError):
         return httpx.ConnectTimeout("no connection in time")
     if isinstance(cause, _BEFORE_SENDING):
@@ -76,9 +90,7 @@ def _session(context: ssl.SSLContext, *, kept: bool) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(limit=MAX_CONNECTIONS, ssl=context, keepalive_timeout=KEEP_SECONDS)
     else:
         connector = aiohttp.TCPConnector(limit=MAX_CONNECTIONS, ssl=context, force_close=True)
-    session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
-    session._retry_connection = False  # noqa: SLF001  there is no public way, and a test holds it
-    return session
+    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), middlewares=[_send_once])
 
 
 class ServiceTransport(httpx.AsyncBaseTransport):
