@@ -14,6 +14,7 @@ from telegram.error import InvalidToken, TelegramError
 
 from bot import entrance
 from bot.config import Settings
+from bot.core.backoff import Steps
 from bot.house import House, build, store_of
 from bot.house_workers import loops
 from bot.infra.http import server
@@ -31,7 +32,7 @@ T = TypeVar("T")
 BAD_TOKEN = 2
 LEAD_LOST = WORKER_ENDED = 1
 RECEIVER = "receiver"
-CONNECT_WAITS = (0.5, 1.0, 2.0, 5.0, 10.0)
+CONNECT_AGAIN = Steps((0.5, 1.0, 2.0, 5.0, 10.0))
 FINISH_UPDATES = 1.5
 FINISH_POSTS = 1.5
 FINISH_NEWS = 1.0
@@ -155,7 +156,7 @@ async def _listener(settings: Settings, *, patience: float) -> socket.socket | N
 
 async def _connect(house: House, stack: AsyncExitStack) -> bool:
     """Meet Telegram, however long that takes; False where it refuses the token."""
-    waits = iter(CONNECT_WAITS)
+    waits = CONNECT_AGAIN.waits()
     while True:
         try:
             await house.application.initialize()
@@ -164,7 +165,7 @@ async def _connect(house: House, stack: AsyncExitStack) -> bool:
             log.error("bot_token_rejected", hint="TELEGRAM_BOT_TOKEN is not a token that Telegram knows")  # noqa: TRY400
             return False
         except TelegramError as error:
-            wait = next(waits, CONNECT_WAITS[-1])
+            wait = next(waits)
             log.warning("telegram_unreachable", error=type(error).__name__, retry_in=wait)
             await asyncio.sleep(wait)
         else:

@@ -16,6 +16,7 @@ import structlog
 from bot.broadcasts.ledger import DeliveryLedger, Page, Wish
 from bot.broadcasts.model import Broadcast, Delivery, DeliveryStatus
 from bot.broadcasts.refusals import Refusals
+from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.mistakes import where
 from bot.infra.db.ports import Store, StoreDown
@@ -31,7 +32,8 @@ MOST_UNDER_WAY = 128
 """Requests at once; half of the connections, so that nobody else waits for one."""
 
 SPEED_SECONDS = 15.0
-SHORTEST_REST, LONGEST_REST = 0.5, 60.0
+SHORTEST_REST = 0.5
+AFTER_UNKNOWN = Backoff(first=1.0, longest=60.0)
 FAILURES_BORNE = 25
 """Messages refused one after the other for what they are: then it is the broadcast that is wrong, and it pauses."""
 
@@ -218,7 +220,7 @@ class BroadcastRun:
         now = _now()
         if now >= self._rest_until:
             self._troubles += 1
-        pause = max(seconds, min(2.0**self._troubles, LONGEST_REST)) if costly else max(seconds, SHORTEST_REST)
+        pause = max(seconds, AFTER_UNKNOWN.after(self._troubles + 1)) if costly else max(seconds, SHORTEST_REST)
         self._rest_until = max(self._rest_until, now + pause)
         self._call_back()
 

@@ -13,6 +13,7 @@ import pytest
 from bot.broadcasts import run as delivery_round
 from bot.broadcasts.deliveries import Delivering
 from bot.broadcasts.model import Broadcast, BroadcastStatus, Delivery, DeliveryStatus
+from bot.core.backoff import Backoff
 from bot.infra.db import retry as patience
 from bot.infra.db.database import SqlStore
 from bot.infra.db.ports import StoreDown, Transaction
@@ -29,8 +30,8 @@ OPERATOR = 2001
 def rest_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the rests after failures: how long Telegram or the database is left alone decides nothing here."""
     monkeypatch.setattr(delivery_round, "SHORTEST_REST", 0.01)
-    monkeypatch.setattr(delivery_round, "LONGEST_REST", 0.05)
-    monkeypatch.setattr(patience, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(delivery_round, "AFTER_UNKNOWN", Backoff(first=0.05, longest=0.05))
+    monkeypatch.setattr(patience, "BETWEEN_TRIES", Backoff(first=0.01, longest=5.0))
 
 
 Outcome = Sent | RetryLater | Undeliverable

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from telegram import Update
 
+from bot.core.backoff import Backoff
 from bot.infra.db.database import SqlStore
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Undeliverable
@@ -89,7 +90,7 @@ class World:
 
 @pytest.fixture
 async def world(store: SqlStore, clock: MovedClock, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr("bot.infra.telegram.ui.session.PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("bot.infra.telegram.ui.session.SEND_AGAIN", Backoff(first=0.0))
     world = World(store, clock)
     await world.visit()
     return world

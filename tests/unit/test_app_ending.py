@@ -30,5 +30,5 @@ async def test_a_start_that_hangs_is_left_at_once_when_the_bot_is_to_end() -> No
     stop = asyncio.Event()
     asyncio.get_running_loop().call_later(1, stop.set)
     began = now()
-    assert await app._unless(stop, asyncio.sleep(app.CONNECT_WAITS[-1], result=True)) is None
+    assert await app._unless(stop, asyncio.sleep(max(app.CONNECT_AGAIN.steps), result=True)) is None
     assert now() - began == 1

@@ -6,10 +6,11 @@ from typing import TypeVar
 
 import structlog
 
+from bot.core.backoff import Backoff
+
 log = structlog.get_logger(__name__)
 
-FIRST_WAIT, LONGEST_WAIT = 0.25, 5.0
-"""Seconds between two tries."""
+BETWEEN_TRIES = Backoff(first=0.25, longest=5.0)
 
 Sleep = Callable[[float], Awaitable[object]]
 
@@ -30,14 +31,14 @@ async def retry_forever(
     What is of `unless` is raised although it is of `despite`. `what` names it in the log, with `facts`. `sleep` can be
     virtual.
     """
-    wait = FIRST_WAIT
+    waits = BETWEEN_TRIES.waits()
     while True:
         try:
             return await action()
         except unless:
             raise
         except despite as error:
+            wait = next(waits)
             # Without the traceback: it may quote rows.
             log.error("retry_scheduled", what=what, error=type(error).__name__, retry_in=wait, **facts)  # noqa: TRY400
         await sleep(wait)
-        wait = min(2 * wait, LONGEST_WAIT)

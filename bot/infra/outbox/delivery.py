@@ -12,6 +12,7 @@ from functools import partial
 
 import structlog
 
+from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.ending import end
 from bot.core.mistakes import where
@@ -35,8 +36,8 @@ HEADS_READ = {Queue.MONEY: 100, Queue.EXTRA: 50, Queue.RATE: OF_RATE_AT_ONCE}
 REPEAT_AFTER = timedelta(seconds=15)
 """A message that may have arrived is given this long before it is repeated: the way is just now bad."""
 
-MAX_WAIT = timedelta(minutes=15)
-"""The longest back-off of our own; what the other side asks for may be longer."""
+DELIVER_AGAIN = Backoff(first=0.5, longest=15 * 60)
+"""Waits of our own; what the other side asks for can be longer."""
 
 MISTAKES_FORGIVEN = 8
 """After so many failures of our own making in a row, the news behind it in the chat matter more. Some four minutes."""
@@ -203,7 +204,7 @@ class OutboxDelivery:
                     await tx.outbox.told(news.id, message_id, now)
                     await self._follow(tx, (news,) if follows else (), outcome, now)
                 case RetryLater(after, maybe_told):
-                    wait = max(timedelta(seconds=after), _back_off(news.attempts))
+                    wait = timedelta(seconds=max(after, DELIVER_AGAIN.after(news.attempts + 1)))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_told else wait)
                     await tx.outbox.retry(news.id, due, maybe_told=maybe_told)
                 case ChatMoved(new_chat_id=new_chat_id):
@@ -234,7 +235,3 @@ class OutboxDelivery:
             after = self._after.get(news.kind.partition(":")[0])
             if after is not None:
                 await after(tx, news, how, now)
-
-
-def _back_off(attempts: int) -> timedelta:
-    return min(timedelta(seconds=2 ** min(attempts, 20) / 2), MAX_WAIT)

@@ -5,9 +5,11 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from bot.core.backoff import Backoff
+
 log = structlog.get_logger(__name__)
 
-LONGEST_PAUSE = 30.0
+AFTER_FAILURES = Backoff(first=1.0, longest=30.0)
 
 
 class Wakeup:
@@ -47,13 +49,13 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], nudge: Wa
                 raise
             # A cancellation that something inside `once` raised. It must not end the worker.
             failures += 1
-            pause = min(2.0**failures / 2, LONGEST_PAUSE)
+            pause = AFTER_FAILURES.after(failures)
             log.error("worker_failed", worker=name, error="CancelledError", retry_in=pause)  # noqa: TRY400
             await asyncio.sleep(pause)
             continue
         except Exception as error:
             failures += 1
-            pause = min(2.0**failures / 2, LONGEST_PAUSE)
+            pause = AFTER_FAILURES.after(failures)
             log.exception("worker_failed", worker=name, error=type(error).__name__, retry_in=pause)
             await asyncio.sleep(pause)
             continue

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.infra.db.ports import Store, StoreDown, Transaction
 from bot.orders.order import Order, OrderReport, Phase
@@ -87,7 +88,7 @@ class Poller:
         self._usual = interval
         self._interval = interval.total_seconds()
         self._listed = Counter[bool]()
-        self._rest = 0.0
+        self._rests, self._rest = Backoff(first=self._interval, longest=LONGEST_REST), 0.0
         self._expected_at = clock.now()
 
     @property
@@ -223,5 +224,5 @@ class Poller:
 
     def _longer_rest(self, at_least: float) -> float:
         """Stop hammering: rest longer and longer while it goes on."""
-        self._rest = max(min(self._rest * 2, LONGEST_REST), at_least)
+        self._rest = max(self._rests.longer(self._rest), at_least)
         return self._rest

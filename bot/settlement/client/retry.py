@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from bot.core.backoff import Backoff
 from bot.settlement.client.errors import Answered
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class RetryPolicy:
         """
         if not error.transient or attempt >= self.attempts:
             return None
-        backed_off = min(self.first_delay * 2.0 ** (attempt - 1), self.longest_delay) * (0.5 + chance / 2)
+        backed_off = Backoff(self.first_delay, self.longest_delay).after(attempt) * (0.5 + chance / 2)
         told = retry_after_of(error)
         if told > self.longest_delay:
             return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
+from bot.core.backoff import Backoff
 from bot.settlement.client.errors import SettlementError, WaitTimeout
 from bot.settlement.client.retry import retry_after_of
 
@@ -21,7 +22,6 @@ INTERVAL_SECONDS = 5.0
 TIMEOUT_SECONDS = 1800.0
 SHORTEST_INTERVAL = 1.0
 LONGEST_PAUSE = 60.0
-_MOST_DOUBLINGS = 6
 
 log = structlog.get_logger(__name__)
 
@@ -89,7 +89,7 @@ async def _look(client: ReadsOrders, order_id: str, pace: float, failures: int) 
             raise
         log.info("order_poll_failed", order_id=order_id, failures=failures + 1, error=str(error))
         told = retry_after_of(error)
-    grown = min(pace * 2.0 ** min(failures, _MOST_DOUBLINGS), max(LONGEST_PAUSE, pace))
+    grown = Backoff(pace, max(LONGEST_PAUSE, pace)).after(failures + 1)
     return None, max(grown, told), told
 
 

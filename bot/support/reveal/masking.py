@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import structlog
 
+from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.ending import end
 from bot.infra.db.ports import Store, StoreDown, Transaction
@@ -25,8 +26,8 @@ log = structlog.get_logger(__name__)
 
 EVERY_SECOND: Final = 1.0
 NONE_SHOWN: Final = 30.0
-FIRST_REST, LONGEST_REST = 2.0, 900.0
-"""Seconds between tries to mask what couldn't be: somebody who has blocked the bot keeps what they saw till then."""
+MASK_AGAIN: Final = Backoff(first=2.0, longest=900.0)
+"""Between tries to mask what couldn't be: somebody who has blocked the bot keeps what they saw till then."""
 
 
 class Masking:
@@ -47,7 +48,7 @@ class Masking:
         self._on_change = on_change
         self._in_hand: set[str] = set()
         self._seen_at: dict[str, float] = {}
-        self._rests: dict[str, tuple[float, float]] = {}
+        self._rests: dict[str, tuple[float, int]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def wake(self) -> None:
@@ -129,15 +130,15 @@ class Masking:
         await end(lambda: self._tasks, within)
 
     def _is_resting(self, reveal: Reveal) -> bool:
-        until, _ = self._rests.get(reveal.id, (0.0, 0.0))
+        until, _ = self._rests.get(reveal.id, (0.0, 0))
         return self._elapsed() < until
 
     def _rest(self, reveal: Reveal, outcome: Outcome) -> None:
-        _, before = self._rests.get(reveal.id, (0.0, FIRST_REST / 2))
-        pause = min(before * 2, LONGEST_REST)
+        _, failures = self._rests.get(reveal.id, (0.0, 0))
         asked = outcome.after if isinstance(outcome, RetryLater) else 0.0
-        self._rests[reveal.id] = self._elapsed() + max(pause, asked), pause
-        log.warning("mask_retry_scheduled", reveal=reveal.id, order=reveal.reference, retry_in=max(pause, asked))
+        pause = max(MASK_AGAIN.after(failures + 1), asked)
+        self._rests[reveal.id] = self._elapsed() + pause, failures + 1
+        log.warning("mask_retry_scheduled", reveal=reveal.id, order=reveal.reference, retry_in=pause)
 
     def _track(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.add(task)

@@ -12,6 +12,7 @@ from pathlib import Path
 import structlog
 from telegram import Bot, Update
 
+from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.infra.db.ports import Store
 from bot.infra.db.retry import retry_forever
@@ -20,7 +21,7 @@ from bot.users.model import InboxItem
 log = structlog.get_logger(__name__)
 
 MAX_ATTEMPTS = 5
-PAUSE_SECONDS = 0.5
+BETWEEN_ATTEMPTS = Backoff(first=0.5)
 TIME_LIMIT_SECONDS = 120.0
 """What one update may take. Longer than any single wait for a server, so it only ever ends what hangs."""
 
@@ -70,7 +71,7 @@ class Attempts:
                 return None
             await self._note(attempt, error)
         if attempt.attempts < MAX_ATTEMPTS:
-            return PAUSE_SECONDS * 2.0 ** (attempt.attempts - 1)
+            return BETWEEN_ATTEMPTS.after(attempt.attempts)
         log.error("update_dropped", update=attempt.item.update_id, attempts=attempt.attempts)
         self._finish(attempt.item.update_id)
         return None

@@ -16,6 +16,7 @@ import structlog
 from telegram.error import Conflict, InvalidToken, TelegramError
 from telegram.request import BaseRequest
 
+from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.infra.db.ports import Store
 from bot.infra.db.retry import retry_forever
@@ -30,7 +31,7 @@ READ = frozenset(ALLOWED)
 
 POLL_SECONDS = 25
 POLL_GRACE_SECONDS = 10.0
-FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+FETCH_AGAIN = Backoff(first=0.5, longest=30.0)
 CONFLICT_WAIT = 10.0
 REFUSED_WAIT, REFUSALS = 1.0, 3
 
@@ -129,7 +130,7 @@ class Receiver:
             return await tx.inbox.add(items)
 
     async def _fetch(self, offset: int | None) -> Sequence[Json]:
-        wait, refused = FIRST_WAIT, 0
+        waits, refused = FETCH_AGAIN.waits(), 0
         while True:
             try:
                 return await self._feed.next(offset)
@@ -144,9 +145,9 @@ class Receiver:
                 )
                 pause = CONFLICT_WAIT
             except TelegramError as error:
+                wait = next(waits)
                 log.warning("update_polling_failed", error=type(error).__name__, retry_in=wait)
                 pause = max(wait, error.seconds if isinstance(error, SlowDown) else 0)
-                wait = min(2 * wait, LONGEST_WAIT)
             await asyncio.sleep(pause)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from bot.broadcasts.deliveries import Delivering
@@ -12,6 +13,7 @@ from bot.broadcasts.drafts import BroadcastDrafts
 from bot.broadcasts.service import Broadcasts
 from bot.checkout.draft import OrderDraft
 from bot.checkout.drafts import Drafts
+from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.ports import RowUnreadable, Store
@@ -54,7 +56,8 @@ if TYPE_CHECKING:
     # Its cards are screens, and some screens are shown by a visit.
     from bot.support.staff.topics import TicketRoom
 
-PAUSES = (1.0, 3.0)
+SEND_AGAIN = Backoff(first=1.0, longest=3.0, factor=3.0)
+RETRIES = 2
 """Seconds before the next attempt at a message of the conversation. One that may have arrived is repeated too: a
 question asked twice does no harm, one never asked leaves a person waiting."""
 
@@ -265,7 +268,7 @@ def _id_of(sent: Outcome) -> int | None:
 
 
 async def _persistently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
-    for pause in PAUSES:
+    for pause in islice(SEND_AGAIN.waits(), RETRIES):
         outcome = await call()
         if not isinstance(outcome, TryLater):
             return outcome
