@@ -1,1 +1,1 @@
-"""Kirim for AI agents: the agent tool server (Model Context Protocol), a second front door to the same service."""
+"""Kirim for AI agents: the MCP server (Model Context Protocol), a second way to use the same settlement service."""

@@ -1,4 +1,4 @@
-"""Whether the caller is still there: what only reads for somebody who has hung up ends with them."""
+"""Detection of callers that hang up. Calls that only read can then stop."""
 
 import asyncio
 from contextvars import ContextVar
@@ -9,22 +9,22 @@ _HAS_LEFT: ContextVar[asyncio.Event | None] = ContextVar("caller_has_left", defa
 
 
 def has_left() -> bool:
-    """Return whether the caller of this call has hung up. Over stdio nobody has: the process ends with its client."""
+    """Return whether the caller has hung up. Over stdio always False: the process ends with its client."""
     left = _HAS_LEFT.get()
     return left is not None and left.is_set()
 
 
 class Caller:
-    """Notices that a caller hangs up. Its place is behind `OneMessage`, where the body is in one piece.
+    """Notice when a caller hangs up. It must be behind `OneMessage`, where the body is complete.
 
-    A call that changes something goes on all the same: it asks `has_left` only where it may stop.
+    A call that changes something continues. It checks `has_left` only at points where it can stop.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the call on, and listen for its caller's end beside it."""
+        """Handle the call, and watch for a disconnect at the same time."""
         body: list[Message] = [await receive()]
         left = asyncio.Event()
 

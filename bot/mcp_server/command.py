@@ -1,4 +1,4 @@
-"""The agent tool server's composition root: `kirim-mcp`, or `python -m bot mcp`."""
+"""Entry point of the MCP server: `kirim-mcp`, or `python -m bot mcp`."""
 
 import asyncio
 import signal
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 
 def main() -> None:
-    """Entry point of the installed command."""
+    """Run the installed command."""
     try:
         settings = agent_config.load()
     except ConfigError as error:
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 async def run(settings: AgentSettings) -> int:
-    """Serve until the client is gone (stdio), or until told to end (http); the process's exit code."""
+    """Serve until the client is gone (stdio) or a signal arrives (http). Return the exit code."""
     if settings.is_service_assumed:
         log.warning("service_url_defaulted", service=settings.service_base_url, hint=ASSUMED)
     async with SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value()) as client:
@@ -50,13 +50,13 @@ async def run(settings: AgentSettings) -> int:
         server = create_server(Service(client, rules), name=settings.service_mcp_name, version=version())
         if settings.service_mcp_transport == "http":
             return await http.serve(server, settings, _stopping())
-        # A signal ends it at once: reading stdin can't be interrupted, and there is nothing to put away.
+        # A signal ends the process at once: reading stdin can't be interrupted, and there is nothing to save.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         return await stdio.serve(server)
 
 
 def version() -> str:
-    """Of the installed package; "0" where it runs from its sources alone."""
+    """Return the version of the installed package, "0" if it isn't installed."""
     try:
         return metadata.version("kirim")
     except metadata.PackageNotFoundError:

@@ -1,7 +1,7 @@
-"""Settings of the agent tool server (agent tool server, 4.3.1), read once and frozen.
+"""Settings of the MCP server (agent tool server, 4.3.1), read once and immutable.
 
-They come from the environment alone, never from a file `.env`: a client starts the server in any folder, and a file
-there may belong to another program.
+They come from the environment only, never from a `.env` file. A client starts the server in any folder, and a `.env`
+file there can belong to another program.
 """
 
 import re
@@ -13,8 +13,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from bot.config import NETWORK, ConfigError, api_key, explain, http_address
 
 STANDARD_SERVICE = "http://127.0.0.1:8481"
-"""Where the service is unless SERVICE_BASE_URL says otherwise. The documents withhold its standard address, so this is
-the sandbox's."""
+"""The default of SERVICE_BASE_URL. The documents don't give the service's address, so this is the sandbox's."""
 
 DEFAULT_NAME = "kirim"
 DEFAULT_PORT = 3333
@@ -27,20 +26,20 @@ _LIMIT = TypeAdapter(Annotated[int, Field(ge=1, le=10**6)])
 
 
 class AgentSettings(BaseSettings):
-    """The public contract of the agent tool server's environment (see docs/settings.md).
+    """The environment variables of the MCP server (see docs/settings.md).
 
-    What only the http transport needs is not even looked at on stdio: `PORT` and the like in the environment of
-    whoever starts the server are no business of ours there.
+    On stdio, settings of the http transport are ignored. `PORT` and the like can be meant for the program that starts
+    the server.
     """
 
     model_config = SettingsConfigDict(
-        env_ignore_empty=True,  # `NAME=` in a client's configuration means "not set"
+        env_ignore_empty=True,  # an empty value in a client's configuration means "not set"
         extra="ignore",
         frozen=True,
         hide_input_in_errors=True,
     )
 
-    # Before all others: those of http look whether it is wanted.
+    # First, because the validators of the http settings read it.
     service_mcp_transport: Literal["stdio", "http"] = "stdio"
     service_api_key: SecretStr
     service_base_url: str = STANDARD_SERVICE
@@ -98,7 +97,7 @@ class AgentSettings(BaseSettings):
         if not _is_http(info) or not isinstance(value, str):
             return value if _is_http(info) else ()
         hosts = tuple(part.strip().lower() for part in value.split(",") if part.strip())
-        # A list that names nobody is a mistake, and must not let everybody in.
+        # An empty list is a mistake. It must not allow every host.
         if not hosts or not all(HOST.fullmatch(host) for host in hosts):
             raise ValueError("must be host names separated by commas, such as tools.example.com or localhost:3333")
         return hosts
@@ -115,23 +114,23 @@ class AgentSettings(BaseSettings):
 
     @property
     def http_port(self) -> int:
-        """Where to listen: what the platform says (`PORT`) goes before what we are told ourselves."""
+        """Return the port to listen on. The platform's `PORT` overrides our own setting."""
         return self.service_mcp_port if self.port is None else self.port
 
     @property
     def bearer(self) -> str:
-        """What every caller over http must have; empty on stdio."""
+        """Return the token that every http caller needs, empty on stdio."""
         token = self.service_mcp_http_token
         return token.get_secret_value() if token else ""
 
     @property
     def key_id(self) -> str:
-        """The part of the API key that may be logged (settlement API, 5.3)."""
+        """Return the part of the API key that is safe to log (settlement API, 5.3)."""
         return self.service_api_key.get_secret_value().partition(".")[0]
 
     @property
     def is_service_assumed(self) -> bool:
-        """Whether nobody said where the service is."""
+        """Return whether the service's address is the default."""
         return "service_base_url" not in self.model_fields_set
 
 
@@ -140,7 +139,7 @@ def _is_http(info: ValidationInfo) -> bool:
 
 
 def load() -> AgentSettings:
-    """The settings of this process; raises `ConfigError` that names everything missing or bad."""
+    """Read the settings. Raise a `ConfigError` that names every missing or wrong one."""
     try:
         return AgentSettings()
     except ValidationError as error:

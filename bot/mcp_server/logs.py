@@ -1,7 +1,7 @@
-"""Logs of a process that handles other people's arguments: ours speak, libraries only where something is wrong.
+"""Logging of a process that handles other people's data: our own events, and only warnings of libraries.
 
-The SDK logs failures with their texts, crashes with tracebacks, and at debug level whole messages; any of these may
-hold a recipient. So of what it says at all, only the fixed sentence is kept, never what fills it.
+The SDK logs errors with their texts, crashes with tracebacks, and at debug level whole messages. All of these can hold
+a recipient. So only the fixed text of a library's record is kept, without its arguments.
 """
 
 import logging
@@ -16,24 +16,24 @@ ORDER_ID = re.compile(r"(?<=/offramp/orders/).+", re.DOTALL)
 
 
 class FixedTextOnly(logging.Filter):
-    """Lets records of libraries through as their fixed sentence and the kind of error, and ours without order ids."""
+    """Reduce records of libraries to their fixed text and the kind of error. Remove order ids from our own."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """True, with everything variable removed."""
+        """Remove everything variable. Return True."""
         if record.name.partition(".")[0] in LIBRARIES:
             kind = record.exc_info[0] if record.exc_info else None
             record.msg = f"{record.msg} [{kind.__name__}]" if kind else record.msg
-            # Without arguments, a record is not formatted: its placeholders stay as they are.
+            # Without arguments a record isn't formatted, and its placeholders stay.
             record.args, record.exc_info, record.exc_text, record.stack_info = (), None, None, None
         elif record.name.startswith(CLIENT) and isinstance(record.msg, dict):
-            # What an agent takes for an order's id may be a number or a name.
+            # An "order id" from an agent can be an account number or a name.
             told = {name: value for name, value in record.msg.items() if name != "order_id"}
             record.msg = told | ({"path": ORDER_ID.sub("…", told["path"])} if "path" in told else {})
         return True
 
 
 def configure(level: str, form: str) -> None:
-    """Set logging up for this process; `level` as in SERVICE_MCP_LOG_LEVEL, `form` is `json` or `console`."""
+    """Configure logging for this process. `level` as in SERVICE_MCP_LOG_LEVEL, `form` is `json` or `console`."""
     logs.configure("warning", form)
     logging.getLogger("bot").setLevel(LEVELS[level].upper())
     if level == "error":

@@ -1,4 +1,4 @@
-"""How much of what agents did this server remembers: it keeps no database."""
+"""The limit of what this server keeps in memory about calls. It has no database."""
 
 from typing import Any
 
@@ -6,6 +6,6 @@ REMEMBERED = 1000
 
 
 def make_room(kept: dict[Any, Any]) -> None:
-    """Forget the oldest entry of `kept` if it is full."""
+    """Remove the oldest entry of `kept` if it is full."""
     if len(kept) >= REMEMBERED:
         del kept[next(iter(kept))]

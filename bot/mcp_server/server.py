@@ -1,4 +1,4 @@
-"""The server itself: its name, its instructions, everything it offers, and how failures are told."""
+"""The server: its name, instructions, tools, resources and prompts, and how it reports errors."""
 
 import inspect
 import traceback
@@ -39,7 +39,10 @@ user. Never just retry."""
 
 LOOKS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 MAKES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
-"""An order only adds: nothing that was there is changed, and nothing is spent until somebody pays. Twice makes two."""
+"""Creating an order only adds one.
+
+Nothing is changed, and nothing is spent until it is paid. Two calls create two orders.
+"""
 
 Messages = MemoryObjectReceiveStream[SessionMessage | Exception]
 Replies = MemoryObjectSendStream[SessionMessage]
@@ -49,18 +52,18 @@ log = structlog.get_logger(__name__)
 
 
 class AgentServer(MCPServer[Any]):
-    """The SDK's server, but for failures: they say what to do, repeat nothing that was sent, and log none of it."""
+    """The SDK's server with safe errors: they say what to do, and neither repeat nor log what was sent."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """What the tool answers, be it a failure."""
+        """Return the tool's answer, or an error as an answer."""
         tool = next((tool for tool in await self.list_tools() if tool.name == name), None)
         if tool is None:
             return failure("This tool doesn't exist. Call tools/list to see the tools.")
-        # Where an order is made, a misspelt argument must not quietly count as left out.
-        strange = unknown_arguments(arguments, tool.input_schema) if tool.annotations == MAKES else []
-        if strange:
+        # A misspelt argument must not be ignored when an order is created.
+        unknown = unknown_arguments(arguments, tool.input_schema) if tool.annotations == MAKES else []
+        if unknown:
             known = ", ".join(tool.input_schema["properties"])
             return failure(f"{name} has only these arguments: {known}. {nothing_done(name)} Send no others.")
         try:
@@ -69,14 +72,14 @@ class AgentServer(MCPServer[Any]):
             return _told(error, name)
 
     async def run_over(self, messages: Messages, replies: Replies) -> None:
-        """Serve one client over a pair of streams, until there are no more messages."""
-        # A private name of the SDK: its own stdio transport is the only one that it runs without one.
+        """Serve one client over a pair of streams until it sends no more messages."""
+        # A private name of the SDK: no public method of it runs on streams that it didn't create.
         await self._lowlevel_server.run(messages, replies, self._lowlevel_server.create_initialization_options())
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
-        """The prompt. What a client got wrong is told as such, not as our own mistake."""
+        """Return the prompt. Report a client's mistake as such, not as an internal error."""
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError:
@@ -91,7 +94,7 @@ def _told(error: ToolError, name: str) -> CallToolResult:
         case ValidationError() as invalid if type(error) is ToolError:
             return failure(faults_in(invalid, name))
         case cause:
-            # Our own mistake: where it happened, without its text, which may hold anything.
+            # An internal error: log where it happened, without its text, which can hold personal data.
             frames = traceback.extract_tb(cause.__traceback__ if cause else None)
             where = [f"{frame.filename}:{frame.lineno}" for frame in frames[-5:]]
             log.error("tool_failed", tool=name, error=type(cause).__name__, where=where)
@@ -105,8 +108,8 @@ def _after(name: str) -> str:
 
 
 def create_server(service: Service, *, name: str, version: str) -> AgentServer:
-    """A server that isn't connected to anybody yet."""
-    # What is offered never changes, so there is nothing to subscribe to, and no stream to hold open.
+    """Return a server that isn't connected yet."""
+    # The offer never changes, so there is nothing to subscribe to and no stream to keep open.
     server = AgentServer(name=name, version=version, instructions=INSTRUCTIONS, subscriptions=False)
     rates, ordering, following = Rates(service), Ordering(service), Following(service)
     _offer(server, rates.get_btc_idr_quote, "Get the BTC/IDR rate", LOOKS)
@@ -123,5 +126,5 @@ def create_server(service: Service, *, name: str, version: str) -> AgentServer:
 
 
 def _offer(server: MCPServer[Any], tool: Tool, title: str, annotations: ToolAnnotations) -> None:
-    # The docstring is what agents read, so it is written for them.
+    # Agents read the docstring, so it is written for them.
     server.add_tool(tool, title=title, description=inspect.getdoc(tool), annotations=annotations)

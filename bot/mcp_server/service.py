@@ -1,8 +1,8 @@
-"""The settlement service as all tools share it: what many ask for at once is asked for once.
+"""The settlement service, shared by all tools. Simultaneous reads of the same thing are one request.
 
-The list of destinations, the quote, the rails and the figures are kept for a few seconds. One order is asked for once a
-second at the most, whoever asks (settlement API, 6.3), and whoever asks meanwhile gets the same answer. The list of
-orders is never shared: a request that began before an order was made must not tell somebody that there is none.
+Destinations, quote, rails and statistics are cached for a few seconds. An order is read at most once a second
+(settlement API, 6.3), and callers in that second share the answer. The list of orders is never shared. A request that
+began before an order was created must not report that there is none.
 """
 
 import asyncio
@@ -42,11 +42,10 @@ ORDER_FOR = timedelta(seconds=GAP_SECONDS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What an order must keep to.
+    """The limits of an order.
 
-    `requests_per_second` is what all tools together may ask of the service. A locked price worse than the quote by more
-    than `warn_percent` is pointed out. Where it is worse or better by more than `stop_percent`, what to pay isn't
-    handed out at all.
+    `requests_per_second` is the total of all tools. A locked price that is worse than the quote by more than
+    `warn_percent` gets a warning. If it is worse or better by more than `stop_percent`, the payment isn't shown at all.
     """
 
     min_order_idr: int = 20_000
@@ -56,12 +55,12 @@ class Rules:
     requests_per_second: float = 10.0
 
     def amounts_up_to(self, cap: int | None) -> AmountLimits:
-        """Return what one order may bring to a destination with this cap; None is a destination without one."""
+        """Return the limits of one order to a destination with this cap, or without one (None)."""
         return AmountLimits(self.min_order_idr, cap)
 
 
 class Service:
-    """The service behind the tools. `clock`, `seconds` and `sleep` can be virtual."""
+    """The service as the tools use it. Tests replace `clock`, `seconds` and `sleep`."""
 
     def __init__(
         self,
@@ -91,19 +90,19 @@ class Service:
         self._caps: dict[tuple[str | None, str | None], int | None] = {}
 
     async def methods(self, *, fresh: bool = False) -> tuple[PayoutMethod, ...]:
-        """The live list (settlement API, 4.2). Raises `SettlementError`, as all of these do."""
+        """Return the live list (settlement API, 4.2). Like all methods here, raise `SettlementError`."""
         return await self._methods.get(fresh=fresh)
 
     def amounts_for(self, code: str | None, name: str | None) -> AmountLimits:
-        """Return what an order to this destination may bring, by the list as it was last read."""
+        """Return the limits of an order to this destination, by the list last read."""
         return self.rules.amounts_up_to(self._caps.get((code, name)))
 
     async def quote(self) -> Quote:
-        """The rate (4.1)."""
+        """Return the rate (4.1)."""
         return await self._quote.get()
 
     async def price(self) -> Quote:
-        """The rate to check a locked price against: where it can't be read now, the last one that isn't too old."""
+        """Return the rate to check a locked price with. If it can't be read, return the last one that isn't too old."""
         try:
             return await self._quote.get()
         except SettlementError:
@@ -113,15 +112,15 @@ class Service:
             return last
 
     async def rails(self) -> DepositRails:
-        """What can be deposited (4.3)."""
+        """Return the deposit rails (4.3)."""
         return await self._rails.get()
 
     async def stats(self) -> PlatformStats:
-        """The service's own figures (4.4)."""
+        """Return the service's statistics (4.4)."""
         return await self._stats.get()
 
     async def order(self, order_id: str) -> Order:
-        """One order (4.6). Raises `ValueError` for an id that no path can carry."""
+        """Return one order (4.6). Raise `ValueError` for an id that can't be part of a path."""
         shared = self._orders.get(order_id)
         if shared is None:
             make_room(self._orders)
@@ -129,7 +128,7 @@ class Service:
         return await shared.get()
 
     async def orders(self, limit: int) -> OrderList:
-        """The newest orders (4.7)."""
+        """Return the newest orders (4.7)."""
         begun = self.doubts.begin_look()
         await self._budget.take()
         listed = await self._client.orders(limit)
@@ -137,7 +136,10 @@ class Service:
         return listed
 
     async def newest(self) -> tuple[OrderReport, ...]:
-        """Return the newest orders for a check of our own, which is no look of a caller's: doubts stay."""
+        """Return the newest orders for an internal check.
+
+        Unlike a caller's read, it doesn't resolve uncertain orders.
+        """
         await self._budget.take()
         return tuple(map(report_of, (await self._client.orders(LONGEST_LIST)).orders))
 
@@ -147,26 +149,26 @@ class Service:
         return await self._client.create_order(wish)
 
     def withhold(self, order_id: str, why: str) -> None:
-        """Never hand out what this order asks to be paid."""
+        """Never show the payment of this order."""
         make_room(self._withheld)
         self._withheld[order_id] = why
 
     def why_withheld(self, order_id: str) -> str | None:
-        """Why not, for an order of which that was said."""
+        """Return why the payment of this order is withheld, or None."""
         return self._withheld.get(order_id)
 
     def agree(self, order_id: str) -> None:
-        """Remember that this order asks to be paid what its caller asked for."""
+        """Remember that this order's payment is what its caller requested."""
         make_room(self._agreed)
         self._agreed[order_id] = None
 
     def claim_invoice(self, payment_hash: str, order_id: str) -> str:
-        """Return which order has the invoice with this payment hash: this one, or another that had it before."""
+        """Return the order of the invoice with this payment hash: this order, or another that had it first."""
         make_room(self._invoices)
         return self._invoices.setdefault(payment_hash, order_id)
 
     def is_agreed(self, order_id: str) -> bool:
-        """Return whether this process created the order and found it to be what its caller asked for."""
+        """Return whether this process created the order and found its payment correct."""
         return order_id in self._agreed
 
     async def _fetch_methods(self) -> tuple[PayoutMethod, ...]:

@@ -1,8 +1,7 @@
-"""The stdio transport: one JSON-RPC message a line, and nothing else on stdout.
+"""The stdio transport: one JSON-RPC message per line, and nothing else on stdout.
 
-The SDK reads and writes the lines. What it leaves undone is done between it and the server: a line that is no message
-is answered (the SDK drops it, and whoever sent it waits for ever), and when the client has closed its end, calls under
-way get a moment to be answered before they are given up.
+The SDK reads and writes the lines. This module does two things that it doesn't. It answers lines that aren't messages,
+which the SDK drops without an answer. When the client closes its end, running calls get a moment to finish.
 """
 
 from collections.abc import AsyncIterable, Mapping
@@ -33,25 +32,25 @@ log = structlog.get_logger(__name__)
 
 
 async def serve(server: AgentServer) -> int:
-    """Serve the client that started this process until it closes our stdin; the exit code."""
+    """Serve the client that started this process until it closes stdin. Return the exit code."""
     try:
         async with stdio_server() as (lines, answers):
             await Between(lines, answers).serve(server)
     except* BrokenPipeError:
-        # The client stopped reading: there is nobody to answer any more.
+        # The client stopped reading, so nobody gets an answer.
         log.info("client_disconnected")
     return 0
 
 
 class Answers(Protocol):
-    """Where lines for the client go."""
+    """The stream of lines to the client."""
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Write one."""
+        """Write one line."""
         ...
 
     async def aclose(self) -> None:
-        """There are no more."""
+        """Close the stream."""
         ...
 
 
@@ -69,7 +68,7 @@ class Between:
         self._answered = anyio.Event()
 
     async def serve(self, server: AgentServer) -> None:
-        """Carry messages both ways until there are no more lines."""
+        """Carry messages in both directions until there are no more lines."""
         into, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         replies, out = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as both:
@@ -108,7 +107,7 @@ class Between:
 
 
 def refusal_of(problem: Exception) -> JSONRPCError | None:
-    """The answer to a line that is no message; None where there is nothing to answer."""
+    """Return the answer to a line that isn't a message, or None if there is nothing to answer."""
     faults = problem.errors(include_url=False) if isinstance(problem, ValidationError) else []
     broken = next((fault["input"] for fault in faults if fault["type"] == "json_invalid"), None)
     if broken is None:

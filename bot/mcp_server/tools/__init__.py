@@ -1,1 +1,1 @@
-"""What each tool for AI agents does."""
+"""The tools for AI agents."""

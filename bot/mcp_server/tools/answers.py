@@ -1,10 +1,9 @@
-"""What a tool answers: typed content for programs, a few words for people, and failures that say what to do instead.
+"""Answers of tools: typed content for programs, a short text, and errors that say what to do.
 
     ToolError (the SDK's)
-    └── Refusal     a call that brought nothing; its text is for the agent and may repeat the service's own words,
-                    so it is never logged
+    └── Refusal     a rejected call; its text is for the agent and can repeat the service's words, so it is never logged
 
-Text that comes from outside may hold what JSON can spell and UTF-8 can't; it is made whole here, once.
+Text from outside can hold characters that JSON can spell and UTF-8 can't. They are replaced here.
 """
 
 from collections.abc import Mapping
@@ -17,17 +16,17 @@ from pydantic.alias_generators import to_camel
 
 
 class Refusal(ToolError):
-    """A call that brought nothing, and what to send or do instead."""
+    """A rejected call, and what to send or do instead."""
 
 
 class Output(BaseModel):
-    """What all results share: names as the API has them, and texts that repeat no value where one doesn't fit."""
+    """The base of all results: the API's names, and error texts without values."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, hide_input_in_errors=True)
 
 
 def answer(result: Output, text: str, *pictures: ImageContent) -> CallToolResult:
-    """`result` as typed content, and the same in words for whoever reads only those."""
+    """Return `result` as typed content and as text, for clients that read only text."""
     return CallToolResult(
         content=[TextContent(type="text", text=whole(text)), *pictures],
         structured_content=content_of(result),
@@ -35,18 +34,18 @@ def answer(result: Output, text: str, *pictures: ImageContent) -> CallToolResult
 
 
 def content_of(result: Output) -> dict[str, Any]:
-    """`result` as a JSON object."""
+    """Return `result` as a JSON object."""
     content: dict[str, Any] = whole(result.model_dump(mode="json", by_alias=True))
     return content
 
 
 def failure(text: str) -> CallToolResult:
-    """A call that brought nothing; `text` says why, and what to do instead."""
+    """Return an error. `text` says what is wrong and what to do."""
     return CallToolResult(content=[TextContent(type="text", text=whole(text))], is_error=True)
 
 
 def whole(value: Any) -> Any:  # noqa: ANN401  JSON is anything
-    """A JSON value without halves of surrogate pairs, which no UTF-8 can carry."""
+    """Return a JSON value without halves of surrogate pairs, which UTF-8 can't encode."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     if isinstance(value, Mapping):

@@ -1,7 +1,7 @@
-"""What tools take: types that the schema describes and that read exactly, and failures that say what to send instead.
+"""Argument types of the tools: described in the schema, parsed exactly, with errors that say what to send.
 
-Numbers may come as JSON numbers or as their digits in a string; `"50.000"` is 50 to some and 50,000 to others, so it is
-refused. A recipient's number must be a string: a number has already lost its leading zeros.
+Numbers are JSON numbers or digits in a string. `"50.000"` is rejected, because it can mean 50 or 50,000. A recipient's
+number must be a string: a JSON number would lose its leading zeros.
 """
 
 from collections.abc import Mapping
@@ -21,10 +21,10 @@ USUALLY_LISTED = 50
 
 
 def to_whole(value: object) -> int:
-    """A whole number, exactly as it was sent.
+    """Return a whole number, exactly as sent.
 
     Raises:
-        ValueError: for anything else.
+        ValueError: the value is anything else.
     """
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS:
         return int(value)
@@ -97,7 +97,7 @@ PayoutKind = Annotated[
 
 
 def faults_in(error: ValidationError, tool: str) -> str:
-    """What is wrong with a call's arguments, a line each, without repeating what was sent."""
+    """Return what is wrong with a call's arguments, one line each, without repeating what was sent."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     lines = list(dict.fromkeys(f"- {_name(fault)}: {_reason(fault)}" for fault in faults))
     return "\n".join(
@@ -106,7 +106,7 @@ def faults_in(error: ValidationError, tool: str) -> str:
 
 
 def unknown_arguments(given: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
-    """Names that a tool's schema doesn't have."""
+    """Return the names that aren't in a tool's schema."""
     return sorted(set(given) - set(schema.get("properties", {})))
 
 

@@ -1,4 +1,4 @@
-"""The service's failures as an agent is told of them: the status, the service's own words, and what to do next."""
+"""Errors of the service, for agents: the status, the service's text, and what to do next."""
 
 from bot.mcp_server.tools.answers import Refusal
 from bot.settlement.client import (
@@ -21,24 +21,24 @@ KEY_NEEDED = "The operator of this server must set a valid SERVICE_API_KEY. Call
 
 
 def nothing_done(tool: str) -> str:
-    """Say that a call of `tool` was refused before it had any effect."""
+    """Return the text that a call of `tool` was rejected before it had any effect."""
     return NO_ORDER_MADE if tool == "create_offramp_order" else "Nothing was done."
 
 
 def read_failure(error: SettlementError) -> Refusal:
-    """Nothing could be read; nothing was changed either."""
+    """Return the error for a failed read. Nothing was changed."""
     return Refusal(f"{_what_happened(error)} {_after_reading(error)}")
 
 
 def creation_failure(error: SettlementError, wanted: str) -> Refusal:
-    """No order came of `wanted`, or none that we know of."""
+    """Return the error for an order that wasn't created, or may not have been."""
     if error.outcome_unknown:
         return Refusal(f"{_what_happened(error)} {unknown_outcome(wanted)}")
     return Refusal(f"{_what_happened(error)} {NO_ORDER_MADE} {_after_refusal(error)}")
 
 
 def unknown_outcome(wanted: str) -> str:
-    """An order may exist or not: the one text that must never sound like "try again"."""
+    """Return the text for an unknown outcome. It must never sound like "try again"."""
     return (
         f"THE OUTCOME IS UNKNOWN: the order ({wanted}) may exist. Do not call create_offramp_order for it again now. "
         "Call list_offramp_orders and look for an order of the last minutes with this amount and destination. If it is "

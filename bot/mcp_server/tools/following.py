@@ -1,4 +1,4 @@
-"""Tools that look at orders: one, the newest, and one until it ends."""
+"""Tools that read orders: one, the newest, and one until it ends."""
 
 import asyncio
 from typing import Annotated
@@ -132,7 +132,7 @@ class Following:
 
 
 class _Watched:
-    """Reads an order for whoever waits, and tells the client each time."""
+    """Read an order for a waiting caller, and report each read to the client."""
 
     def __init__(self, service: Service, context: Context, seconds: int) -> None:
         self.last: Order | None = None

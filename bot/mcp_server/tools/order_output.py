@@ -1,7 +1,8 @@
-"""An order's record as it is handed out: the service's own fields, with what must not leave left out.
+"""The record of an order for agents: the service's fields, without private ones.
 
-The recipient's number and the holder's name are masked, as the contract has it (settlement API, 2.7; the live service
-doesn't). An invoice is there only while it is right to pay it. What the service's own swaps are paid with never is.
+The recipient's number and the holder's name are masked, as the contract requires (settlement API, 2.7; the live service
+doesn't mask them). An invoice is included only if it is right to pay it. Payment details of the service's own swaps
+never are.
 """
 
 from datetime import datetime
@@ -61,7 +62,7 @@ class OrderOut(Output):
 
     @classmethod
     def of(cls, order: Order, showing: Showing) -> Self:
-        """The record of `order`, with what is to be paid for it."""
+        """Return the record of `order` with its payment."""
         payment = showing.payment
         deposit = payment and payment.deposit
         return cls(
@@ -96,7 +97,7 @@ class OrderOut(Output):
 
 
 def told(order: Order) -> str:
-    """One line about an order."""
+    """Return one line about an order."""
     to = f" to {order.partner_payout_bank_name}" if order.partner_payout_bank_name else ""
     made = f", created {moment(order.created_at)}" if order.created_at else ""
     return (
@@ -105,7 +106,7 @@ def told(order: Order) -> str:
 
 
 def state_in_words(state: str) -> str:
-    """A state, and what it means for people."""
+    """Return a state and its meaning."""
     if state == FAILED:
         return "FAILED: the payout failed and won't be retried. If it was paid, the user must contact the operator"
     step = STEP_OF_STATE.get(state)

@@ -1,6 +1,6 @@
-"""An order's wish, checked before the service is asked: what the live service lets pass, or answers with a bare 500.
+"""Validation of a new order before the service gets it. The live service accepts wrong ones, or answers a bare 500.
 
-Each failure says what to send instead; none repeats a number or a name.
+Each error says what to send instead. None repeats a number or a name.
 """
 
 import re
@@ -43,14 +43,14 @@ CHECK_IT = " Ask your user to check it before paying."
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A recipient's number in the form that is sent, and what is odd about it."""
+    """A recipient's number as it is sent, and a warning if it is unusual."""
 
     sent: str
     remark: str | None = None
 
 
 def one_amount(sat_amount: int | None, idr_amount: int | None) -> Amount:
-    """The one amount that was given (settlement API, 4.5.1)."""
+    """Return the one amount that was given (settlement API, 4.5.1)."""
     if sat_amount is not None and idr_amount is not None:
         raise Refusal(
             "Both satAmount and idrAmount were given. Send exactly one: idrAmount for what the recipient receives, or "
@@ -67,12 +67,12 @@ def one_amount(sat_amount: int | None, idr_amount: int | None) -> Amount:
 
 
 def matching(methods: tuple[PayoutMethod, ...], code: str, name: str) -> PayoutMethod | None:
-    """The entry of the live list that has both (4.5.3)."""
+    """Return the entry of the live list with this code and name (4.5.3)."""
     return next((method for method in methods if (method.bank_code, method.bank_name) == (code, name)), None)
 
 
 def not_listed(methods: tuple[PayoutMethod, ...], code: str, name: str) -> Refusal:
-    """Why the pair isn't one, with the pair that may be meant."""
+    """Return the error for an unknown pair, with the pair that is probably meant."""
     near = [method for method in methods if method.bank_code == code or method.bank_name.casefold() == name.casefold()]
     pairs = [f"partnerBankCode “{method.bank_code}” with partnerBankName “{method.bank_name}”" for method in near[:3]]
     hint = f" Did you mean {', or '.join(pairs)}?" if pairs else ""
@@ -83,10 +83,10 @@ def not_listed(methods: tuple[PayoutMethod, ...], code: str, name: str) -> Refus
 
 
 def number_for(method: PayoutMethod, details: str) -> Number:
-    """The number in the form that the service takes (4.5.4 and 4.5.5)."""
+    """Return the number in the service's format (4.5.4 and 4.5.5)."""
     form, wanted = (_MOBILE, _MOBILE_WANTED) if method.kind == EWALLET else (_ACCOUNT, _ACCOUNT_WANTED)
     if method.kind not in {BANK, EWALLET}:
-        # A sort of destination that nobody has documented: the service knows its numbers, we don't.
+        # An undocumented kind of destination: only the service can check its numbers.
         return Number(details)
     if not form.fullmatch(details):
         raise Refusal(wanted)
@@ -101,7 +101,7 @@ def number_for(method: PayoutMethod, details: str) -> Number:
 
 
 def holder_in(name: str | None) -> str | None:
-    """The holder's name, tidied; None where there is none."""
+    """Return the holder's name without extra spaces, or None if there is none."""
     try:
         return None if name is None else clean_holder(name)
     except Rejection:
@@ -109,7 +109,7 @@ def holder_in(name: str | None) -> str | None:
 
 
 def check_limits(method: PayoutMethod, idr: int, given: Amount, rules: Rules) -> None:
-    """The minimum, and the destination's cap (4.5.6), for what would arrive."""
+    """Check the minimum and the destination's cap (4.5.6) for the amount that arrives."""
     worth = "" if given.currency == "IDR" else f" (satAmount is worth about {rupiah(idr)})"
     allowed = rules.amounts_up_to(method.max_amount_transfer)
     if allowed.is_below(idr):

@@ -1,4 +1,4 @@
-"""The tool that creates an order. Its checks come first, the service is asked once, and what it answers is judged."""
+"""The tool that creates an order. It validates first, sends one request, and then checks the service's answer."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +46,7 @@ class CreatedOut(Output):
 
 
 class Ordering:
-    """The one tool that changes something."""
+    """The tool that creates orders."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -111,7 +111,10 @@ class Ordering:
         return found
 
     async def _expected(self, given: Amount) -> Estimate:
-        """What the amount comes to. Without a rate no order is created: its price couldn't be checked."""
+        """Return the amount in the other currency.
+
+        Without a rate no order is created, because its price can't be checked.
+        """
         try:
             quote = await self._service.price()
         except SettlementError as error:
@@ -161,7 +164,7 @@ class Ordering:
             raise self._unshown(created, str(complaint)) from None
 
     async def _check_alone(self, created: CreatedOrder, payment: Payment) -> None:
-        """Refuse what can't be told apart from the payment of another order."""
+        """Reject a deposit that can be confused with that of another order."""
         if payment.payment_hash is not None:
             owner = self._service.claim_invoice(payment.payment_hash, created.order_id)
             if owner != created.order_id:
@@ -185,7 +188,7 @@ class Ordering:
             raise Refusal(f"Order {created.order_id} was created, but how to pay it isn't shown: {why}.")
 
     async def _newest(self) -> tuple[OrderReport, ...]:
-        """Return the newest orders; none where they can't be read, which is no list that has the order."""
+        """Return the newest orders. If they can't be read, return none, as for a list without the order."""
         try:
             return await self._service.newest()
         except SettlementError:
@@ -220,7 +223,7 @@ class Ordering:
 
 @contextmanager
 def _before_creating() -> Iterator[None]:
-    """Add to every refusal within the block that no order was created: the service hasn't been asked for one yet."""
+    """Add to every rejection within the block that no order was created: nothing has been sent to the service yet."""
     try:
         yield
     except Refusal as refusal:
@@ -258,7 +261,7 @@ def _text(made: CreatedOut, method: PayoutMethod) -> str:
 
 
 def payment_lines(bolt11: str | None, deposit: DepositOut | None, expires_at: datetime | None) -> list[str]:
-    """How it is paid, in words."""
+    """Return the lines that say how to pay."""
     until = "" if expires_at is None else f" before {moment(expires_at)}"
     if deposit is None:
         return [f"Pay this Lightning invoice{until}:", str(bolt11)]

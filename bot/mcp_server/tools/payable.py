@@ -1,7 +1,7 @@
-"""What is to be paid for an order, shown only if it is what was agreed: see `orders/placement/invoice_check`.
+"""The payment of an order, shown only if it is what was agreed: see `orders/placement/invoice_check`.
 
-An invoice must ask for exactly the order's sats, on the right network, and not be expired; a deposit must name a token,
-contract and chain that we know. Anything else isn't handed out at all: an agent pays what it is shown.
+An invoice must ask for exactly the order's sats, on the right network, and not be expired. A deposit must name a known
+token, contract and chain. Anything else isn't shown, because an agent pays what it is shown.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class DepositOut(Output):
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """What is to be paid, found to be what was agreed."""
+    """A payment that was checked against the order."""
 
     bolt11: str | None
     deposit: DepositOut | None
@@ -53,26 +53,26 @@ class Payment:
 
     @property
     def uri(self) -> str:
-        """What opens a wallet."""
+        """Return the URI that opens a wallet."""
         return f"lightning:{self.bolt11}" if self.deposit is None else self.deposit.qr_value
 
     @property
     def qr_payload(self) -> str:
-        """The same as a QR code holds it best."""
+        """Return the URI in the form that suits a QR code."""
         return invoice_qr_payload(self.bolt11 or "") if self.deposit is None else self.deposit.qr_value
 
 
 def payment_of_new(
     created: CreatedOrder, *, given: Amount, channel: str, network: str, allowed: AmountLimits, now: datetime
 ) -> Payment:
-    """How an order that was just made is paid. Raises `Unpayable`: it isn't what was asked for."""
+    """Return the payment of a new order. Raise `Unpayable` if it isn't what was requested."""
     placed = placed_of(created)
     payable = check_placed(placed, given=given, channel=channel, network=network, allowed=allowed, now=now)
     return _payment(placed, channel, payable)
 
 
 def payment_of_known(order: Order, *, network: str, allowed: AmountLimits, now: datetime) -> Payment:
-    """How an order of the list is paid. Raises `Unpayable`: there is nothing to pay, or not rightly."""
+    """Return the payment of a listed order. Raise `Unpayable` if there is none, or a wrong one."""
     if not awaits_payment(order):
         raise Unpayable(NOT_AWAITED)
     placed = Placed(
@@ -96,7 +96,7 @@ def awaits_payment(order: Order) -> bool:
 
 
 def like_another(first: OrderReport) -> str:
-    """Why a deposit isn't shown that could be taken for that of the order `first`."""
+    """Return why a deposit isn't shown that can be confused with that of the order `first`."""
     return (
         f"order {first.service_id} waits for a deposit of the same amount to the same address, and a payment could be "
         "taken for either. Wait until that order is done, or use another amount"

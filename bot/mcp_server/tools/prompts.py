@@ -1,4 +1,4 @@
-"""The prompt that begins the main job: send rupiah."""
+"""The prompt for the main task: send rupiah."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ Given = Annotated[str, Field(max_length=200)]
 
 
 def offer_prompts(server: MCPServer) -> None:
-    """Let `server` offer it."""
+    """Add the prompt to `server`."""
     server.prompt(
         name="send_rupiah",
         title="Send rupiah",

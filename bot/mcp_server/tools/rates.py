@@ -1,4 +1,4 @@
-"""Tools that only look: the rate, the destinations, the deposit rails, the service's figures."""
+"""Tools that only read: the rate, the destinations, the deposit rails, the statistics."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -78,14 +78,14 @@ class RailsOut(Output):
 class StatsOut(Output):
     """The service's figures, whatever it tells."""
 
-    # No other result is open: names and meanings of these figures are the service's (settlement API, 2.4).
+    # No other result is open. Names and meanings of the statistics are the service's (settlement API, 2.4).
     model_config = ConfigDict(extra="allow")
 
     fetched_at: datetime | None = Field(None, description="When the service counted; null if it doesn't say.")
 
 
 class Rates:
-    """The tools that need nothing but a look."""
+    """The tools that read public data of the service."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -134,7 +134,7 @@ class Rates:
 
 
 def methods_out(methods: tuple[PayoutMethod, ...]) -> MethodsOut:
-    """The list as it is handed out."""
+    """Return the list for agents."""
     return MethodsOut(
         methods=[
             MethodOut(
@@ -149,7 +149,7 @@ def methods_out(methods: tuple[PayoutMethod, ...]) -> MethodsOut:
 
 
 def methods_text(methods: tuple[PayoutMethod, ...]) -> str:
-    """Each destination with all that an order needs: some agents read only this."""
+    """Return each destination with everything that an order needs: some agents read only the text."""
     lines = [f"{method.bank_name} · bankCode {method.bank_code} · {method.kind}{_cap(method)}" for method in methods]
     return "\n".join([f"{len(methods)} destinations:", *lines])
 
@@ -165,7 +165,7 @@ def _quote_out(quote: Quote) -> QuoteOut:
 
 
 def rails_out(rails: DepositRails) -> RailsOut:
-    """What can be used and is what we know it to be; where the service itself receives its swaps is nobody's target."""
+    """Return the rails that can be used and match what we know. The service's own swap addresses are left out."""
     base, bsc = _token_rail(CBBTC, rails.base_cbbtc), _token_rail(BTCB, rails.bsc_btcb)
     usable = [LIGHTNING, *(rail.deposit_channel for rail in (base, bsc) if rail is not None and rails.configured)]
     words = {"lightning": rails.lightning, "bitcoin_onchain": rails.bitcoin_onchain}
@@ -193,13 +193,13 @@ def _token_rail(channel: str, rail: DepositRail | None) -> TokenRail | None:
 
 
 def stats_out(stats: PlatformStats) -> StatsOut:
-    """The figures as they are handed out."""
+    """Return the statistics for agents."""
     others = {str(key): _plain(value) for key, value in stats.given.items() if key not in {"fetchedAt", "fetched_at"}}
     return StatsOut(fetched_at=stats.fetched_at, **whole(others))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  JSON is anything
-    """JSON's own types: fractions were read as exact decimals, and it has only numbers."""
+    """Return JSON's own types: exact decimals become JSON numbers."""
     if isinstance(value, Decimal):
         return float(value) if isfinite(float(value)) else str(value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What a client can read without calling a tool: the list of destinations, and an order."""
+"""Resources that a client can read without calling a tool: the list of destinations, and an order."""
 
 import json
 
@@ -19,7 +19,7 @@ JSON = "application/json"
 
 
 def offer_resources(server: MCPServer, service: Service) -> None:
-    """Let `server` serve them."""
+    """Add the resources to `server`."""
 
     async def payout_methods() -> str:
         try:

@@ -1,8 +1,8 @@
-"""What is shown of an order's payment when its record is read: how to pay, or why nothing can be paid.
+"""The payment part of an order's record: how to pay, or why the payment isn't shown.
 
-An order that this process created was compared with what its caller asked for, and what came of it is remembered. After
-a restart that is forgotten, and another program with the same key may have created the order. Then its price is
-compared with the current quote, its amount with the destination's cap, and the caller is told to compare the rest.
+Orders that this process created were compared with the request, and the result is remembered. After a restart it is
+lost, and another program with the same key may have created the order. Then the price is compared with the current
+quote and the amount with the destination's cap. The caller is asked to compare the rest.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ COMPARE = (
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """Either `payment`, with what to say before it is paid, or the reason `why_not`."""
+    """Either `payment` with a note to read before paying, or the reason `why_not`."""
 
     payment: Payment | None = None
     why_not: str | None = None
@@ -42,13 +42,13 @@ class Showing:
 
 
 async def showing_of(service: Service, order: Order) -> Showing:
-    """Return what is shown of one order's payment."""
+    """Return the payment part of one order."""
     (showing,) = await showings_of(service, (order,))
     return showing
 
 
 async def showings_of(service: Service, orders: tuple[Order, ...]) -> list[Showing]:
-    """Return what is shown of each order's payment. Rate and caps are read once, and only if an order needs them."""
+    """Return the payment part of each order. Rate and caps are read once, and only if an order needs them."""
     checked = [_checked(service, order) for order in orders]
     if all(each.payment is None or service.is_agreed(order.id) for order, each in zip(orders, checked, strict=True)):
         return checked
@@ -65,7 +65,7 @@ async def showings_of(service: Service, orders: tuple[Order, ...]) -> list[Showi
 
 
 def _checked(service: Service, order: Order) -> Showing:
-    """Check all that the order's own record and this process's memory can say; a cap counts once it was read."""
+    """Check what the record and this process's memory allow. A cap is checked only if it was read."""
     withheld = service.why_withheld(order.id)
     if withheld is not None:
         return Showing(why_not=withheld)
@@ -80,7 +80,7 @@ def _checked(service: Service, order: Order) -> Showing:
 def _compared(
     service: Service, order: Order, showing: Showing, price: Quote | None, newest: tuple[OrderReport, ...]
 ) -> Showing:
-    """Compare an order that nobody here remembers with the current quote, and with the newest orders."""
+    """Compare an order that this process doesn't remember with the current quote and the newest orders."""
     if showing.payment is None or service.is_agreed(order.id):
         return showing
     if price is None:
@@ -97,7 +97,7 @@ def _compared(
 
 
 def _why_not_alone(service: Service, order: Order, newest: tuple[OrderReport, ...]) -> str | None:
-    """Why a deposit isn't shown that could be taken for another one's, if so."""
+    """Return why a deposit isn't shown that can be confused with another one, or None."""
     deposit = deposit_of(order)
     if deposit is None:
         return None

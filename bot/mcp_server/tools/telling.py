@@ -1,6 +1,6 @@
-"""How things look in an answer: sums and times in English words (`Rp1,500,000`, `1,234 sats`), QR codes as pictures.
+"""Formats of answers: amounts and times in English (`Rp1,500,000`, `1,234 sats`), QR codes as pictures.
 
-Answers are in English whatever the user speaks: agents read them, and tell their users in their own language.
+Answers are always in English. Agents read them and tell users in the users' language.
 """
 
 import base64
@@ -12,21 +12,21 @@ from bot.payments.qr import render_png_off_loop
 
 
 def rupiah(amount: int) -> str:
-    """Whole rupiah."""
+    """Format whole rupiah."""
     return f"Rp{amount:,}"
 
 
 def sats(amount: int) -> str:
-    """Whole sats."""
+    """Format whole sats."""
     return f"{amount:,} sats"
 
 
 def moment(when: datetime) -> str:
-    """A time, in UTC."""
+    """Format a time in UTC."""
     return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 async def qr_code(payload: str) -> ImageContent:
-    """A PNG for a wallet to scan, drawn beside the event loop."""
+    """Return a PNG for a wallet to scan, drawn in another thread."""
     png = await render_png_off_loop(payload)
     return ImageContent(type="image", data=base64.b64encode(png).decode(), mime_type="image/png")

@@ -1,9 +1,9 @@
-"""Orders that may exist without their caller knowing: the same one isn't sent again before somebody has looked.
+"""Orders that may exist without the caller's knowledge. A repetition is rejected until the caller has listed orders.
 
-The service has no idempotency keys (settlement API, 4.5), and agents call again by themselves. So a request is
-remembered before it is sent: while it is under way, after an unknown outcome, and for a while after it has created an
-order, since the caller may have hung up before the answer arrived. Only a list of orders that was asked for after that
-clears it. Kept in memory: this server keeps no database.
+The service has no idempotency keys (settlement API, 4.5), and agents retry automatically. So a request is remembered
+before it is sent: while it runs, after an unknown outcome, and for a while after it created an order, because the
+caller may have hung up before the answer. Only a list of orders that was requested later clears it. Kept in memory:
+this server has no database.
 """
 
 import re
@@ -18,11 +18,11 @@ from bot.recipients.methods import EWALLET
 from bot.settlement.client import OrderInput, SettlementError
 
 CREATED_FOR: Final = 600.0
-"""Seconds for which the same request is taken for a repetition of the one that created an order."""
+"""For this many seconds after an order was created, the same request counts as its repetition."""
 
 
 class UnresolvedOrder(Exception):
-    """The same order is under way, has been created as `order_id`, or its outcome is unknown."""
+    """The same order is being created, was created as `order_id`, or has an unknown outcome."""
 
     def __init__(self, *, is_under_way: bool = False, order_id: str | None = None) -> None:
         super().__init__("under way" if is_under_way else "created" if order_id else "outcome unknown")
@@ -32,9 +32,9 @@ class UnresolvedOrder(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What makes two calls the same order: who gets how much by which channel, in whatever spelling.
+    """What makes two calls the same order: recipient, amount and channel, in any spelling.
 
-    The holder's name is no part of it: the number alone decides where the money goes.
+    The holder's name isn't part of it, because the number alone decides where the money goes.
     """
 
     code: str
@@ -47,7 +47,7 @@ class Request:
 
 @dataclass(slots=True)
 class Sending:
-    """One request that is under way; whoever sends it says what it has created."""
+    """One running request. The sender sets which order it created."""
 
     order_id: str | None = None
 
@@ -60,7 +60,7 @@ class _Remembered:
 
 
 class UnresolvedOrders:
-    """The orders that must not be sent (again) right now. `seconds` is a clock that never goes back."""
+    """The orders that must not be sent again at the moment. `seconds` is a monotonic clock."""
 
     def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -70,7 +70,7 @@ class UnresolvedOrders:
 
     @contextmanager
     def sending(self, request: Request) -> Iterator[Sending]:
-        """Send `request` within the block. Raises `UnresolvedOrder` for one that may exist already."""
+        """Send `request` within the block. Raise `UnresolvedOrder` if the order may already exist."""
         if request in self._under_way:
             raise UnresolvedOrder(is_under_way=True)
         known = self._remembered.get(request)
@@ -90,14 +90,14 @@ class UnresolvedOrders:
                 self._remember(request, sending.order_id)
 
     def begin_look(self) -> int:
-        """Begin to read the list of orders; `looked` takes what this returns."""
+        """Begin to read the list of orders. Pass the result to `looked`."""
         return self._count
 
     def looked(self, begun: int, *, is_empty: bool) -> None:
-        """Forget what was sent before the list was asked for: what to do is the caller's to decide now.
+        """Forget requests sent before the list was requested: the caller can now decide.
 
-        A list that was begun earlier can't show what came later, and an empty one proves nothing: so the service
-        answers while its database is away (settlement API, 4.7).
+        An older list can't show later orders. An empty one proves nothing, because the service answers so while its
+        database is down (settlement API, 4.7).
         """
         if not is_empty:
             self._remembered = {key: each for key, each in self._remembered.items() if each.number > begun}
@@ -110,7 +110,7 @@ class UnresolvedOrders:
 
 
 def request_of(order: OrderInput, kind: str) -> Request:
-    """Return what `order` asks for; `kind` is the payout method's: an e-wallet's number has many spellings."""
+    """Return the request of `order`. `kind` is the payout method's: an e-wallet's number has many spellings."""
     digits = re.sub(r"\D", "", order.recipient_details)
     number = re.sub(r"^(?:00)?62", "", digits).removeprefix("0") if kind == EWALLET else digits
     return Request(

@@ -1,9 +1,9 @@
-// What can be done with one message: answer it, send it on, and, with one's own, correct it or take it back.
+// Actions on one message: reply, forward, and for the user's own messages edit and delete.
 
 import { choose } from "./dialogs.js";
 import { el, iconButton } from "./dom.js";
 
-// view: as in message.js; actions: { onReply, onForward, onEdit, onDelete }, each given the message.
+// view: as in message.js; actions: { onReply, onForward, onEdit, onDelete }, each called with the message.
 export function actsOn(message, view, isOwn) {
   const { actions, words } = view;
   return el("div", { class: "acts" },
@@ -19,7 +19,7 @@ async function further(message, { actions, words }, isOwn) {
   chosen?.act(message);
 }
 
-// Who wrote first what somebody sent on: a person, or only a name where they hide.
+// The first author of a forwarded message: a user, or only a name if the user hides.
 export function forwardedFrom(message, words) {
   const origin = message.forward_origin;
   if (!origin) return null;

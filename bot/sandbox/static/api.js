@@ -1,4 +1,4 @@
-// All calls to the two sandboxes: people act through /sandbox, the service is steered through /service.
+// All calls to the two sandboxes: users act through /sandbox, the service is controlled through /service.
 
 export class ApiError extends Error {
   constructor(status, message) {
@@ -47,7 +47,7 @@ export const service = {
   addFault: (fault) => call("POST", "/service/faults", fault),
   clearFaults: () => call("DELETE", "/service/faults"),
   methods: () => call("GET", "/service/methods"),
-  // flush: the service caches its list for minutes, which would hide the change from whoever has just made it.
+  // flush: the service caches its list for minutes, and the change must be visible at once.
   dropMethod: (bankCode) => call("DELETE", "/service/methods", { bankCode, flush: true }),
   restoreMethods: () => call("DELETE", "/service/methods", { flush: true }),
   orderOf: async (bolt11) => (await call("GET", `/service/orders?bolt11=${encodeURIComponent(bolt11)}`)).orders[0],

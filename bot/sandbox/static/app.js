@@ -1,4 +1,4 @@
-// Puts the page together: loads the chats, makes a place for everybody, and lets events reach whom they concern.
+// Builds the page: loads the chats, creates a pane for every user, and passes events to the right panes.
 
 import { el, icon, replaceChildren } from "./dom.js";
 import { Guide } from "./guide.js";
@@ -67,7 +67,7 @@ function connect(store, places, stage, guide) {
   store.on("chat", () => places.forEach(({ pane }) => pane.refreshRoom()));
   const first = peopleIn(store);
   store.on("person", () => {
-    // Every word of a chat follows the person's language; that and new people are drawn from the beginning.
+    // All texts of a chat are in the user's language. A new language or a new user rebuilds the page.
     if (peopleIn(store) !== first) location.reload();
     for (const { id, pane, sync } of places) {
       pane.refreshFoot();
@@ -76,7 +76,7 @@ function connect(store, places, stage, guide) {
   });
 }
 
-// Who there is, and in which language: the page loads again when this changes.
+// The users and their languages. The page reloads when this changes.
 function peopleIn(store) {
   return [...store.people.values()].map(({ id, language_code: language }) => `${id} ${language}`).join();
 }

@@ -1,5 +1,5 @@
-// Reads from a BOLT11 invoice what a wallet shows before paying: amount, memo, when it expires, whom it pays.
-// The checksum is verified, the signature is not: a toy wallet pays the service of the sandbox and nobody else.
+// Reads from a BOLT11 invoice what a wallet shows before paying: amount, memo, expiry and payee.
+// The checksum is verified, the signature isn't: a toy wallet pays only the sandbox's service.
 
 const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
@@ -7,12 +7,12 @@ const SIGNATURE_WORDS = 104;
 const TIMESTAMP_WORDS = 7;
 const CHECKSUM_WORDS = 6;
 const DEFAULT_EXPIRY_SECONDS = 3600;
-// Thousandths of a sat that one unit of the human-readable amount is worth; "p" is a tenth of that.
+// Millisats in one unit of the human-readable amount. "p" is a tenth of a millisat.
 const MSAT_PER_UNIT = { m: 100_000_000n, u: 100_000n, n: 100n };
 const MSAT_PER_BTC = 100_000_000_000n;
 const NETWORKS = { bc: "Bitcoin", tb: "Testnet", tbs: "Signet", bcrt: "Regtest" };
 
-// key: the name of the words for it.
+// key: the name of its text.
 export class InvoiceError extends Error {
   constructor(key) {
     super(key);
@@ -20,7 +20,7 @@ export class InvoiceError extends Error {
   }
 }
 
-// -> { bolt11, network, sats (number, or null where any amount is taken), memo, createdAt, expiresAt (Unix seconds), hash }
+// -> { bolt11, network, sats (number, or null for any amount), memo, createdAt, expiresAt (Unix seconds), hash }
 export function decodeInvoice(text) {
   const given = text.trim().replace(/^lightning:/i, "");
   const bolt11 = given.toLowerCase();
@@ -58,7 +58,7 @@ function taggedFields(words) {
   for (let at = 0; at + 3 <= words.length;) {
     const length = words[at + 1] * 32 + words[at + 2];
     const tag = ALPHABET[words[at]];
-    // The first field of a kind counts, as the standard says for those a reader doesn't expect twice.
+    // The first field of a kind counts, as the standard says for repeated fields.
     fields[tag] ??= words.slice(at + 3, at + 3 + length);
     at += 3 + length;
   }
@@ -77,7 +77,7 @@ function checksumHolds(prefix, words) {
   return sum === 1;
 }
 
-// Multiplication, not shifts: a timestamp has 35 bits and JavaScript shifts 32.
+// Multiplication instead of shifts: a timestamp has 35 bits, and JavaScript shifts 32.
 function number(words) {
   return words.reduce((total, word) => total * 32 + word, 0);
 }

@@ -1,4 +1,4 @@
-// Which of the bot's command lists a person sees: the narrowest scope and the best language win, as in Telegram.
+// Which of the bot's command lists a user sees: the narrowest scope and the best language win, as in Telegram.
 
 // commands: { "<scope>/<language>": [{ command, description }] }, see the sandbox's Bot API server.
 export function commandsFor(commands, person, chat) {

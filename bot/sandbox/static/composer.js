@@ -1,4 +1,4 @@
-// Where a person writes: text, files, the bot's command menu, what is answered or corrected, the bot's reply keyboard.
+// The input of a chat: text, files, the command menu, the message replied to or edited, the bot's reply keyboard.
 
 import { button, el, iconButton, replaceChildren } from "./dom.js";
 import { replyKeyboard } from "./keyboards.js";
@@ -7,7 +7,7 @@ import { plainText, senderName } from "./message.js";
 const TALLEST_PX = 132;
 
 export class Composer {
-  // onSend(text, replyToId, file) sends, onEdit(message, text) corrects; commands() lists what the menu offers now.
+  // onSend(text, replyToId, file) sends, onEdit(message, text) edits; commands() returns the current menu.
   constructor({ name, words, commands, onSend, onEdit }) {
     this.words = words;
     this.commands = commands;
@@ -30,7 +30,7 @@ export class Composer {
     this.node = el("div", { class: "composer" }, this.menu, this.replyBar, form, this.keys);
   }
 
-  // A file goes with what has been written so far as its caption.
+  // The typed text becomes the file's caption.
   attaching(name) {
     const file = el("input", { type: "file", hidden: true, "data-testid": "picture", "aria-label": `File from ${name}` });
     file.addEventListener("change", () => {
@@ -136,7 +136,7 @@ export class Composer {
     this.showBar(message, this.words.editing);
   }
 
-  // What was being corrected isn't what is written next.
+  // The text of a cancelled edit isn't kept for the next message.
   leaveEdit() {
     if (this.editing) this.taken();
     this.editing = null;
@@ -151,7 +151,7 @@ export class Composer {
     this.input.focus();
   }
 
-  // current: { markup, messageId } or null, as the newest messages say.
+  // current: { markup, messageId } or null, from the newest messages.
   setKeyboard(current) {
     if (current?.messageId === this.keyboard?.messageId) return;
     this.keyboard = current;
@@ -171,7 +171,7 @@ export class Composer {
   }
 }
 
-// Stands in the composer's place before the first message, and while the bot is blocked.
+// Shown instead of the input before the first message, and while the bot is blocked.
 export function oneButtonComposer(label, testId, onPress) {
   return el("div", { class: "composer single" }, button(label, { class: "single-button", "data-testid": testId, onclick: onPress }));
 }

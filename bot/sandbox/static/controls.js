@@ -71,7 +71,7 @@ export class Controls {
   }
 }
 
-// A few exclusive values of one setting, as a row of radio buttons.
+// A few exclusive values of one setting, as radio buttons.
 class Choice {
   constructor(title, about, setting, options, controls) {
     this.setting = setting;

@@ -1,11 +1,11 @@
-// Windows over the page: an enlarged picture, the alerts that a bot may answer a button with, and choices.
+// Dialogs over the page: an enlarged picture, alerts that a bot answers a button with, and choices.
 
 import { button, el, iconButton } from "./dom.js";
 
 export function showPicture(source, description) {
   const dialog = el("dialog", { class: "lightbox", "aria-label": description });
   dialog.append(el("img", { src: source, alt: description }), iconButton("close", "Close", { class: "close", onclick: () => dialog.close() }));
-  // A click beside the picture closes it, as people expect of an enlarged photo.
+  // A click beside the picture closes it, as in photo viewers.
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   open(dialog);
 }
@@ -16,7 +16,7 @@ export function showAlert(title, text, ok = "OK") {
   open(dialog);
 }
 
-// choices: [{ name, label, … }] -> the one that was chosen, null if none.
+// choices: [{ name, label, … }] -> the chosen one, or null.
 export function choose(title, choices, cancel) {
   return new Promise((resolve) => {
     const dialog = el("dialog", { class: "alert choices", "aria-label": title, "data-testid": "choices" });

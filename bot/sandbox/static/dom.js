@@ -1,5 +1,5 @@
-// Small helpers for building the page. Everything is made with createElement and textContent:
-// what people and bots write reaches the page as text, never as markup.
+// Helpers for building the page. Everything uses createElement and textContent:
+// text of users and bots is never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -36,7 +36,7 @@ export function icon(name, className = "") {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
   svg.setAttribute("class", `icon icon-${name} ${className}`.trim());
-  // Icons always stand beside words or inside a named button.
+  // Icons are always beside text or inside a named button.
   svg.setAttribute("aria-hidden", "true");
   const path = document.createElementNS(SVG, "path");
   path.setAttribute("d", ICONS[name]);
@@ -63,7 +63,7 @@ export function button(label, properties = {}, ...children) {
   return el("button", { type: "button", ...properties }, ...(children.length ? children : [label]));
 }
 
-// A button that shows a picture only, so its name is spoken by aria-label and shown by title.
+// A button with only a picture. Its name is in aria-label and title.
 export function iconButton(name, label, properties = {}) {
   const { class: extra = "", ...rest } = properties;
   return button(label, { class: `icon-button ${extra}`.trim(), "aria-label": label, title: label, ...rest }, icon(name));
@@ -82,7 +82,7 @@ export async function copyText(text) {
   }
 }
 
-// The clipboard interface is refused in some contexts (no permission, no focus); the old way still works there.
+// The clipboard interface fails in some contexts (no permission, no focus). The old way still works there.
 function copyBySelection(text) {
   const area = el("textarea", { class: "offscreen", "aria-hidden": "true", tabindex: "-1" });
   area.value = text;

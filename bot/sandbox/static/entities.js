@@ -6,8 +6,8 @@ import { copyText, el } from "./dom.js";
 const SIMPLE = { bold: "strong", italic: "em", underline: "u", strikethrough: "s" };
 const SAFE_LINK = /^(https?:|mailto:|tel:)/i;
 
-// actions.onCommand(text) is called when somebody taps a /command, actions.onCopied() after tap-to-copy;
-// actions.locale is the reader's language, undefined for the browser's; actions.tapToCopy is said of what can be copied.
+// actions.onCommand(text) is called when the user taps a /command, actions.onCopied() after tap-to-copy;
+// actions.locale is the user's language, undefined for the browser's; actions.tapToCopy is the hint on what can be copied.
 export function renderText(text, entities, actions) {
   const fragment = document.createDocumentFragment();
   appendRange(fragment, { text, actions }, outermostFirst(entities ?? []), 0, text.length);
@@ -24,7 +24,7 @@ function appendRange(parent, context, entities, start, end) {
   while (rest.length) {
     const [entity] = rest;
     const from = Math.max(entity.offset, at);
-    // An entity that reaches over its parent's end is cut there; Telegram nests but never overlaps.
+    // An entity that ends after its parent is cut there. Telegram nests entities and never overlaps them.
     const to = Math.min(entity.offset + entity.length, end);
     const inside = rest.slice(1).filter((other) => other.offset < to);
     rest = rest.slice(1 + inside.length);
@@ -83,7 +83,7 @@ function expandable() {
   const inner = el("span");
   const outer = el("blockquote", { class: "expandable", role: "button", tabindex: "0", "aria-expanded": "false" }, inner);
   const toggle = () => {
-    // Somebody who selects words in an open quote doesn't mean to close it.
+    // Selecting text in an open quote must not close it.
     if (String(getSelection())) return;
     const open = outer.getAttribute("aria-expanded") !== "true";
     outer.setAttribute("aria-expanded", String(open));
@@ -105,7 +105,7 @@ function spoiler() {
 }
 
 function link(address, covered) {
-  // tg: links and anything unknown open nothing here; the address stays readable as a tooltip.
+  // tg: links and unknown ones open nothing here. The address is a tooltip.
   if (!SAFE_LINK.test(address)) return el("span", { class: "tag", title: address });
   const title = address === covered ? null : address;
   return el("a", { href: address, target: "_blank", rel: "noopener noreferrer", title });
@@ -115,7 +115,7 @@ function command(covered, { actions }) {
   return el("button", { type: "button", class: "command", onclick: () => actions.onCommand(covered) });
 }
 
-// The sender's text stays as the fallback that Telegram itself asks for; the reader's own time is shown instead.
+// The sender's text is the fallback that Telegram requires. The user's local time is shown instead.
 function dateTime(entity, locale) {
   const moment = new Date(entity.unix_time * 1000);
   const shown = readersTime(moment, entity.date_time_format ?? "", locale);
@@ -125,7 +125,7 @@ function dateTime(entity, locale) {
   return { outer, inner: el("span") };
 }
 
-// Formats as the Bot API describes them: r relative, w weekday, d/D short or long date, t/T short or long time.
+// Formats of the Bot API: r relative, w weekday, d/D short or long date, t/T short or long time.
 function readersTime(moment, format, locale) {
   if (!format) return null;
   if (format.includes("r")) return relative(moment, locale);

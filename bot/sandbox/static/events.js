@@ -1,5 +1,5 @@
-// The stream of what happens in the chats. EventSource reconnects by itself but always asks for the address it
-// was opened with; ours must ask for what came after the last event seen, so reconnecting is done here.
+// The stream of chat events. EventSource reconnects automatically, but always to the address it was opened with.
+// The stream must continue after the last event, so this module reconnects.
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;

@@ -1,4 +1,4 @@
-// Faults that the settlement sandbox simulates at one click, in words instead of field names.
+// Faults that the settlement sandbox simulates with one click, with labels instead of field names.
 
 const ORDERS = "/v1/offramp/orders";
 

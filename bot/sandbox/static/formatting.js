@@ -1,4 +1,4 @@
-// What Telegram's apps make of what is typed: **bold**, __italic__, ~~struck~~, ||hidden||, `code` and ```block```.
+// Formatting of typed text, as in Telegram's apps: **bold**, __italic__, ~~struck~~, ||hidden||, `code` and ```block```.
 
 const MARKS = [
   [/```([\s\S]+?)```/g, "pre"],
@@ -10,14 +10,14 @@ const MARKS = [
 ];
 const ESCAPED = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
-// The part of a message that says what was written: { text }, or { html } where it has formatting.
+// The text part of a message: { text }, or { html } if it has formatting.
 export function written(text) {
   const plain = text.replace(/[&<>]/g, (letter) => ESCAPED[letter]);
   const html = MARKS.reduce((marked, [pattern, tag]) => marked.replace(pattern, `<${tag}>$1</${tag}>`), plain);
   return html === plain ? { text } : { html };
 }
 
-// The part of a message that is a file: pictures are shown in the chat, others stay as they are.
+// The file part of a message: pictures are sent as photos, other files as documents.
 export async function attached(file) {
   if (!file) return {};
   const content = await inBase64(file);
@@ -25,7 +25,7 @@ export async function attached(file) {
   return isPicture ? { picture: content } : { file: { name: file.name, mime: file.type, content } };
 }
 
-// A file as base64, as the sandbox takes files.
+// A file as base64, the format of the sandbox's API.
 function inBase64(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

@@ -1,4 +1,4 @@
-// Three steps for people who see this page for the first time. They are ticked off, and then go away.
+// Three steps for new users. Each is ticked when it is done, and then the guide disappears.
 
 import { el, icon, iconButton, replaceChildren } from "./dom.js";
 import { recall, remember } from "./prefs.js";
@@ -27,7 +27,7 @@ export class Guide {
     ];
   }
 
-  // Called on every message and every reading of the orders.
+  // Called for every message and every refresh of the orders.
   update(orders) {
     if (orders) this.orders = orders;
     const spoken = this.senders.some(({ id }) => this.store.history(id).some((message) => message.from?.id === id));

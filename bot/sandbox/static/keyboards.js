@@ -1,10 +1,10 @@
-// Buttons of two kinds: those under a message, and those that stand in for the phone's keyboard.
+// Two kinds of buttons: those below a message, and those that replace the phone's keyboard.
 
 import { el, icon } from "./dom.js";
 
 const STYLES = new Set(["danger", "success", "primary"]);
 
-// onPress(button, node) for callback and copy buttons; addresses open by themselves.
+// onPress(button, node) for callback and copy buttons. Links open automatically.
 export function inlineKeyboard(rows, onPress) {
   const line = (row) => el("div", { class: "keyboard-row" }, row.map((button) => inlineButton(button, onPress)));
   return el("div", { class: "inline-keyboard" }, rows.map(line));
@@ -29,7 +29,7 @@ function buttonClass(base, button) {
   return STYLES.has(button.style) ? `${base} style-${button.style}` : base;
 }
 
-// A reply keyboard as the composer shows it; pressing a button sends its words.
+// A reply keyboard below the input. Pressing a button sends its text.
 export function replyKeyboard(markup, onPress) {
   const node = el("div", { class: `reply-keyboard${markup.resize_keyboard ? " resized" : ""}`, role: "group", "aria-label": "Keyboard of the bot" });
   for (const row of markup.keyboard) node.append(el("div", { class: "keyboard-row" }, row.map((button) => replyButton(button, onPress))));
@@ -43,7 +43,7 @@ function replyButton(button, onPress) {
   }, label(shape));
 }
 
-// The newest message that says something about the reply keyboard decides; null where none is shown.
+// The newest message with a reply keyboard setting decides. null if none is shown.
 export function currentReplyKeyboard(messages) {
   for (const message of messages.toReversed()) {
     const markup = message.reply_markup;

@@ -1,4 +1,4 @@
-// The list of messages of one chat: keeps its place while reading, follows the newest otherwise.
+// The message list of one chat: keeps its position while the user reads, otherwise follows the newest message.
 
 import { clock, el, iconButton, replaceChildren } from "./dom.js";
 import { renderMessage } from "./message.js";
@@ -14,8 +14,8 @@ export class MessageLog {
     this.jump = iconButton("down", view.words.newer, { class: "jump", hidden: true, onclick: () => this.toEnd() });
     this.jump.append(el("span", { class: "badge" }));
     this.node = el("div", { class: "log" }, this.list, this.jump);
-    // Pictures get their height late, and a phone's keyboard takes height away: stay at the end through both,
-    // until somebody scrolls up to read.
+    // Pictures get their height late, and a phone's keyboard takes space. Stay at the end through both,
+    // until the user scrolls up.
     this.follow = true;
     this.lastTop = 0;
     this.list.addEventListener("scroll", () => this.scrolled());
@@ -59,7 +59,7 @@ export class MessageLog {
     if (old.classList.contains("grouped")) node.classList.add("grouped");
     const focused = old.contains(document.activeElement) ? indexOfFocus(old) : -1;
     old.replaceWith(node);
-    // Whoever works with the keyboard keeps their place when a card changes under them.
+    // Keyboard focus stays in place when a message changes.
     if (focused >= 0) focusables(node)[focused]?.focus();
     node.classList.add("edited-now");
     if (this.follow) this.toEnd();
@@ -84,7 +84,7 @@ export class MessageLog {
     return this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < NEAR_END_PX;
   }
 
-  // What is shown before the first message is read from its beginning.
+  // Before the first message, the list starts at its beginning.
   toEnd() {
     const hasMessages = this.list.querySelector("[data-message-id]") !== null;
     this.list.scrollTop = hasMessages ? this.list.scrollHeight : 0;

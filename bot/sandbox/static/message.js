@@ -1,4 +1,4 @@
-// One message as it stands in a chat: bubble, picture or file, quoted reply, time and buttons.
+// One message in a chat: bubble, picture or file, quoted reply, time and buttons.
 
 import { telegram } from "./api.js";
 import { actsOn, forwardedFrom, reactions } from "./acts.js";

@@ -1,4 +1,4 @@
-// Amounts and waiting times as people read them.
+// Formats of amounts and remaining times.
 
 import { grouped } from "./dom.js";
 
@@ -10,7 +10,7 @@ export function rupiah(amount, locale) {
   return `Rp${grouped(amount, locale)}`;
 }
 
-// Whole units in, decimal text out; exact, because token amounts exceed what floating point holds.
+// Converts whole units to exact decimal text: token amounts are too large for floating point.
 export function tokens(units, decimals, locale = "en-US") {
   const digits = BigInt(units).toString().padStart(decimals + 1, "0");
   const fraction = digits.slice(-decimals).replace(/0+$/, "");

@@ -1,4 +1,4 @@
-// The service's orders, newest first, each with what can be done to it by hand.
+// The service's orders, newest first, each with its manual controls.
 
 import { service } from "./api.js";
 import { button, clock, el, replaceChildren } from "./dom.js";
@@ -9,7 +9,7 @@ const STEP_OF = {
   IDLE: 0, NWC_CONNECTED: 0, QR_SCANNED: 0, ROUTE_SHOWN: 0, LN_INVOICE_PAID: 1, LN_SWAP_PENDING: 2,
   USDT_RECEIVED: 2, USDC_SWAPPED: 2, IDR_SETTLED: 3, COMPLETED: 4,
 };
-// States that nobody documented do occur; they stand somewhere in the middle of the way.
+// Undocumented states do occur. They count as the middle of the sequence.
 const UNKNOWN_STEP = 2;
 const TERMINAL = new Set(["COMPLETED", "FAILED"]);
 
@@ -18,7 +18,7 @@ export function stepOf(order) {
 }
 
 export class OrderList {
-  // onChange() is called after a button has done something; onError(text) where the service refused.
+  // onChange() is called after a button has changed something; onError(text) if the service rejected it.
   constructor({ onChange, onError }) {
     this.onChange = onChange;
     this.onError = onError;
@@ -33,7 +33,7 @@ export class OrderList {
       return;
     }
     const rows = orders.map((order) => this.row(order));
-    // Rows that didn't change stay the same nodes, so that a focused button keeps its focus.
+    // Unchanged rows stay the same nodes, so that a focused button keeps its focus.
     if (rows.some((row, place) => this.node.children[place] !== row) || this.node.children.length !== rows.length) replaceChildren(this.node, rows);
   }
 
@@ -90,7 +90,7 @@ function progress(order) {
     el("span", { class: "state" }, el("span", { class: "state-words" }, words), el("code", { "data-testid": "order-state" }, order.state)));
 }
 
-// Numbers of recipients are personal, even pretend ones: the end is enough to tell rows apart.
+// Recipients' numbers are personal data, even pretend ones. The end is enough to tell rows apart.
 function ending(recipient) {
   return recipient ? `··${String(recipient).slice(-4)}` : "";
 }

@@ -1,4 +1,4 @@
-// One person's phone: the chat with the bot, or the support group as one of its members sees it.
+// One user's phone: the private chat with the bot, or the support group as one member sees it.
 
 import { telegram } from "./api.js";
 import { Composer, oneButtonComposer } from "./composer.js";
@@ -16,7 +16,7 @@ const TOAST_MS = 3500;
 const PRESS_WAIT_SECONDS = 10;
 
 export class Pane {
-  // topics: a TopicBar for forums; speaker: whose eyes and hands the pane has.
+  // topics: a TopicBar for forums; speaker: the user that the pane shows and acts for.
   constructor({ store, chat, speaker, topics = null }) {
     Object.assign(this, { store, chat, speaker, topics });
     this.words = wordsFor(speaker);
@@ -65,12 +65,12 @@ export class Pane {
     this.refreshFoot();
   }
 
-  // arrived: a message that has just come in.
+  // arrived: a new message.
   refreshTopics(arrived = null) {
     this.topics?.refresh(this.store.history(this.chat.id), this.store.chats.get(this.chat.id)?.topics ?? [], arrived);
   }
 
-  // Who is in the room, and what its topics are called, has changed.
+  // The group's members or the names of its topics have changed.
   refreshRoom() {
     this.chat = this.store.chats.get(this.chat.id) ?? this.chat;
     this.refreshTopics();
@@ -101,7 +101,7 @@ export class Pane {
       el("p", { class: description && "about", "data-testid": "description" }, description ?? this.words.empty));
   }
 
-  // What the bot says of itself in the person's language, where it says anything.
+  // The bot's description in the user's language, if it has one.
   description() {
     const { descriptions } = this.store;
     return descriptions[this.speaker.language_code?.slice(0, 2)] ?? descriptions[""];
@@ -190,7 +190,7 @@ export class Pane {
   }
 }
 
-// A copy button says so itself too: eyes rest on it, not on the toast.
+// The copy button confirms it too: users look at the button, not at the toast.
 function flash(node) {
   node.classList.add("done");
   setTimeout(() => node.classList.remove("done"), 1200);

@@ -1,4 +1,4 @@
-// What a wallet can pay: a Lightning invoice, or a token transfer on an EVM chain. Both look alike to the wallet.
+// What a wallet can pay: a Lightning invoice, or a token transfer on an EVM chain. Both have the same interface.
 
 import { service } from "./api.js";
 import { decodeInvoice } from "./bolt11.js";
@@ -11,7 +11,7 @@ const TOKENS = {
 };
 const SATS_DECIMALS = 8;
 
-// words: what wordsFor gives. -> { kind, id, amount, note, memo, expiresAt (Unix seconds or null), warning, sats, pay(late), expire() }
+// words: the result of wordsFor. -> { kind, id, amount, note, memo, expiresAt (Unix seconds or null), warning, sats, pay(late), expire() }
 export function payableFrom(text, words) {
   return /^ethereum:/i.test(text.trim()) ? transfer(text.trim(), words) : invoice(text, words);
 }
@@ -43,7 +43,7 @@ function transfer(text, { wallet, locale }) {
   };
 }
 
-// Deposits carry no order number; the service itself tells them apart by channel and amount as well.
+// Deposits have no order number. The service also identifies them by channel and amount.
 async function depositOrder(channel, worth, wallet) {
   const { orders } = await service.orders();
   const order = orders.find((one) => one.depositChannel === channel && Number(one.satAmount) === worth && !one.paid);

@@ -1,4 +1,4 @@
-// One place on the stage for each person and for the support group: caption, phone and, for senders, the wallet.
+// One place on the stage for each user and for the support group: caption, phone and, for senders, the wallet.
 
 import { telegram } from "./api.js";
 import { el, replaceChildren } from "./dom.js";
@@ -19,8 +19,8 @@ export function face(name, index) {
   return el("span", { class: `avatar face-${index % 5}`, "aria-hidden": "true" }, name.slice(0, 1));
 }
 
-// -> { id, name, chatId, role, node, pane, index, … }: to the stage all places look alike; senders have a wallet,
-// and sync(person) shows what was changed elsewhere.
+// -> { id, name, chatId, role, node, pane, index, … }: the same interface for all places; senders also have a wallet,
+// and sync(person) that shows changes made elsewhere.
 export function personPlace(store, person, index) {
   const chat = store.privateChat(person.id);
   const pane = new Pane({ store, chat, speaker: person });
@@ -33,7 +33,7 @@ export function personPlace(store, person, index) {
   return { id: person.id, name: person.first_name, chatId: chat.id, role: person.role, node, pane, wallet, index, sync: controls.sync };
 }
 
-// What would be in the person's own Telegram settings.
+// Settings that belong to the user's Telegram app.
 function settings(person) {
   const language = el("select", { class: "quiet", "aria-label": `Language of ${person.first_name}`, onchange: () => telegram.changePerson(person.id, { language_code: language.value }) },
     [...new Set([...LANGUAGES, person.language_code])].map((code) => el("option", { value: code, selected: code === person.language_code }, languageName(code))));

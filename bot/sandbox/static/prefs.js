@@ -1,5 +1,5 @@
-// What this browser remembers between visits: which panes are open, light or dark, toy balances.
-// Storage may be refused (private windows), then a visit simply starts afresh.
+// What this browser remembers between visits: open panes, light or dark, toy balances.
+// Storage can be forbidden (private windows). Then each visit starts with the defaults.
 
 const PREFIX = "kirim.sandbox.";
 const memory = new Map();

@@ -1,5 +1,5 @@
-// Finds a QR code in a picture and reads the dots off it. It expects what a chat shows: a flat, undistorted picture,
-// perhaps scaled, turned or compressed. A photograph of a crumpled page is for better readers than this one.
+// Finds and reads a QR code in a picture. It expects what a chat shows: a flat, undistorted picture,
+// perhaps scaled, rotated or compressed. It can't read photographs of crumpled paper.
 
 import { decodeDots } from "./qrdata.js";
 
@@ -7,7 +7,7 @@ const FINDER_WIDTH = 7;
 const CENTRE_TO_EDGE = 3.5;
 const CANDIDATES = 7;
 
-// image: ImageData. -> the text, or null where no code was found or it is damaged.
+// image: ImageData. -> the text, or null if there is no code or it is damaged.
 export function readQr(image) {
   const dark = darkness(image);
   for (const corners of likelyCorners(finderCentres(dark))) {
@@ -19,7 +19,7 @@ export function readQr(image) {
 
 function readBetween(dark, [topLeft, topRight, bottomLeft]) {
   const across = distance(topLeft, topRight) / ((topLeft.module + topRight.module) / 2);
-  // A side has 17 + 4 x version dots, so the estimate is rounded to the nearest such number.
+  // A side has 17 + 4 x version dots, so the estimate is rounded to the nearest of these.
   const version = Math.round((across + FINDER_WIDTH - 17) / 4);
   if (version < 1 || version > 40) return null;
   const size = 17 + 4 * version;
@@ -45,7 +45,7 @@ function darkness({ data, width, height }) {
 // The three large squares show dark and light runs of 1:1:3:1:1 in every direction.
 function finderCentres(dark) {
   const found = [];
-  // Hundreds of rows ask for the same columns, and reading a column is all the work there is.
+  // Hundreds of rows ask for the same columns, and reading columns takes nearly all the time.
   const columns = new Map();
   const downAt = (x) => {
     if (!columns.has(x)) columns.set(x, patternsAlong((y) => dark.isDark(x, y), dark.height));
@@ -60,7 +60,7 @@ function finderCentres(dark) {
   return found.sort((a, b) => b.hits - a.hits).slice(0, CANDIDATES);
 }
 
-// Data dots can look like a finder by chance; what decodes is the code.
+// Data dots can look like a finder pattern by chance. The candidate that decodes is the code.
 function likelyCorners(centres) {
   const triples = [];
   centres.forEach((a, i) => centres.slice(i + 1).forEach((b, j) => centres.slice(i + j + 2).forEach((c) => triples.push(inOrder([a, b, c])))));
@@ -102,7 +102,7 @@ function gather(found, hit) {
   same.hits += 1;
 }
 
-// The corner opposite the longest side is the top left; the turn tells the other two apart.
+// The corner opposite the longest side is the top left. The orientation distinguishes the other two.
 function inOrder([a, b, c]) {
   const [corner, one, two] = [[a, b, c], [b, a, c], [c, a, b]]
     .sort((left, right) => distance(right[1], right[2]) - distance(left[1], left[2]))[0];

@@ -1,5 +1,5 @@
-// Turns the dots of a QR code into text, after ISO/IEC 18004. Damage is noticed but not repaired: the pictures
-// come straight from the chat, and a wallet had better refuse than guess an invoice.
+// Converts the dots of a QR code into text (ISO/IEC 18004). Damage is detected but not repaired: the pictures
+// come straight from the chat, and a wallet must not guess an invoice.
 
 import { BLOCKS, CHECK_WORDS, exponent, logarithm } from "./qrtables.js";
 
@@ -12,7 +12,7 @@ const MASKS = [
   (row, column) => (((row * column) % 2) + ((row * column) % 3)) % 2, (row, column) => (((row + column) % 2) + ((row * column) % 3)) % 2,
 ];
 
-// dots: 1 for dark, row by row; size: dots along a side. -> text or null.
+// dots: 1 for dark, row by row; size: dots per side. -> text or null.
 export function decodeDots(dots, size) {
   const version = (size - 17) / 4;
   const { level, mask } = format(dots, size);
@@ -33,7 +33,7 @@ function format(dots, size) {
   return { level: LEVELS[plain >> 3], mask: plain & 7 };
 }
 
-// Columns are read in pairs, from the right, up and down in turn, leaving out what serves the reader itself.
+// Columns are read in pairs, from the right, alternately up and down, without the function patterns.
 function codewords(dots, size, version, mask) {
   const reserved = reservedDots(size, version);
   const words = [];
@@ -90,7 +90,7 @@ function alignmentCentres(version, size) {
   return [6, ...Array.from({ length: count - 1 }, (_, place) => size - 7 - step * (count - 2 - place))];
 }
 
-// Words of all blocks are interleaved; the first blocks may hold one word fewer than the others.
+// The codewords of all blocks are interleaved. The first blocks can have one codeword less than the others.
 function blocks(words, version, level) {
   const count = BLOCKS[level][version - 1];
   const checks = CHECK_WORDS[level][version - 1];
@@ -109,7 +109,7 @@ function blocks(words, version, level) {
   return parts.flatMap((part, block) => part.slice(0, lengths[block]));
 }
 
-// An undamaged block is a polynomial that vanishes at the first powers of the field's generator.
+// An undamaged block is a polynomial that is zero at the first powers of the field's generator.
 function isIntact(part, checks) {
   for (let power = 0; power < checks; power += 1) {
     let value = 0;
@@ -132,7 +132,7 @@ function readSegments(data, version) {
     const mode = take(4);
     if (mode === 0) break;
     const reader = READERS[mode];
-    // Kanji and structured codes don't occur in payments.
+    // Payments contain no Kanji and no structured codes.
     if (!reader) return null;
     text += reader.read(take(reader.lengths[size]), take);
   }

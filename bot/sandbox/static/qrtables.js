@@ -1,5 +1,5 @@
-// The standard's tables (ISO/IEC 18004): per level L, M, Q, H and per version 1 to 40, how many blocks the words are
-// spread over and how many check words each block has; and arithmetic in the field that the check words are made in.
+// The standard's tables (ISO/IEC 18004): for each level L, M, Q, H and version 1 to 40, the number of blocks
+// and of check codewords per block. Also the arithmetic of the field that check codewords use.
 
 export const BLOCKS = [
   [1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4, 6, 6, 6, 6, 7, 8, 8, 9, 9, 10, 12, 12, 12, 13, 14, 15, 16, 17, 18, 19, 19, 20, 21, 22, 24, 25],

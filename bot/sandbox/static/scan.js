@@ -1,4 +1,4 @@
-// Scanning: what a phone's camera would read off the newest QR picture in the chat.
+// Scanning: what a phone's camera would read from the newest QR picture in the chat.
 
 import { telegram } from "./api.js";
 import { plainText } from "./message.js";
@@ -14,8 +14,8 @@ export function findPayable(text) {
   return transfer ? { kind: "transfer", text: transfer[0] } : null;
 }
 
-// Newest message first. how is "picture" where the QR code itself was read, "text" where only the words held an
-// invoice, so that the wallet can say which. -> { kind, text, how, messageId } or null where there is nothing to pay.
+// Newest message first. how is "picture" if the QR code was read, "text" if only the text had an invoice,
+// so that the wallet can say which. -> { kind, text, how, messageId } or null if there is nothing to pay.
 export async function scan(messages) {
   for (const message of messages.toReversed()) {
     const seen = message.photo ? await readPicture(telegram.fileUrl(message.photo.at(-1).file_id)) : null;
@@ -43,12 +43,12 @@ async function fetchImage(address) {
     const response = await fetch(address);
     return response.ok ? await createImageBitmap(await response.blob()) : null;
   } catch {
-    // Gone from the server, or no picture after all: the text beside it is still there to read.
+    // The file is gone or isn't a picture. The text beside it can still be read.
     return null;
   }
 }
 
-// Some browsers bring a reader of their own; where there is none, ours reads.
+// Some browsers have their own reader. Otherwise ours is used.
 async function byBrowser(image) {
   if (!("BarcodeDetector" in globalThis)) return null;
   try {

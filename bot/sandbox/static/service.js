@@ -1,4 +1,4 @@
-// The panel at the foot of the page: the settlement sandbox, seen from the operator of its machine.
+// The panel at the bottom of the page: the settlement sandbox and its controls.
 
 import { service } from "./api.js";
 import { Controls } from "./controls.js";
@@ -10,7 +10,7 @@ const REFRESH_MS = 1500;
 const OPEN_KEY = "service.open";
 
 export class ServicePanel {
-  // onOrders(orders) hears of every reading; the guide follows it.
+  // onOrders(orders) is called after every refresh, for the guide.
   constructor({ onOrders }) {
     this.onOrders = onOrders;
     this.message = el("p", { class: "service-message", role: "status", "aria-live": "polite", "data-testid": "service-message" });

@@ -1,4 +1,4 @@
-// Who is on stage: chips choose which places are shown side by side; on a phone one at a time.
+// Selection of the places that are shown side by side, or one at a time on a phone.
 
 import { button, el } from "./dom.js";
 import { face } from "./people.js";
@@ -7,7 +7,7 @@ import { recall, remember } from "./prefs.js";
 const VISIBLE_KEY = "stage.visible";
 const CURRENT_KEY = "stage.current";
 const READ_KEY = "stage.read";
-// Two senders with their wallets need this much; on a narrower screen a newcomer meets one.
+// Two senders with their wallets need this width. On a narrower screen, the first visit shows one.
 const ROOM_FOR_TWO = matchMedia("(min-width: 1330px)");
 const PHONE = matchMedia("(max-width: 760px)");
 
@@ -63,7 +63,7 @@ export class Stage {
     this.countUnread();
   }
 
-  // A message counts as unread while its chat is not on stage.
+  // A message is unread while its chat isn't shown.
   noticed(chatId) {
     for (const place of this.places) {
       if (place.chatId === chatId && this.isShown(place.id)) this.markRead(place.id, chatId);

@@ -1,5 +1,5 @@
-// What the page knows: people, chats and their messages, kept current by the event stream.
-// Panes listen; nobody else changes it.
+// The state of the page: users, chats and their messages, updated by the event stream.
+// Panes subscribe. Only the store changes it.
 
 import { telegram } from "./api.js";
 import { EventStream } from "./events.js";
@@ -29,7 +29,7 @@ export class Store {
   async load() {
     const before = await this.loadState();
     const loaded = await Promise.all([...this.chats.keys()].map((chatId) => this.loadChat(chatId)));
-    // The earliest answer decides where the stream starts; seeing an event twice changes nothing.
+    // The earliest answer decides where the stream starts. Handling an event twice changes nothing.
     this.seq = Math.min(before, ...loaded);
     this.stream = new EventStream({
       after: this.seq,
@@ -39,7 +39,7 @@ export class Store {
     this.stream.open();
   }
 
-  // Returns the number of the last event that the state holds.
+  // Returns the number of the last event included in the state.
   async loadState() {
     const state = await telegram.state();
     this.bot = state.bot;
@@ -72,7 +72,7 @@ export class Store {
       this.tell(isNew ? "message" : "edit", { ...event, chatId: event.chat_id });
       return;
     }
-    // The server has forgotten what this page still shows.
+    // The server no longer has what this page shows.
     if (event.type === "reset") location.reload();
     if (event.type === "delete") messages?.delete(event.message_id);
     if (["commands", "descriptions", "person", "chat"].includes(event.type)) {
@@ -95,7 +95,7 @@ export class Store {
     this.wasLost = !connected;
     this.tell("connection", connected);
     if (!isBack) return;
-    // A sandbox started afresh counts from the beginning again, and knows nothing of what this page shows.
+    // A restarted sandbox counts from the beginning and has nothing of what this page shows.
     const { seq } = await telegram.state();
     if (seq < this.stream.after) location.reload();
   }

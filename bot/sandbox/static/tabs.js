@@ -1,4 +1,4 @@
-// On a phone there is room for one thing at a time: the chat, the wallet or the service.
+// On a phone, only one part is shown at a time: the chat, the wallet or the service.
 
 import { button, el, icon } from "./dom.js";
 

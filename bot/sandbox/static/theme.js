@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until somebody presses the button.
+// Light or dark: the system's setting until the user presses the button.
 
 import { icon, iconButton } from "./dom.js";
 import { recall, remember } from "./prefs.js";

@@ -9,7 +9,7 @@ export function topicOf(message) {
   return message.is_topic_message || message.forum_topic_created ? message.message_thread_id ?? GENERAL : GENERAL;
 }
 
-// Where somebody may write: -> [{ name, label, chatId, topicId }].
+// Where the user can write: -> [{ name, label, chatId, topicId }].
 export function writable(store, person) {
   const rooms = [...store.chats.values()].filter(({ type, members }) => type !== "private" && members.includes(person.id));
   const places = rooms.flatMap(({ id, title, topics }) => [{ name: id, label: title, chatId: id },
@@ -27,11 +27,11 @@ export class TopicBar {
     this.node = el("div", { class: "topics", role: "tablist", "aria-label": "Topics" });
   }
 
-  // known: the chat's topics; arrived: a message that has just come in, so that its topic can be marked unread.
+  // known: the chat's topics; arrived: a new message, so that its topic can be marked unread.
   refresh(messages, known, arrived = null) {
     this.topics = new Map([[GENERAL, { name: GENERAL_NAME }], ...named(messages), ...known.map((topic) => [topic.id, topic])]);
     this.order = newestFirst(this.topics, messages);
-    // A topic that was deleted takes its messages along.
+    // Deleting a topic removes its messages.
     if (!this.topics.has(this.current)) this.current = GENERAL;
     if (arrived && topicOf(arrived) !== this.current) this.unread.add(topicOf(arrived));
     this.draw();
@@ -57,7 +57,7 @@ export class TopicBar {
   }
 }
 
-// A topic's first message comes before the news of the topic itself.
+// A topic's first message arrives before the event of the topic itself.
 function named(messages) {
   return messages.filter((message) => message.forum_topic_created).map((message) => [topicOf(message), message.forum_topic_created]);
 }

@@ -1,5 +1,5 @@
-// The wallet beside each sender: scan or paste, look at what is asked, pay, pay late or let it expire.
-// Its money is pretend; what it does to the settlement sandbox is what a payment does to the real service.
+// The wallet beside each sender: scan or paste, check the request, pay, pay late or let it expire.
+// Its money is pretend. For the settlement sandbox, its payments are like payments to the real service.
 
 import { button, clock, el, grouped, icon, replaceChildren } from "./dom.js";
 import { InvoiceError } from "./bolt11.js";
@@ -54,7 +54,7 @@ export class Wallet {
     this.drawBill();
   }
 
-  // Called when the chat has changed: a new invoice there makes the scan button glow.
+  // Called when the chat has changed: a new invoice highlights the scan button.
   noticed() {
     const newest = this.messages().findLast((message) => message.photo);
     const fresh = newest?.from?.is_bot && newest.message_id > this.kept.scanned;

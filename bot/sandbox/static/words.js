@@ -1,4 +1,4 @@
-// What a chat and a wallet say themselves, in the language of the person whose phone it is, as their own apps would.
+// The texts of chats and wallets, in the user's language, as in Telegram and in a wallet app.
 
 const WORDS = {
   en: {
