@@ -1,7 +1,7 @@
-"""The tools' server and the official client, sparing each test what they would work out anew from what never changes.
+"""Create tool servers and official clients for tests, and share the work that is the same in each.
 
-The SDK makes schemas of a tool's signature, and the client looks whether a schema is one: a fifth of a second for each
-test, though the tools are the same in all of them.
+The SDK derives schemas from tool signatures and the client validates them. That takes a fifth of a second per test,
+although the tools are the same in all.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _checked: set[str] = set()
 
 
 def tool_server(service: Service) -> AgentServer:
-    """A server of its own, whose tools' schemas were made for the first one."""
+    """Return a new server that reuses the tool schemas of the first one."""
     with patch.object(Tool, "from_function", _tool_made_once):
         return create_server(service, name="kirim", version="1.2.3")
 
 
 @contextmanager
 def schemas_checked_once() -> Iterator[None]:
-    """Whoever looks whether a schema is one finds those that were found good before to be so at once."""
+    """Validate each schema only once."""
     with patch.object(Draft202012Validator, "check_schema", _check_once):
         yield
 

@@ -30,7 +30,7 @@ POST, ORDERS = "POST", "/v1/offramp/orders"
 
 @dataclass(slots=True)
 class ServiceClock:
-    """The service's time, for the tool server as well."""
+    """The service's time, used by the tool server as well."""
 
     service: SandboxService
 
@@ -40,18 +40,21 @@ class ServiceClock:
 
 @dataclass(slots=True)
 class AgentWorld:
-    """What an agent has, and the back room."""
+    """An agent's client, the tool server, and the service's control endpoints."""
 
     agent: Client
     service: SandboxService
     tools: Service
 
     async def call(self, tool: str, **arguments: Any) -> CallToolResult:
-        """A call as it is answered."""
+        """Return the answer of a call."""
         return await self.agent.call_tool(tool, arguments)
 
     async def does(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """A call that must succeed: its typed content. The official client raises where that doesn't fit the schema."""
+        """Return the typed content of a call that must succeed.
+
+        The official client raises if it doesn't match the schema.
+        """
         result = await self.call(tool, **arguments)
         assert not result.is_error, text_of(result)
         content: dict[str, Any] = result.structured_content
@@ -60,22 +63,22 @@ class AgentWorld:
         return content
 
     async def fails(self, tool: str, **arguments: Any) -> str:
-        """A call that must fail: what the agent is told."""
+        """Return the error text of a call that must fail."""
         result = await self.call(tool, **arguments)
         assert result.is_error
         assert result.structured_content is None
         return text_of(result)
 
     async def orders(self, **changes: Any) -> dict[str, Any]:
-        """An order for 150,000 rupiah to BCA, or as changed."""
+        """Create an order for 150,000 rupiah to BCA, or as changed."""
         return await self.does("create_offramp_order", **{"idrAmount": 150_000, **BCA, **changes})
 
     async def is_refused(self, **changes: Any) -> str:
-        """The same, which must fail."""
+        """Create the same order, which must fail."""
         return await self.fails("create_offramp_order", **{"idrAmount": 150_000, **BCA, **changes})
 
     async def destination(self, name: str) -> dict[str, str]:
-        """An entry of the live list, as create_offramp_order takes it."""
+        """Return an entry of the live list, as create_offramp_order accepts it."""
         listed = (await self.does("list_payout_methods"))["methods"]
         return next(
             {"partnerBankCode": method["bankCode"], "partnerBankName": name}
@@ -84,19 +87,19 @@ class AgentWorld:
         )
 
     async def resource(self, uri: str) -> str:
-        """A resource's text."""
+        """Return a resource's text."""
         (content,) = (await self.agent.read_resource(uri)).contents
         assert isinstance(content, TextResourceContents)
         return content.text
 
     async def prompt(self, **arguments: str) -> str:
-        """What the prompt says."""
+        """Return the prompt's text."""
         (message,) = (await self.agent.get_prompt("send_rupiah", arguments)).messages
         assert isinstance(message.content, TextContent)
         return message.content.text
 
     async def posts(self) -> int:
-        """How many creations the service was asked for."""
+        """Return how many creations the service received."""
         return len(await self.service.asked(POST, ORDERS))
 
     async def pays(self, order: dict[str, Any]) -> None:
@@ -107,13 +110,13 @@ class AgentWorld:
 
 
 def text_of(result: CallToolResult) -> str:
-    """What people read of a result."""
+    """Return the text of a result."""
     return "\n".join(block.text for block in result.content if block.type == "text")
 
 
 @contextlib.asynccontextmanager
 async def in_one_task(client: Client) -> AsyncIterator[Client]:
-    """Enter and leave a client in one and the same task, as it wants: fixtures begin and end in two."""
+    """Enter and leave a client in one task, as it requires: fixtures begin and end in two."""
     ready, done = asyncio.Event(), asyncio.Event()
 
     async def hold() -> None:
@@ -137,7 +140,7 @@ async def in_one_task(client: Client) -> AsyncIterator[Client]:
 async def agent_world(
     profile: str, *, api_key: str | None = None, mode: str = "auto", sleep: Sleep | None = None
 ) -> AsyncIterator[AgentWorld]:
-    """A world in one of the service's profiles, without any order; `sleep` is how the service's delays pass."""
+    """Yield a world in one of the service's profiles, without orders. `sleep` replaces the service's delays."""
     async with sandbox_service(profile, sleep=sleep) as service:
         key = {"api_key": api_key} if api_key else {}
         async with service.client(**key) as client, _new_process(service, client, mode) as world:
@@ -146,7 +149,7 @@ async def agent_world(
 
 @contextlib.asynccontextmanager
 async def restarted(world: AgentWorld) -> AsyncIterator[AgentWorld]:
-    """The same world with another process of the tool server: it remembers nothing."""
+    """Yield the same world with a new tool server process, which remembers nothing."""
     async with _new_process(world.service, world.tools._client, "auto") as another:
         yield another
 

@@ -1,4 +1,4 @@
-"""Kirim's tools on the sandbox service, asked over http by the official client."""
+"""Kirim's tools on the sandbox service, called over http by the official client."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ MODES = ("2026-07-28", "legacy", "auto")
 
 @dataclass(slots=True)
 class _Time(SystemClock):
-    """The service's time is the tools' as well."""
+    """The service's time, used by the tools as well."""
 
     clock: Clock
 
@@ -35,7 +35,7 @@ class _Time(SystemClock):
 
 @dataclass(slots=True)
 class Tools:
-    """Where the tools are, and the service behind them; `go_on` lets the service's delays end."""
+    """The tools and the service behind them. `go_on` ends the service's delays."""
 
     address: str
     service: SandboxService
@@ -43,7 +43,7 @@ class Tools:
 
     @asynccontextmanager
     async def client(self, mode: str = "auto", token: str = TOKEN) -> AsyncIterator[Client]:
-        """The official client, connected."""
+        """Yield the official client, connected."""
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx2.AsyncClient(headers=headers, limits=httpx2.Limits(), timeout=PATIENCE) as http:
             transport = streamable_http_client(f"{self.address}/mcp", http_client=http)
@@ -53,7 +53,7 @@ class Tools:
 
 @asynccontextmanager
 async def agent_tools(*, per_minute: int = 10_000) -> AsyncIterator[Tools]:
-    """The tools on a service of their own, for as long as the block lasts."""
+    """Serve the tools on a service of their own within the block."""
     go_on = asyncio.Event()
 
     async def wait(_seconds: float) -> None:
@@ -71,7 +71,7 @@ async def agent_tools(*, per_minute: int = 10_000) -> AsyncIterator[Tools]:
 
 
 async def told(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
-    """The typed content of a call that must succeed."""
+    """Return the typed content of a call that must succeed."""
     result = await client.call_tool(tool, dict(arguments))
     assert isinstance(result, CallToolResult)
     assert not result.is_error, result.content
@@ -80,7 +80,7 @@ async def told(client: Client, tool: str, **arguments: object) -> dict[str, Any]
 
 
 async def refused(client: Client, tool: str, **arguments: object) -> str:
-    """The words of a call that must fail."""
+    """Return the error text of a call that must fail."""
     result = await client.call_tool(tool, dict(arguments))
     assert isinstance(result, CallToolResult)
     assert result.is_error

@@ -1,4 +1,4 @@
-"""A server made of bare sockets, so that tests can answer a client in every way that a network can."""
+"""A server made of bare sockets, so that tests can produce every possible answer of a network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as it arrived, and the number of the connection that brought it."""
+    """A request as it arrived, and the number of its connection."""
 
     method: str
     target: str
@@ -27,7 +27,7 @@ Behaviour = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]
 
 
 def answers(status: int, body: bytes | str | object = b"", **headers: str) -> Behaviour:
-    """A whole HTTP answer; what is neither bytes nor text is sent as JSON. Header names with _ for -."""
+    """Send a whole HTTP answer. A body that isn't bytes or text is sent as JSON. Header names have _ for -."""
     content = body if isinstance(body, bytes) else (body if isinstance(body, str) else json.dumps(body)).encode()
     lines = [f"HTTP/1.1 {status} Whatever", f"content-length: {len(content)}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
@@ -35,7 +35,7 @@ def answers(status: int, body: bytes | str | object = b"", **headers: str) -> Be
 
 
 def sends(data: bytes, *, close: bool = False) -> Behaviour:
-    """Exactly these bytes."""
+    """Send exactly these bytes."""
 
     async def behave(_: Request, writer: asyncio.StreamWriter) -> None:
         writer.write(data)
@@ -47,12 +47,12 @@ def sends(data: bytes, *, close: bool = False) -> Behaviour:
 
 
 def closes() -> Behaviour:
-    """The connection ends in an orderly way, without an answer."""
+    """Close the connection in an orderly way, without an answer."""
     return sends(b"", close=True)
 
 
 def resets() -> Behaviour:
-    """The connection is reset."""
+    """Reset the connection."""
 
     async def behave(_: Request, writer: asyncio.StreamWriter) -> None:
         raw: socket.socket = writer.get_extra_info("socket")
@@ -63,7 +63,7 @@ def resets() -> Behaviour:
 
 
 def hangs() -> Behaviour:
-    """Nothing ever comes."""
+    """Never answer."""
 
     async def behave(_: Request, __: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
@@ -72,7 +72,7 @@ def hangs() -> Behaviour:
 
 
 def dribbles(beginning: bytes) -> Behaviour:
-    """A byte every few milliseconds for ever: never silent, never done."""
+    """Send a byte every few milliseconds forever: never silent, never done."""
 
     async def behave(_: Request, writer: asyncio.StreamWriter) -> None:
         writer.write(beginning)
@@ -86,7 +86,7 @@ def dribbles(beginning: bytes) -> Behaviour:
 
 @dataclass(slots=True)
 class RawServer:
-    """Answers requests by its script, one behaviour each; the last one goes on for ever."""
+    """Answer requests with the scripted behaviours, one each. The last one repeats."""
 
     script: list[Behaviour]
     requests: list[Request] = field(default_factory=list)
@@ -98,11 +98,11 @@ class RawServer:
 
     @property
     def url(self) -> str:
-        """Its base address."""
+        """Return the base address."""
         return f"http://127.0.0.1:{self.port}"
 
     def seen(self, method: str) -> list[Request]:
-        """The requests of one method, in order."""
+        """Return the requests of one method, in order."""
         return [request for request in self.requests if request.method == method]
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -143,6 +143,6 @@ async def _read_request(reader: asyncio.StreamReader, connection: int) -> Reques
 
 @contextlib.asynccontextmanager
 async def raw_server(*script: Behaviour) -> AsyncIterator[RawServer]:
-    """A running server."""
+    """Yield a running server."""
     async with RawServer(list(script)) as server:
         yield server

@@ -23,7 +23,7 @@ BEGINNING = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 @dataclass(slots=True)
 class Clock:
-    """The service's time; it passes only by `sleep`."""
+    """The service's time, which moves only with `sleep`."""
 
     now: datetime = BEGINNING
 
@@ -40,36 +40,36 @@ class Clock:
 
 @dataclass(slots=True)
 class SandboxService:
-    """A running service, its clock, and its back room."""
+    """A running service, its clock and its control endpoints."""
 
     url: str
     clock: Clock
     back_room: httpx.AsyncClient
 
     def client(self, api_key: str = SANDBOX_API_KEY, **options: Any) -> SettlementClient:
-        """A client that tries once unless told otherwise."""
+        """Return a client, by default without retries."""
         options.setdefault("retry", RetryPolicy(attempts=1))
         options.setdefault("timeouts", Timeouts(*[PATIENCE] * 5))
         return SettlementClient(self.url, api_key, sleep=self.clock.sleep, **options)
 
     async def control(self, verb: str, where: str, /, **body: object) -> dict[str, Any]:
-        """Ask the sandbox's own endpoints."""
+        """Call a control endpoint."""
         answer = await self.back_room.request(verb, f"{self.url}/control{where}", json=body)
         answer.raise_for_status()
         told: dict[str, Any] = answer.json()
         return told
 
     async def fault(self, name: str, **more: object) -> None:
-        """Let something go wrong with the next POST."""
+        """Add a fault for the next POST."""
         await self.control("POST", "/faults", **{"fault": name, "method": "POST", "times": 1} | more)
 
     async def asked(self, method: str, path: str) -> list[dict[str, Any]]:
-        """What the service's log says of requests to a path, newest first."""
+        """Return the service's log of requests to a path, newest first."""
         recent = (await self.control("GET", "/requests"))["recent"]
         return [entry for entry in recent if (entry["method"], entry["path"]) == (method, path)]
 
     async def orders_made(self) -> int:
-        """How many orders there are, of anybody."""
+        """Return the number of orders of all tenants."""
         return len((await self.control("GET", "/orders"))["orders"])
 
 
@@ -77,11 +77,11 @@ class SandboxService:
 async def sandbox_service(
     profile: str, *, sleep: Callable[[float], Awaitable[None]] | None = None
 ) -> AsyncIterator[SandboxService]:
-    """A service in one of the two profiles, without any order; `sleep` is how its delays pass, else in true time."""
+    """Yield a service in one of the two profiles, without orders. `sleep` replaces its delays, default is real time."""
     over = asyncio.Event()
 
     async def wait(seconds: float) -> None:
-        """The end of the service ends its delays."""
+        """Wait. The end of the service ends the wait."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(over.wait(), seconds)
 

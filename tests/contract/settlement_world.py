@@ -1,4 +1,4 @@
-"""A sandbox service for tests: its own clock, its own control endpoints, and integrators who call it over ASGI."""
+"""A sandbox service for tests: its own clock, its control endpoints, and integrators who call it over ASGI."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ORDERS = "/v1/offramp/orders"
 
 
 class Clock:
-    """True time, which only passes when a test says so."""
+    """True time, which only a test moves."""
 
     def __init__(self) -> None:
         self.now = START
@@ -37,7 +37,7 @@ class Clock:
 
 
 class World:
-    """The service and whoever talks to it; the poll limiter is off unless a test is about it."""
+    """The service and its callers. The poll limiter is off unless a test needs it."""
 
     def __init__(self, *, profile: str = "documented", state_path: Path | None = None, polls: float = 0) -> None:
         self.clock = Clock()
@@ -73,11 +73,11 @@ class World:
         return await self.http.get(path, headers=KEY, **kwargs)
 
     async def post(self, **body: object) -> httpx.Response:
-        """Ask for an order, with exactly this body."""
+        """Post an order with exactly this body."""
         return await self.http.post(ORDERS, headers=KEY, json=body)
 
     async def place(self, **changes: object) -> dict[str, Any]:
-        """An order for 150,000 rupiah to BCA, or as changed."""
+        """Create an order for 150,000 rupiah to BCA, or as changed."""
         answer = await self.post(**{"idrAmount": 150_000, **BCA, **changes})
         assert answer.is_success, answer.text
         placed: dict[str, Any] = answer.json()
@@ -96,7 +96,7 @@ class World:
         return orders
 
     async def control(self, path: str, method: str = "POST", /, **body: object) -> dict[str, Any]:
-        """A control request that must succeed."""
+        """Send a control request that must succeed."""
         answer = await self.try_control(path, method, **body)
         assert answer.status_code == 200, answer.text
         said: dict[str, Any] = answer.json()
@@ -108,7 +108,7 @@ class World:
         return await self.http.request(method, f"/control/{path}", json=body)
 
     async def states_by_hand(self, order_id: str) -> list[str]:
-        """Every state from payment to the end, moved by hand."""
+        """Return every state from payment to the end, moved manually."""
         await self.control("settings", speedSeconds=None)
         states = [(await self.control("pay", orderId=order_id))["order"]["state"]]
         while states[-1] not in {"COMPLETED", "FAILED"}:
@@ -117,7 +117,7 @@ class World:
 
 
 def error_of(answer: httpx.Response) -> str:
-    """The text of an error, which must be the body's only key (settlement API, 7)."""
+    """Return the text of an error, which must be the body's only key (settlement API, 7)."""
     said = answer.json()
     assert list(said) == ["error"]
     assert isinstance(said["error"], str)

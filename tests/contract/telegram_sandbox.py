@@ -1,4 +1,4 @@
-"""Starts the sandbox's Telegram on a free port, and gives tests a bot of python-telegram-bot and people to play."""
+"""Starts the sandbox's Telegram on a free port, with a bot of python-telegram-bot and users for tests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Clock:
 
 @dataclass
 class Running:
-    """A server at work. `people` speaks the person API."""
+    """A running server. `people` calls the person API."""
 
     url: str
     bot: Bot
@@ -55,7 +55,7 @@ class Running:
         return answer.json()[field] if field else answer.json()
 
     async def hears(self, **params: Any) -> list[dict[str, Any]]:
-        """What the bot gets from getUpdates."""
+        """Return what the bot gets from getUpdates."""
         answer = await self.calls("getUpdates", **params)
         assert answer.is_success, answer.text
         updates: list[dict[str, Any]] = answer.json()["result"]
@@ -83,7 +83,7 @@ def new_bot(url: str, token: str) -> Bot:
 
 @asynccontextmanager
 async def running(**changes: Any) -> AsyncIterator[Running]:
-    """A server without limits (unless given), with a bot that is ready to be used."""
+    """Yield a server without limits (unless given) and a ready bot."""
     clock = Clock()
     base = TelegramSandboxSettings(limits=Limits(enforce=False), clock=clock)
     settings = replace(base, **changes)

@@ -1,4 +1,4 @@
-"""Two hundred calls at once before a slow service: none is lost, none is doubled, and what can be shared is."""
+"""Two hundred calls at once to a slow service: none is lost, none is doubled, and reads are shared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Calls = Sequence[asyncio.Task[Any]]
 
 @pytest.fixture
 def go_on() -> asyncio.Event:
-    """What the answers of a slow service wait for."""
+    """Return the event that answers of a slow service wait for."""
     return asyncio.Event()
 
 
@@ -46,14 +46,14 @@ def called(world: AgentWorld, calls: Iterable[tuple[str, dict[str, object]]]) ->
 
 
 async def all_have_begun(world: AgentWorld, requests: int) -> None:
-    """All calls have come to the tools, and at least so many requests to the service, which answers none of them."""
+    """Wait until all calls have reached the tools, and at least this many requests the unanswering service."""
 
     async def held() -> int:
         faults = (await world.service.control("GET", "/faults"))["faults"]
         return sum(fault["used"] for fault in faults)
 
     await found(held, lambda count: count >= requests, what=f"{requests} requests")
-    for _ in range(3):  # a later call is only answered once the earlier ones have begun
+    for _ in range(3):  # a later call is only answered after the earlier ones have begun
         await world.agent.list_tools()
 
 

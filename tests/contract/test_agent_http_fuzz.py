@@ -1,4 +1,4 @@
-"""Whatever is sent to the tools over http, well-formed or not: it is answered, costs nothing and breaks nothing."""
+"""Any input to the tools over http, well-formed or not, is answered, costs nothing and breaks nothing."""
 
 import asyncio
 import json
@@ -89,7 +89,7 @@ def wire() -> Iterator[Wire]:
     with asyncio.Runner() as runner:
         wire = runner.run(opened())
         yield wire
-        # After all of it:
+        # After all of these:
         assert wire.says(json.dumps(LIST_TOOLS).encode()).status_code == 200
         assert runner.run(wire.tools.service.orders_made()) == 0
         runner.run(stack.aclose())
@@ -102,7 +102,7 @@ def test_whatever_is_sent_is_answered(wire: Wire, body: bytes, headers: dict[str
     answer = wire.says(body, headers)
     assert answer.status_code in {200, 202, 400, 404, 406, 415}
     if answer.status_code == 202:
-        assert answer.content == b""  # of a notification; the SDK calls even that JSON
+        assert answer.content == b""  # the answer to a notification: the SDK labels even that as JSON
     elif answer.headers.get("content-type") == "application/json":
         said = answer.json()
         assert "error" not in said or said["error"]["code"] in CODES, said

@@ -1,4 +1,4 @@
-"""What an agent may not ask for is refused before the service is asked, and each refusal says what to send instead."""
+"""An agent's invalid requests are rejected before the service is called, and each error says what to send."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 NUMBER = "98765432109876543210123"
-"""Nothing of it may come back."""
+"""No part of it may be repeated."""
 
 
 @pytest.fixture(params=["documented", "live"])

@@ -1,4 +1,4 @@
-"""An agent does its main job with the official client, in both of the service's profiles."""
+"""An agent does its main task with the official client, in both of the service's profiles."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[AgentWorld]:
 
 
 def picture_in(result: Any) -> str:
-    """What the one QR code of an answer says."""
+    """Return the content of an answer's only QR code."""
     (image,) = [block for block in result.content if isinstance(block, ImageContent)]
     assert image.mime_type == "image/png"
     (text,) = qr_texts(base64.b64decode(image.data))
@@ -199,7 +199,7 @@ async def test_an_expired_invoice_is_not_handed_out_any_more(world: AgentWorld) 
     await world.service.clock.sleep(3601)
     order = await world.does("get_offramp_order", orderId=made["orderId"])
     assert order["invoiceBolt11"] is None
-    # The live service leaves such an order as it is for ever; by the documents it fails.
+    # The live service never changes such an order. By the documents it fails.
     assert ("the invoice expired" in order["paymentWithheld"]) is (order["state"] == "ROUTE_SHOWN")
     said = text_of(await world.call("get_offramp_order", orderId=made["orderId"]))
     assert ("Nothing to pay" in said) is (order["state"] == "ROUTE_SHOWN")

@@ -1,4 +1,4 @@
-"""A tool server that was restarted remembers no order: it checks again what it can, and says what it can't."""
+"""A restarted tool server remembers no order. It checks what it can, and says what it can't check."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[AgentWorld]:
 
 
 async def everything_shown_of(world: AgentWorld, order_id: str) -> str:
-    """All that the tools and the resource say of an order."""
+    """Return everything that the tools and the resource say about an order."""
     calls: list[tuple[str, dict[str, Any]]] = [
         ("get_offramp_order", {"orderId": order_id, "includeQr": True}),
         ("list_offramp_orders", {}),
@@ -91,7 +91,7 @@ async def test_without_a_rate_a_price_that_nobody_remembers_is_not_shown(world: 
         assert "isn't available right now" in shown["paymentWithheld"]
         assert made["bolt11"] not in await everything_shown_of(after, made["orderId"])
     await world.service.clock.sleep(2)
-    # The process that created the order has compared its price already.
+    # The process that created the order has compared its price.
     assert (await world.does("get_offramp_order", orderId=made["orderId"]))["invoiceBolt11"] == made["bolt11"]
 
 
@@ -107,7 +107,7 @@ async def test_an_order_above_a_cap_that_was_lowered_meanwhile_is_not_shown(
     if not is_read:
         await world.service.fault("500_before", method="GET", path=METHODS, times=None)
     async with restarted(world) as after:
-        # Nobody has asked this process for the list of destinations.
+        # This process hasn't read the list of destinations.
         shown = await after.does("get_offramp_order", orderId=made["orderId"])
         everything = await everything_shown_of(after, made["orderId"])
     assert ("more than the destination accepts" if is_read else "isn't available right now") in shown["paymentWithheld"]
@@ -133,7 +133,7 @@ async def test_an_order_below_a_minimum_that_was_raised_meanwhile_is_not_shown(w
 
 
 async def changes_cap(world: AgentWorld, cap: int) -> None:
-    """Let BCA accept so many rupiah in one transfer."""
+    """Set BCA's cap for one transfer, in rupiah."""
     methods = (await world.service.control("GET", "/methods"))["methods"]
     for method in methods:
         if method["bankCode"] == "014":

@@ -1,4 +1,4 @@
-"""The service fails, or answers what must not be paid: the agent is told what happened and what to do next."""
+"""The service fails, or its answer must not be paid: the agent gets what happened and what to do next."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ async def test_a_failed_look_says_why_and_that_nothing_changed(
     world: AgentWorld, fault: dict[str, Any], told: tuple[str, ...]
 ) -> None:
     order_id = (await world.orders())["orderId"]
-    await world.service.clock.sleep(120)  # nothing of before is remembered
+    await world.service.clock.sleep(120)  # the caches have expired
     await world.service.control("POST", "/faults", method="GET", **fault)
     for tool, arguments in [*((tool, {}) for tool in LOOKS), ("get_offramp_order", {"orderId": order_id})]:
         said = await world.fails(tool, **arguments)
         for words in told:
             assert words in said, tool
-    # Waiting outlives what may pass.
+    # Waiting survives temporary failures.
     said = await world.fails("wait_for_offramp_order", orderId=order_id, timeoutSeconds=5)
     assert "Nothing was changed. Call again" in said
 
@@ -101,7 +101,7 @@ async def test_an_order_made_in_silence_is_told_as_unknown_and_is_on_the_list(wo
 async def test_an_answer_that_comes_too_late_is_told_as_unknown(world: AgentWorld) -> None:
     await world.does("list_payout_methods")
     await world.service.fault("delay_after", seconds=600)
-    # Of a request that was sent: nothing depends on when it was.
+    # The timeout starts after the request was sent, so the moment doesn't matter.
     world.tools._client._http.timeout = httpx.Timeout(PATIENCE, read=0.2)
     said = await world.is_refused()
     assert "no answer in time" in said

@@ -1,4 +1,4 @@
-"""The sandbox's own switches: what makes the service hard to live with, and what tests and benchmarks read."""
+"""The sandbox's controls: difficult behaviour of the service, and data for tests and benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults on demand, over ASGI and, where a connection must really die, over a socket."""
+"""Faults over ASGI and, if the connection must really break, over a socket."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BODY = {"idrAmount": 150_000, **BCA}
 
 @asynccontextmanager
 async def served() -> AsyncIterator[httpx.AsyncClient]:
-    """The service as the sandbox serves it, on a free port."""
+    """Serve the service as the sandbox does, on a free port."""
     async with (
         serving(create_app(SettlementSandboxSettings())) as url,
         httpx.AsyncClient(base_url=url, headers=KEY, trust_env=False) as client,

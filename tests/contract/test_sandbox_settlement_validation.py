@@ -1,4 +1,4 @@
-"""What the documented service refuses to make an order of (settlement API, 4.5, rules 1 to 7)."""
+"""Orders that the documented service rejects (settlement API, 4.5, rules 1 to 7)."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_no_input_is_a_500_and_every_order_has_exact_amounts(changes: dict[str, 
                 assert error_of(answer)
             else:
                 made = answer.json()
-                # The price begins at 1,600,000,000 rupiah a bitcoin: 16 rupiah a sat.
+                # The first price is 1,600,000,000 rupiah per bitcoin: 16 rupiah per sat.
                 assert made["satAmount"] in {-(-made["idrAmount"] // 16), made["idrAmount"] // 16}
 
     asyncio.run(ask())

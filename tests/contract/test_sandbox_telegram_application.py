@@ -1,4 +1,4 @@
-"""A whole python-telegram-bot application, as its makers ship it, lives on the sandbox: by polling and by webhook."""
+"""An unmodified python-telegram-bot application runs on the sandbox, by polling and by webhook."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def application(server: Running) -> AsyncIterator[Any]:
 
 
 async def a_conversation(server: Running) -> None:
-    """Emma starts, presses, and sees the message change."""
+    """Let Emma start the bot, press a button, and see the message change."""
     async with asyncio.timeout(PATIENCE):
         await server.says(EMMA, "/start")
         welcome = await next_message(server)
@@ -63,7 +63,7 @@ async def a_conversation(server: Running) -> None:
 
 
 async def seen(server: Running, kind: str) -> None:
-    """Until the people have seen the bot do that."""
+    """Wait until the users have seen this action of the bot."""
     async with server.people.stream("GET", "/sandbox/events?after=0") as stream:
         async for line in stream.aiter_lines():
             if f'"type": "{kind}"' in line and '"outgoing": true' in line:

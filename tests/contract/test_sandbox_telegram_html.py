@@ -1,4 +1,4 @@
-"""Telegram's HTML as the sandbox reads it: every tag, UTF-16 offsets, and the refusals in Telegram's words."""
+"""Telegram's HTML as the sandbox reads it: every tag, UTF-16 offsets, and the errors in Telegram's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An unmodified python-telegram-bot calls every method of the sandbox; what it gets is what the Bot API documents."""
+"""An unmodified python-telegram-bot calls every method of the sandbox and gets what the Bot API documents."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Call:
 
 @asynccontextmanager
 async def recording(server: Running) -> AsyncIterator[list[Call]]:
-    """All answers that the bot gets meanwhile."""
+    """Record all answers to the bot within the block."""
     calls: list[Call] = []
 
     async def note(response: httpx.Response) -> None:

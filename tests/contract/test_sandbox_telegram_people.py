@@ -1,4 +1,4 @@
-"""The people's side of the sandbox: what they do, what they see, and the switches beside it."""
+"""The users' side of the sandbox: what they do and see, and the controls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUTTON = {"inline_keyboard": [[{"text": "x", "callback_data": "y"}]]}
 
 
 async def events(server: Running, count: int, after: int = 0) -> list[dict[str, Any]]:
-    """The next events of the stream."""
+    """Return the next events of the stream."""
     found: list[dict[str, Any]] = []
     async with (
         asyncio.timeout(PATIENCE),
@@ -185,7 +185,7 @@ async def test_whoever_waits_for_news_of_a_chat_is_told_at_once_and_of_other_cha
         known = (await server.people.get(path)).json()["seq"]
         waiting = asyncio.create_task(server.people.get(path, params={"news_after": known}))
         await server.says(RINA, "elsewhere", SUPPORT_GROUP_ID)
-        for _ in range(3):  # time enough for an answer that mustn't come
+        for _ in range(3):  # time for an answer that must not come
             await server.people.get(path)
         assert not waiting.done()
         await server.says(EMMA, "after")

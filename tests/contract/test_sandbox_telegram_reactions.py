@@ -1,4 +1,4 @@
-"""Reactions of the bot in the sandbox's Telegram: seen by people, heard by no bot, refused where Telegram refuses."""
+"""Reactions of the bot in the sandbox's Telegram: users see them, bots get no update, invalid ones are rejected."""
 
 from __future__ import annotations
 

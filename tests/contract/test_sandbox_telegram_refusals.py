@@ -1,4 +1,4 @@
-"""What Telegram refuses, the sandbox refuses with the same code and in the same words."""
+"""The sandbox rejects what Telegram rejects, with the same code and text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sandbox's Telegram keeps its state between starts, and forgets nothing that was answered."""
+"""The sandbox's Telegram keeps its state between starts, and loses nothing that was answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits, faults and the log of calls: what a test switches on, and what the bot then meets."""
+"""Limits, faults and the log of calls: what a test sets, and how it affects the bot."""
 
 from __future__ import annotations
 

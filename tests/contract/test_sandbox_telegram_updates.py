@@ -1,4 +1,4 @@
-"""How updates reach the bot: offsets, long polls and conflicts."""
+"""Delivery of updates to the bot: offsets, long polls and conflicts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_updates_are_forgotten_after_a_day() -> None:
 
 @pytest.fixture
 def for_ever(monkeypatch: pytest.MonkeyPatch) -> int:
-    """How long a poll may wait in the tests of polls that end before."""
+    """Return a long wait for tests of polls that end earlier."""
     seconds = int(10 * PATIENCE)
     monkeypatch.setattr(methods_updates, "MAX_WAIT_SECONDS", seconds)
     return seconds

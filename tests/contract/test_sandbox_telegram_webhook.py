@@ -1,4 +1,4 @@
-"""How the sandbox posts updates to a webhook: in order, with the secret, again when refused."""
+"""Delivery of updates to a webhook: in order, with the secret, again after an error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Hook:
-    """A bot's webhook that answers as told, in order."""
+    """A bot's webhook with scripted answers."""
 
     def __init__(self, *answers: Response) -> None:
         self.answers = list(answers)

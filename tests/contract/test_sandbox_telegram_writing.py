@@ -1,4 +1,4 @@
-"""What people write in the sandbox besides text: files, albums, corrections, deletions, and what they forward."""
+"""Users' messages besides text: files, albums, edits, deletions and forwarded messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def sends(server: Running, person: int, chat: int | None = None, **what: A
 
 
 async def heard(server: Running, kind: str = "message") -> list[dict[str, Any]]:
-    """What the bot gets of a kind, each as the Bot API documents it."""
+    """Return the bot's updates of a kind, each checked against the Bot API."""
     found = [update[kind] for update in await server.hears() if kind in update]
     assert [problem for each in found for problem in problems(each, ["Message"], kind)] == []
     return found

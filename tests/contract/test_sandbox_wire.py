@@ -1,4 +1,4 @@
-"""A sandbox can close a connection without an answer, and ends although somebody still waits for one."""
+"""A sandbox can close a connection without an answer, and stops although a client still waits for one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port to the service, held against a running one in both of its profiles, and against all its ways to fail."""
+"""The adapter of the service, tested against a running one in both profiles, with all its failures."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def adapter_of(service: SandboxService, client: Any) -> SettlementAdapter:
 
 
 async def wish(adapter: SettlementAdapter, kind: str = "bank", **changes: Any) -> Wish:
-    """50,000 rupiah to the first bank or e-wallet of the list."""
+    """Return an order of 50,000 rupiah to the first bank or e-wallet of the list."""
     method = next(each for each in await adapter.payout_methods() if each.kind == kind)
     known = Wish(method=method, number=NUMBER, holder=None, given=Amount("IDR", 50_000), channel="lightning")
     return replace(known, **changes)

@@ -1,4 +1,4 @@
-"""What the client sends and what it makes of the documented answers, over real HTTP."""
+"""The client's requests, and its parsing of the documented answers, over real HTTP."""
 
 from __future__ import annotations
 

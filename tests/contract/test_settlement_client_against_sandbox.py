@@ -1,4 +1,4 @@
-"""The client and the sandbox's service understand each other, in both of the service's profiles."""
+"""The client works with the sandbox's service, in both of the service's profiles."""
 
 from __future__ import annotations
 

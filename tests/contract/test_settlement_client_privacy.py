@@ -1,4 +1,4 @@
-"""Nothing that the client writes or shows holds a recipient's number, a holder's name or the key's secret."""
+"""The client never logs or shows a recipient's number, a holder's name or the key's secret."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def client_of(url: str) -> SettlementClient:
     async def at_once(_: float) -> None:
         await asyncio.sleep(0)
 
-    # Only a server that falls silent is not waited for.
+    # Only the wait for a silent server is short.
     timeouts = replace(Timeouts(*[PATIENCE] * 5), read=0.05)
     return SettlementClient(url, KEY, timeouts=timeouts, retry=RetryPolicy(attempts=2), sleep=at_once)
 

@@ -1,4 +1,4 @@
-"""Reads are tried again, politely and not for ever; the clock and the dice are the test's own."""
+"""Reads are retried, politely and with a limit. Clock and random numbers are the test's."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ORDER = {"id": "o1", "state": "IDLE", "satAmount": 1, "idrAmount": 1}
 
 @dataclass(slots=True)
 class Time:
-    """A clock that only moves when somebody sleeps by it."""
+    """A clock that moves only when its `sleep` is called."""
 
     now: float = 1000.0
     slept: list[float] = field(default_factory=list)

@@ -44,10 +44,10 @@ HALF = b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"orderId"'
 WISH = OrderInput(idr_amount=50_000, partner_bank_code="014", partner_bank_name="BCA", recipient_details="1234567890")
 PATIENT = Timeouts(*[PATIENCE] * 5)
 SHORT = replace(PATIENT, read=0.15)
-"""For a server that falls silent. Only what was sent can be waited for, so nothing depends on when it was sent."""
+"""For a server that goes silent. The timeout starts after the request was sent, so the moment doesn't matter."""
 
 ENDLESS = replace(PATIENT, total=0.4)
-"""For a server that never falls silent."""
+"""For a server that never goes silent."""
 
 
 def client_of(url: str, transport: ServiceTransport | None = None, timeouts: Timeouts = PATIENT) -> SettlementClient:
@@ -142,7 +142,7 @@ async def test_without_a_whole_answer_the_outcome_of_a_post_is_unknown_and_it_is
 ) -> None:
     async with raw_server(behaviour) as server:
         failure = await failure_of_post(server, timeouts)
-        if timeouts is not ENDLESS or server.requests:  # its time may end before anything was sent
+        if timeouts is not ENDLESS or server.requests:  # its time can end before anything was sent
             assert isinstance(failure, NoAnswer)
             assert failure.outcome_unknown
             await server.was_asked.wait()

@@ -1,4 +1,4 @@
-"""Waiting for an order to end: when it is read, who is told, and what ends the waiting."""
+"""Waiting for an order to end: when it is read, who is notified, and what ends the wait."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def in_state(state: str) -> Order:
 
 @dataclass(slots=True)
 class Service:
-    """Answers reads from a script, whose last line goes on for ever; time passes only while somebody sleeps."""
+    """Answer reads from a script, whose last line repeats. Time passes only during `sleep`."""
 
     script: list[str | SettlementError]
     read_takes: float = 0.0

@@ -1,4 +1,4 @@
-"""Kirim's tools over http as a program of their own, and the official client that comes to them."""
+"""Kirim's tools over http as a process of their own, and the official client."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -20,7 +20,7 @@ TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"
 
 @dataclass(frozen=True, slots=True)
 class ToolServer:
-    """A program that serves the tools, and who looks at it."""
+    """The process that serves the tools, and its log."""
 
     program: Running
     address: str
@@ -28,7 +28,7 @@ class ToolServer:
 
     @asynccontextmanager
     async def client(self, mode: str = "auto") -> AsyncIterator[Client]:
-        """The official client."""
+        """Yield the official client."""
         headers = {"Authorization": f"Bearer {TOKEN}"}
         async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http:
             transport = streamable_http_client(f"{self.address}/mcp", http_client=http)
@@ -37,7 +37,7 @@ class ToolServer:
 
 
 def environment(service: str, **more: str) -> dict[str, str]:
-    """What the tools need to be told to serve over http."""
+    """Return the settings for serving the tools over http."""
     return {
         "SERVICE_API_KEY": SANDBOX_API_KEY,
         "SERVICE_BASE_URL": service,
@@ -52,7 +52,7 @@ def environment(service: str, **more: str) -> dict[str, str]:
 async def tool_server(
     folder: Path, settings: Mapping[str, str], *, host: str = "127.0.0.1", port: int | None = None, cold: bool = False
 ) -> AsyncIterator[ToolServer]:
-    """Serve the tools for as long as the block lasts; on any port unless the settings say which."""
+    """Serve the tools within the block, on any port unless the settings name one."""
     port = port or free_port()
     given = {"SERVICE_MCP_PORT": str(port), **settings}
     async with running(folder, "mcp", environment=given, cold=cold) as program:

@@ -1,4 +1,4 @@
-"""The tools over http as whoever runs them meets them: settings, ends, a kill, and what is left in the log."""
+"""The tools over http for an operator: settings, stops, a kill, and the log."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ NUMBER, HOLDER = "0987650432", "Wulandari Kusumaningrum"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    """The address of a settlement service."""
+    """Yield the address of a settlement service."""
     state = tmp_path_factory.mktemp("servers")
     async with servers(SandboxOptions(state=state, page_port=0, service_port=0)) as addresses:
         yield addresses.service
@@ -73,7 +73,7 @@ async def test_a_quiet_server_says_nothing_of_what_it_refuses(tmp_path: Path, se
 
 
 async def _soon(browser: httpx.AsyncClient) -> httpx.Response:
-    """What a stranger's call is told, once anybody answers."""
+    """Return the answer to a call without a token, as soon as the server answers."""
 
     async def told() -> httpx.Response | None:
         try:
@@ -187,7 +187,7 @@ async def _order(client: Any, amount: int = 123_456) -> dict[str, Any]:
 async def test_no_log_names_a_recipient_whatever_went_wrong(tmp_path: Path, service: str) -> None:
     settings = environment(service, SERVICE_MCP_LOG_LEVEL="debug", SERVICE_MCP_RATE_LIMIT_PER_MINUTE="1000")
     async with tool_server(tmp_path, settings) as tools:
-        # Other amounts in each mode: the tools refuse the same order a second time.
+        # Different amounts in each mode: the tools reject the same order a second time.
         for mode, amount in (("legacy", 123_456), ("2026-07-28", 123_457)):
             async with tools.client(mode) as client:
                 order = await _order(client, amount)
@@ -208,7 +208,7 @@ async def test_no_log_names_a_recipient_whatever_went_wrong(tmp_path: Path, serv
 
 
 async def _everything_goes_wrong(tools: ToolServer, client: Any, service: str, amount: int) -> None:
-    """The number and the name turn up wherever a model or its client might put them."""
+    """Send number and name wherever a model or its client might put them."""
     wish = BCA | {"recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": 123_456}
     async with httpx.AsyncClient(base_url=service) as back_room:
         for number, fault in enumerate(("500_after", "truncated", "400"), start=1):

@@ -1,4 +1,4 @@
-"""What a whole run leaves in the bot's log, failures and a kill included: nobody's number, name or invoice."""
+"""The bot's log after a whole run, with failures and a kill, has no number, name or invoice of a user."""
 
 import json
 from pathlib import Path

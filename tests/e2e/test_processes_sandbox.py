@@ -1,4 +1,4 @@
-"""`python -m bot sandbox` as a newcomer starts, kills and ends it."""
+"""`python -m bot sandbox` as a new user starts, kills and stops it."""
 
 import asyncio
 import re
@@ -24,7 +24,7 @@ ADDRESS = re.compile(r"^\s+(http://\S+)$", re.MULTILINE)
 
 @asynccontextmanager
 async def sandbox(folder: Path, *more: str, cold: bool = False) -> AsyncIterator[tuple[Running, Chatter]]:
-    """A sandbox that has printed its one address, and Emma in it. Its bot starts cold as it always does."""
+    """Yield a sandbox that has printed its address, and its user Emma. Its bot always starts cold."""
     arguments = (*ARGUMENTS, "--wallet-port", str(free_port()), *more)
     async with running(folder, *arguments, environment={}, cold=cold) as program:
         (address,) = ADDRESS.findall(await program.says("Open this in a browser:\n\n      http://127.0.0.1:"))
@@ -33,7 +33,7 @@ async def sandbox(folder: Path, *more: str, cold: bool = False) -> AsyncIterator
 
 
 async def settings_told(program: Running) -> dict[str, str]:
-    """What a sandbox without a bot says that a bot of one's own needs."""
+    """Return the settings that a sandbox without a bot prints for your own bot."""
     said = await program.says("python -m bot run")
     return dict(re.findall(r"^\s+([A-Z_]+)=(\S+) \\$", said, re.MULTILINE))
 
@@ -52,7 +52,7 @@ async def has_another_child(program: Running, known: int) -> bool:
 
 
 async def ends_clean(program: Running, sent: signal.Signals) -> None:
-    """It ends with code 0, and nothing of it is left behind."""
+    """Stop it, with code 0 and nothing left behind."""
     left = children(program)
     assert await program.ends_on(sent) == 0
     for child in left:

@@ -1,4 +1,4 @@
-"""The agent tool server with a mistake of its own: it fails on every number, and says the number."""
+"""The agent tool server with a bug: it fails on every number, and repeats the number."""
 
 from unittest.mock import patch
 

@@ -1,4 +1,4 @@
-"""The agent tool server's http side on a loopback port, with tools that can be kept waiting, and a clock of its own."""
+"""The http transport of the agent tool server on a loopback port, with tools that can be delayed, and a test clock."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ CALL_HEADERS = {
 
 
 class Tools:
-    """A server whose tools answer, wait, or break."""
+    """A server whose tools answer, wait, or fail."""
 
     def __init__(self) -> None:
         self.held, self.asked = asyncio.Event(), asyncio.Event()
@@ -33,7 +33,7 @@ class Tools:
             self.server.add_tool(tool)
 
     async def repeat(self, said: str) -> str:
-        """Say it again."""
+        """Repeat the text."""
         return said
 
     async def wait(self) -> str:
@@ -45,7 +45,7 @@ class Tools:
 
 @dataclass(slots=True)
 class Clock:
-    """What the limit goes by."""
+    """The clock of the rate limit."""
 
     now: float = 1000.0
 
@@ -55,7 +55,7 @@ class Clock:
 
 @dataclass(slots=True)
 class House:
-    """Who is asked, and by whom."""
+    """The running server and its HTTP client."""
 
     tools: Tools
     clock: Clock
@@ -69,13 +69,13 @@ class House:
     async def calls(
         self, body: object = LIST_TOOLS, *, content: bytes | None = None, **headers: str | None
     ) -> httpx.Response:
-        """POST /mcp as a client does; a header that is None is left out."""
+        """Send POST /mcp as a client does. A header that is None is left out."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         kept = {name: value for name, value in (CALL_HEADERS | given).items() if value is not None}
         return await self.browser.post("/mcp", content=json.dumps(body) if content is None else content, headers=kept)
 
     async def says(self, raw: bytes) -> bytes:
-        """Write these very bytes on a connection; all that comes back until it is closed or has said a whole answer."""
+        """Write exactly these bytes. Return everything until the connection is closed or one answer is complete."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
             writer.write(raw)
@@ -89,7 +89,7 @@ class House:
 async def open_house(
     *, allowed: tuple[str, ...] = (), per_minute: int = 1000, ends_within: int = 1
 ) -> AsyncIterator[House]:
-    """Serve on a free port for as long as the block lasts."""
+    """Serve on a free port within the block."""
     tools, clock = Tools(), Clock()
     serving = served(
         tools.server, allowed=allowed, per_minute=per_minute, seconds=clock.seconds, ends_within=ends_within
@@ -107,7 +107,7 @@ async def served(
     seconds: Callable[[], float],
     ends_within: int = 1,
 ) -> AsyncIterator[str]:
-    """Serve these tools on a free port; the server's address."""
+    """Serve these tools on a free port. Yield the server's address."""
     app = create_app(server, token=TOKEN, allowed_hosts=allowed, per_minute=per_minute, seconds=seconds)
     listener = await web.bind("127.0.0.1", 0)
     opened, stop = asyncio.Event(), asyncio.Event()
@@ -117,7 +117,7 @@ async def served(
             opened.set()
             await stop.wait()
 
-    # In a task of its own: a fixture ends in another task than it began in, and the SDK can't.
+    # In a task of its own: a fixture ends in another task than it began in, which the SDK doesn't support.
     serving = asyncio.create_task(serve())
     await opened.wait()
     try:
@@ -128,5 +128,5 @@ async def served(
 
 
 def call(tool: str, **arguments: object) -> Mapping[str, Any]:
-    """What asks for a tool."""
+    """Return the request that calls a tool."""
     return {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}

@@ -1,4 +1,4 @@
-"""The agent tool server as a client's child process, and the sandbox's service on true time for it to talk to."""
+"""The agent tool server as a client's child process, with the sandbox's service in real time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HELLO = {
 
 
 def environment(url: str, **more: str) -> dict[str, str]:
-    """All that the server is told; nothing of whoever runs the tests."""
+    """Return the server's whole environment, without that of the test process."""
     settings = {"SERVICE_API_KEY": SANDBOX_API_KEY, "SERVICE_BASE_URL": url, "INVOICE_NETWORK": "bcrt"}
     return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **settings, **more}
 
@@ -56,14 +56,14 @@ class Child:
         await self.stdin.drain()
 
     async def asks(self, method: str, params: object = None) -> int:
-        """Send a request; its id."""
+        """Send a request. Return its id."""
         self.asked += 1
         request = {"jsonrpc": "2.0", "id": self.asked, "method": method}
         await self.writes(json.dumps(request if params is None else request | {"params": params}).encode())
         return self.asked
 
     async def reads(self) -> dict[str, Any]:
-        """The next message."""
+        """Return the next message."""
         line = await asyncio.wait_for(self.stdout.readline(), PATIENCE)
         assert line.endswith(b"\n")
         self.lines.append(line)
@@ -71,13 +71,13 @@ class Child:
         return message
 
     async def answers(self, asked: int) -> dict[str, Any]:
-        """The answer to a request; whatever comes before it is passed over."""
+        """Return the answer to a request. Earlier messages are skipped."""
         while (message := await self.reads()).get("id") != asked:
             pass
         return message
 
     async def greets(self) -> None:
-        """The handshake."""
+        """Do the handshake."""
         assert "result" in await self.answers(await self.asks("initialize", HELLO))
         await self.writes(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
 
@@ -85,7 +85,7 @@ class Child:
         return await self.asks("tools/call", {"name": tool, "arguments": arguments})
 
     async def leaves(self) -> tuple[int, bytes, str]:
-        """Close its stdin: its exit code, the rest of what it wrote, and its logs."""
+        """Close its stdin. Return its exit code, the rest of its output, and its logs."""
         self.stdin.close()
         async with asyncio.timeout(PATIENCE):
             out = await self.stdout.read()
@@ -98,7 +98,7 @@ class Child:
 
 @contextlib.asynccontextmanager
 async def child(env: dict[str, str], folder: Path, program: str = BOT) -> AsyncIterator[Child]:
-    """The server in a folder of its own, a fork of a process that has read the code."""
+    """Start the server in a folder of its own, forked from a process that has imported the code."""
     log = folder / f"stderr-{time.monotonic_ns()}"
     (its_in, our_out), (our_in, its_out) = os.pipe(), os.pipe()
     stdin, stdout = await _writer(our_out), await _reader(our_in)
@@ -138,7 +138,7 @@ async def _reader(end: int) -> asyncio.StreamReader:
 
 @dataclass(slots=True)
 class Sandbox:
-    """The sandbox's service, and its back room."""
+    """The sandbox's service and its control endpoints."""
 
     url: str
     back_room: httpx.AsyncClient
@@ -152,7 +152,7 @@ class Sandbox:
 
 @contextlib.asynccontextmanager
 async def sandbox(profile: str = "documented") -> AsyncIterator[Sandbox]:
-    """The service on a free port, on true time."""
+    """Serve the service on a free port, in real time."""
     app = create_app(SettlementSandboxSettings(profile=profile, clock=lambda: datetime.now(UTC)))
     async with serving(app) as url, httpx.AsyncClient() as back_room:
         yield Sandbox(url, back_room)

@@ -1,4 +1,4 @@
-"""Bodies that are too large, too slow, broken off or never asked for."""
+"""Bodies that are too large, too slow, cut off or never requested."""
 
 import asyncio
 import logging
@@ -85,7 +85,7 @@ async def test_a_strangers_endless_body_is_not_waited_for(monkeypatch: pytest.Mo
 
 
 async def _all_that_is_said(house: House, raw: bytes) -> bytes:
-    """Until the server closes the connection, which it must."""
+    """Return everything until the server closes the connection, which it must."""
     reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
     writer.write(raw)
     try:

@@ -1,4 +1,4 @@
-"""A caller who hangs up is noticed, and what only reads for them ends with them."""
+"""A caller who hangs up is noticed, and calls that only read end then."""
 
 import asyncio
 import json

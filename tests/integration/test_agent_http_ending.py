@@ -1,4 +1,4 @@
-"""What becomes of calls when the tools' server ends."""
+"""Running calls when the tools' server stops."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ FOR_EVER = int(10 * PATIENCE)
 
 @pytest.fixture
 def closing(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """Set once the server, closed to others, waits for calls. To connect proves nothing: others soon have its port."""
+    """Return the event that is set once the closed server waits for calls. Other processes can soon have its port."""
     begun, wait = asyncio.Event(), server._Server._wait_tasks_to_complete
 
     async def observed(made: server._Server) -> None:

@@ -1,4 +1,4 @@
-"""Who gets through to the agent tool server over http, and what everybody else is told."""
+"""Which requests the agent tool server accepts over http, and how it rejects the others."""
 
 import json
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ NO_STREAM = {"jsonrpc": "2.0", "error": {"code": -32000, "message": "Method not 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def house() -> AsyncIterator[House]:
-    """Any host may be asked for."""
+    """Yield a server that accepts any host."""
     async with open_house() as house:
         yield house
 

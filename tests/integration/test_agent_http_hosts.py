@@ -1,4 +1,4 @@
-"""Which hosts may be asked for over http, and from which pages (protection against DNS rebinding)."""
+"""The hosts and origins that are accepted over http (protection against DNS rebinding)."""
 
 from collections.abc import AsyncIterator
 
@@ -14,14 +14,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def house() -> AsyncIterator[House]:
-    """Any host may be asked for."""
+    """Yield a server that accepts any host."""
     async with open_house() as house:
         yield house
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def picky() -> AsyncIterator[House]:
-    """Only some hosts may be asked for."""
+    """Yield a server that accepts only some hosts."""
     async with open_house(allowed=("tools.example", "10.0.0.7:3333", "[::1]")) as house:
         yield house
 

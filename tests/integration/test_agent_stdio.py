@@ -1,4 +1,4 @@
-"""The agent tool server as clients start it: a child process that speaks JSON-RPC on stdout and nothing else."""
+"""The agent tool server as clients start it: a child process that writes JSON-RPC to stdout and nothing else."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ async def test_waiting_does_not_keep_it_from_ending(tmp_path: Path) -> None:
         made = await server.answers(await server.calls("create_offramp_order", **BCA, idrAmount=150_000))
         order_id = made["result"]["structuredContent"]["orderId"]
         await server.calls("wait_for_offramp_order", orderId=order_id, timeoutSeconds=600)
-        code, _, err = await server.leaves()  # the wait itself would take longer than patience
+        code, _, err = await server.leaves()  # the wait itself would take longer than the test's timeout
         assert code == 0
         assert "Traceback" not in err
 
@@ -148,7 +148,7 @@ async def test_a_signal_ends_it_at_once_and_silently(tmp_path: Path, number: sig
 
 
 async def test_recipient_and_name_are_in_no_log_at_any_level(tmp_path: Path) -> None:
-    """Whatever goes well or wrong, at the most talkative level."""
+    """Check successes and failures, at the most detailed log level."""
     wish: dict[str, Any] = {**BCA, "recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": 150_000}
     calls: list[dict[str, Any]] = [
         wish,
@@ -178,7 +178,7 @@ async def test_recipient_and_name_are_in_no_log_at_any_level(tmp_path: Path) -> 
             for fault in ("503", "404", "drop_before"):
                 await service.control("faults", fault=fault, method="GET", times=1)
                 for private in (NUMBER, HOLDER):
-                    # Each another id, for the same one would be asked for once a second.
+                    # A different id each time: the same one can be read only once a second.
                     await server.answers(await server.calls("get_offramp_order", orderId=f"{private}-{fault}"))
                     waiting = {"orderId": f"{fault}-{private}", "timeoutSeconds": 1}
                     await server.answers(await server.calls("wait_for_offramp_order", **waiting))

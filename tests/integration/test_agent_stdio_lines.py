@@ -1,4 +1,4 @@
-"""Whatever comes in over stdio, only JSON-RPC goes out, and the next proper call is answered."""
+"""After any input over stdio, only JSON-RPC is written, and the next valid call is answered."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LINES: list[tuple[bytes, list[dict[str, Any]]]] = [
 
 
 async def heard(folder: Path, *lines: bytes) -> list[dict[str, Any]]:
-    """All messages that these lines bring after the handshake, before the answer to a last ping."""
+    """Return all messages that these lines cause, between the handshake and the answer to a last ping."""
     async with child(environment(NOWHERE, SERVICE_MCP_LOG_LEVEL="error"), folder) as server:
         await server.greets()
         await server.writes(*lines)
@@ -102,7 +102,7 @@ lines = some.one_of(
 )
 
 
-# Each example is a process of its own: a failing one is printed as it is, for shrinking it would take an hour.
+# Each example is a process. A failing one is printed as it is, because shrinking it would take an hour.
 @settings(
     max_examples=4,
     deadline=None,

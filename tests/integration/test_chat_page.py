@@ -1,4 +1,4 @@
-"""The chat page's files and routes: nothing from elsewhere, nothing taken for markup, and a proxy that stays inside."""
+"""The chat page's files and routes: nothing from other hosts, no text as markup, and a proxy limited to /control."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCRIPTS = [path for path in FILES if path.suffix == ".js"]
 CONTENTS = {path.name: path.read_bytes() for path in FILES}
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 TEXT_FROM_OUTSIDE_AS_MARKUP = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "DOMParser")
-# Ink on ground, as the style sheets pair them.
+# (ink, background), as in the style sheets.
 PAIRS = [
     ("ink", "ground"),
     ("ink", "surface"),
@@ -52,7 +52,7 @@ def name_of(path: Path) -> str:
 
 
 class Settlement:
-    """Stands where the settlement sandbox would, and remembers what it was asked."""
+    """Replaces the settlement sandbox and remembers its requests."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, str, bytes]] = []
@@ -210,7 +210,7 @@ def test_ink_stands_out_from_its_ground(ink: str, ground: str, theme: int) -> No
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance, as the accessibility guidelines (WCAG 2) define it."""
+    """Return the relative luminance of the accessibility guidelines (WCAG 2)."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

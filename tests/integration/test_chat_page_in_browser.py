@@ -1,4 +1,4 @@
-"""The chat page as people meet it: in a real Chromium, with both sandboxes behind it over real HTTP."""
+"""The chat page in a real Chromium, with both sandboxes behind it over real HTTP."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_an_empty_chat_shows_the_bots_description_in_the_readers_language(
 async def test_the_wallet_reads_the_code_in_the_chat_pays_it_and_the_service_knows(desk: Desk) -> None:
     order = await desk.orders()
     await desk.emma_says_hello()
-    # The caption holds no invoice: what the wallet finds, it has read off the picture.
+    # The caption has no invoice, so the wallet must have read the picture.
     await desk.bot.send_photo(EMMA, render_png(invoice_qr_payload(order["bolt11"])), caption="Please pay")
     await expect(desk.emma.get_by_test_id("photo")).to_be_visible()
     await desk.emma.get_by_test_id("wallet-scan").click()
@@ -89,7 +89,7 @@ async def test_the_wallet_speaks_its_owners_language_and_writes_amounts_in_it(de
     await expect(sari.get_by_test_id("wallet-balance")).to_have_text("1.000.000 sats")
     await sari.get_by_test_id("wallet-invoice").fill(order["bolt11"])
     await expect(sari.get_by_test_id("wallet-amount")).to_have_text(f"{order['satAmount']:,} sats".replace(",", "."))
-    await expect(sari.get_by_test_id("wallet-memo")).to_contain_text("Rp500,000 ")  # the service's own words
+    await expect(sari.get_by_test_id("wallet-memo")).to_contain_text("Rp500,000 ")  # the service's text
     words = await desk.page.evaluate(WORDS_OF, "id")
     await expect(sari.get_by_test_id("wallet-pay")).to_have_text(words["wallet"]["pay"])
     await sari.get_by_test_id("wallet-invoice").fill("lnbcrt1broken")
@@ -162,7 +162,7 @@ async def test_the_page_reads_every_code_a_bot_draws_also_small_and_compressed(d
         payload = invoice_qr_payload(vector["invoice"])
         drawn = render_png(payload)
         for picture in (drawn, shrunk(drawn)):
-            # In base64: of a list of numbers, each would travel as an object of its own.
+            # In base64: in a list, each number would be sent as an object of its own.
             assert await desk.page.evaluate(READ_QR, base64.b64encode(picture).decode()) == payload
 
 
@@ -217,7 +217,7 @@ def shrunk(png: bytes) -> bytes:
     return file.getvalue()
 
 
-# A word that takes a name or an amount is a function: its own text stands for it.
+# A text with a name or an amount is a function: its source stands for it.
 WORDS_OF = """async (language) => JSON.parse(JSON.stringify(
   (await import('/static/words.js')).wordsFor({ language_code: language }),
   (_, word) => (typeof word === 'function' ? String(word) : word)))"""
@@ -248,7 +248,7 @@ async def test_a_change_while_the_page_loads_is_not_missed(desk: Desk) -> None:
                 changed = True
         await route.continue_()
 
-    # The people have been read by then, and the messages of no chat.
+    # At that time the users have been loaded, and no chat's messages.
     await desk.page.route("**/sandbox/chats/*/messages*", after_the_change)
     await desk.page.reload()
     await expect(desk.page.locator("body")).to_have_attribute("data-people", re.compile(rf"\b{EMMA} id\b"))

@@ -1,4 +1,4 @@
-"""What staff do on the chat page, in a real Chromium: topics, answers, files, corrections, reactions, forwarding."""
+"""Actions of staff on the chat page, in a real Chromium: topics, replies, files, edits, reactions, forwarding."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ async def says(place: Locator, text: str) -> None:
 
 
 async def does(desk: Desk, message: Locator, what: str) -> None:
-    """Choose what to do with a message."""
+    """Choose an action for a message."""
     await message.hover()
     await message.get_by_test_id("act-more").click()
     await chosen(desk, what).click()
 
 
 def chosen(desk: Desk, name: str | int) -> Locator:
-    """One of the choices that are shown."""
+    """Return one of the shown choices."""
     return desk.page.get_by_test_id("choices").locator(f'[data-choice="{name}"]')
 
 
 async def heard(desk: Desk) -> list[Message]:
-    """All that the bot gets, new and edited."""
+    """Return all messages that the bot gets, new and edited."""
     updates = await desk.bot.get_updates(timeout=0)
     return [message for update in updates if (message := update.message or update.edited_message)]
 

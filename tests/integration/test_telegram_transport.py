@@ -1,4 +1,4 @@
-"""The transport against servers that misbehave below HTTP: what surely was not sent, and what may have been."""
+"""The transport against servers that fail below HTTP: what certainly wasn't sent, and what may have been."""
 
 import asyncio
 import json
@@ -55,7 +55,7 @@ async def silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
 
 
 def noting(handle: Handler) -> tuple[asyncio.Event, Handler]:
-    """The same server, and the event of its first request."""
+    """Return the same handler, and the event of its first request."""
     asked = asyncio.Event()
 
     async def noted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""The web server as a process has it: real connections, a port that is taken, an end that waits for nobody."""
+"""The web server in a process: real connections, a port in use, and a stop that waits for no client."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ SECRET = "/p/abcdefghijklmnopqrstuvwxyz_-0123"
 
 
 class House:
-    """A server on a free port, with an answer that can be kept waiting."""
+    """A server on a free port, with an answer that can be delayed."""
 
     def __init__(self) -> None:
         self.held, self.asked = asyncio.Event(), asyncio.Event()
@@ -49,7 +49,7 @@ async def open_house(*, ends_within: int = server.ENDS_WITHIN_SECONDS) -> AsyncI
 
 
 async def answers_once_the_end_has_begun(house: House) -> None:
-    """Let the slow answer come, but only when nobody can connect any more."""
+    """Release the slow answer when new connections are no longer possible."""
 
     async def is_closed() -> bool:
         try:
@@ -91,7 +91,7 @@ async def test_an_answer_under_way_is_waited_for() -> None:
         assert (await slow).text == "late"
 
 
-@pytest.mark.filterwarnings("ignore")  # what is cut off complains
+@pytest.mark.filterwarnings("ignore")  # connections that are cut off log warnings
 async def test_an_answer_that_never_comes_is_cut_off() -> None:
     async with asyncio.timeout(PATIENCE), httpx.AsyncClient(timeout=FOR_EVER) as browser:
         async with open_house() as house:
@@ -186,7 +186,7 @@ async def test_connections_that_never_come_to_the_point_are_closed(
             closed = asyncio.create_task(reader.read())
             while not (await asyncio.wait({closed}, timeout=0.05))[0]:
                 writer.write(b"x: y\r\n")
-        # What was written to a closed connection resets it, perhaps before its end could be read.
+        # Data written to a closed connection resets it, perhaps before its end is read.
         if not isinstance(closed.exception(), ConnectionResetError):
             assert b"200 OK" not in closed.result()
         writer.close()

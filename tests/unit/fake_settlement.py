@@ -1,7 +1,7 @@
-"""A settlement service for tests of the use cases: it keeps orders, issues real invoices, and fails when told to.
+"""A settlement service for tests of the use cases: it keeps orders, issues real invoices, and fails on request.
 
-It stands behind the port, so it knows no HTTP. `tests/contract/test_settlement_adapter.py` holds the real adapter to
-the same port.
+It implements the port, so it knows no HTTP. `tests/contract/test_settlement_adapter.py` tests the real adapter of the
+same port.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ NODE_KEY = bytes(range(1, 33))
 
 
 class MovedClock:
-    """Our own time, which passes only when a test says so."""
+    """Our own time, which only a test moves."""
 
     def __init__(self) -> None:
         self.at = BEGINNING
@@ -129,7 +129,7 @@ class FakeSettlement:
         return Newest(reports, self.now())
 
     def make(self, wish: Wish) -> Placed:
-        """Make an order, as the service does once the request has arrived."""
+        """Create an order, as the service does once the request has arrived."""
         rate = self.locked_rate or self.rate
         given = wish.given.value
         sats = given if wish.given.currency == "SAT" else int(sats_for_rupiah(given, rate))
@@ -156,7 +156,7 @@ class FakeSettlement:
         )
 
     def invoice(self, sats: int, *, network: str | None = None, timestamp: datetime | None = None) -> str:
-        """A real, signed invoice; each has another hash."""
+        """Return a real, signed invoice. Each has another hash."""
         name = hashlib.sha256(f"{len(self.records)} {sats}".encode()).digest()
         return bolt11.encode(
             private_key=NODE_KEY,
@@ -170,7 +170,7 @@ class FakeSettlement:
         )
 
     def becomes(self, service_id: str, state: str, **more: Any) -> None:
-        """Move an order of the service; payment and end get their times."""
+        """Move an order of the service. Payment and end get their times."""
         known = self.records[service_id]
         paid_at = known.paid_at or (self.now() if state not in {"IDLE", "ROUTE_SHOWN", "FAILED"} else None)
         completed_at = self.now() if state == "COMPLETED" else None

@@ -1,4 +1,4 @@
-"""The public key of a payee, computed by OpenSSL and so independently of the code under test."""
+"""The public key of a payee, computed by OpenSSL and so independent of the tested code."""
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat

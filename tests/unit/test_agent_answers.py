@@ -1,4 +1,4 @@
-"""Answers carry only what JSON and UTF-8 can, and libraries' log records only their fixed sentences."""
+"""Answers contain only what JSON and UTF-8 can encode, and library log records only their fixed texts."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""The tools' requests wait for their own budget, whatever they ask the service for."""
+"""All requests of the tools wait for their common budget."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ REQUESTS: tuple[tuple[str, Request], ...] = (
     ("orders", lambda service: service.newest()),
     ("create_order", lambda service: service.create(cast("OrderInput", None))),
 )
-"""What the tools ask the service for, by the name of the client's method."""
+"""What the tools request from the service, by the name of the client's method."""
 
 
 class NotedClient:
@@ -40,7 +40,7 @@ class NotedClient:
 
 
 async def begun(*requests: Request, per_second: float) -> list[tuple[str, float]]:
-    """What these requests, all made at once, ask the service for, and after how many seconds."""
+    """Start these requests at once. Return what the service received, and after how many seconds."""
     client, start = NotedClient(), now()
     rules = Rules(requests_per_second=per_second)
     service = Service(cast("SettlementClient", client), rules, seconds=now, sleep=asyncio.sleep)

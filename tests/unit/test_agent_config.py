@@ -1,4 +1,4 @@
-"""The agent tool server's environment: every variable, which goes before which, and what is said of a bad one."""
+"""The agent tool server's environment: every variable, which wins, and the message for a wrong one."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def given(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Set the key, and more; the settings that come of it."""
+    """Set the key and more variables. Return the resulting settings."""
 
     def settings(**more: str) -> AgentSettings:
         for name, value in {"SERVICE_API_KEY": API_KEY, **more}.items():

@@ -1,4 +1,4 @@
-"""An order that may exist isn't sent again before somebody looked."""
+"""An order that may exist isn't sent again before the caller has listed orders."""
 
 import pytest
 

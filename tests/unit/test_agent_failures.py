@@ -1,4 +1,4 @@
-"""What an agent is told of each failure of the service: what happened, whether an order was made, what to do next."""
+"""The text for each failure of the service: what happened, whether an order was created, what to do next."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def test_a_failed_creation_says_whether_there_is_an_order(
     assert happened in said
     assert outcome in said
     assert next_step in said
-    # What is unknown never invites another try, and names the order to look for.
+    # An unknown outcome never suggests another try, and names the order to look for.
     assert (UNKNOWN in said) == (MADE_NONE not in said)
     if outcome == UNKNOWN:
         assert WANTED in said

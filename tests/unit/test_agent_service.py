@@ -1,4 +1,4 @@
-"""What the tools share of the service's answers is bounded."""
+"""The memory for shared answers of the service is limited."""
 
 import asyncio
 from typing import Any, cast
@@ -10,7 +10,7 @@ from tests.virtual_time import in_virtual_time, now
 
 
 class NotedOrders:
-    """A client that notes which orders it is asked for."""
+    """A client that notes which orders are read."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

@@ -1,11 +1,11 @@
-"""A bearer's share of calls, as arithmetic."""
+"""The call limit of one bearer token, as arithmetic."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.mcp_server.http.share import MINUTE, Share, Standing
 
-# Fractions that floats hold exactly: what is tested is the share, not how they round.
+# Fractions that floats hold exactly: rounding isn't tested here.
 moments = st.lists(st.integers(0, 300 * 1024).map(lambda part: part / 1024), max_size=200).map(sorted)
 
 

@@ -1,4 +1,4 @@
-"""A chart's ground: round numbers and round times, few enough to be read."""
+"""A chart's axes: round numbers and round times, few enough to be readable."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""An invoice is only shown if it is exactly the one that the order needs."""
+"""An invoice is only shown if it is exactly the order's."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Whatever comes instead of an invoice, the reader answers with an invoice or an InvoiceError, and nothing else."""
+"""For any text, the reader returns an invoice or raises an InvoiceError, and nothing else."""
 
 import contextlib
 import json
@@ -32,7 +32,7 @@ _necessary = [
 def _read(text: str) -> bolt11.Invoice | None:
     with contextlib.suppress(bolt11.InvoiceError):
         invoice = bolt11.decode(text)
-        # What was accepted must be usable as well.
+        # An accepted invoice must be usable as well.
         assert invoice.expires_at >= invoice.timestamp
         assert repr(invoice)
         return invoice
@@ -51,7 +51,7 @@ def test_an_invoice_with_something_cut_out_or_put_in(text: str, at: int, cut: in
     changed = text[:at] + put + text[at + cut :]
     invoice = _read(changed)
     if len(put) == cut and at + cut <= len(text) and changed.lower() != text.lower():
-        # Up to three changed characters in a thousand never get past the checksum.
+        # The checksum detects up to three changed characters in a thousand.
         assert invoice is None
 
 

@@ -1,4 +1,4 @@
-"""The reader's own decisions: what it forgives, what it refuses, and what it never lets into a log."""
+"""The reader's own decisions: what it tolerates, what it rejects, and what it never logs."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -31,7 +31,7 @@ def _number(tag: str, value: int) -> list[int]:
 
 
 def _high_s(text: str) -> str:
-    """Turn a signature's S over, as anyone can without the key; the recovery id is turned with it."""
+    """Replace a signature's S with its complement, which is possible without the key. Adapt the recovery id."""
     front, groups = bech32.decode(text)
     signature = bech32.groups_to_bytes(groups[-104:])
     flipped = (_ORDER - int.from_bytes(signature[32:64], "big")).to_bytes(32, "big")

@@ -14,7 +14,7 @@ _VECTORS: list[dict[str, Any]] = json.loads(_FILE.read_text("utf-8"))["vectors"]
 _VALID = [vector for vector in _VECTORS if vector["valid"]]
 _INVALID = [vector for vector in _VECTORS if not vector["valid"]]
 
-# The node that signs the document's examples, but for two that another key's signature makes a point of.
+# The node that signs the document's examples, except for two that are about another key.
 _PAYEE = "03e7156ae33b0a208d0744199163177e909e80176e55d97a2f221ede0f934dd9ad"
 _HIGH_S_PAYEE_STARTS = "02d0139c"
 
@@ -28,7 +28,7 @@ _REASONS = {
     "Invalid multiplier": "multiplier",
     "Invalid sub-millisatoshi precision.": "millisatoshi",
     "Missing required `s` field.": "field s is missing",
-    # This example repeats its `s` field, which is refused first; high S itself is tested with the reader.
+    # This example repeats its `s` field, which is rejected first. The reader's tests cover high S.
     "Non canonical signature (high-S) with 'n' field defined": "field s is repeated",
 }
 

@@ -1,4 +1,4 @@
-"""What is written reads back the same, and is what the document's own examples are, to the letter."""
+"""Written invoices read back the same, and equal the document's examples to the letter."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
@@ -13,7 +13,7 @@ from bot.payments import bech32, bolt11, bolt11_write
 from bot.payments.amount import MAX_MSAT
 from tests.unit.payee_keys import public_key
 
-# Published in BOLT11: the key behind its examples.
+# Published in BOLT11: the key of its examples.
 _DOCUMENT_KEY = bytes.fromhex("e126f68f7eafcc8b74f54d269fe206be715000f94dac067d1c04a8ca3b2db734")
 _VECTORS = json.loads((Path(__file__).parent / "data" / "bolt11-vectors.json").read_text("utf-8"))["vectors"]
 

@@ -1,4 +1,4 @@
-"""Charts as people and phones see them: nothing outside its place, nothing unreadable, the same for the same facts."""
+"""Chart pictures: everything in its place, everything readable, the same picture for the same facts."""
 
 import asyncio
 import io

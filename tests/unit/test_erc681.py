@@ -1,4 +1,4 @@
-"""On-chain deposits: only the tokens we know, exact amounts, and requests that wallets understand."""
+"""On-chain deposits: only known tokens, exact amounts, and requests that wallets understand."""
 
 from decimal import Decimal
 from typing import Any
@@ -69,7 +69,7 @@ CHECKSUMMED = (
     "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
     "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
 )
-"""The examples of EIP-55 itself."""
+"""The examples of EIP-55."""
 
 
 @pytest.mark.parametrize("address", CHECKSUMMED)

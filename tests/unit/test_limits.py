@@ -1,4 +1,4 @@
-"""The limiter, in virtual time: who goes first, how fast, and whom a refusal holds up."""
+"""The limiter, in virtual time: order, speed, and which calls a rejection delays."""
 
 import asyncio
 from itertools import pairwise
@@ -39,7 +39,7 @@ async def test_lanes_go_in_their_order_whatever_the_order_of_asking() -> None:
     wire = Wire()
     lanes: list[Lane] = ["bulk", "talk", "money"]
     await asyncio.gather(*(wire.send(chat, lanes[chat % 3]) for chat in range(60)))
-    # The very first found the line free.
+    # The first one found no queue.
     assert [lane for _, _, lane, _ in wire.sent][1:] == ["money"] * 20 + ["talk"] * 20 + ["bulk"] * 19
 
 
@@ -218,7 +218,7 @@ async def test_a_call_cancelled_while_it_is_being_made_frees_its_lane() -> None:
 async def test_a_call_cancelled_in_the_moment_of_its_turn_frees_its_lane() -> None:
     wire = Wire()
     task = asyncio.create_task(wire.send(1))
-    await asyncio.sleep(0)  # its turn has come, it has not run since
+    await asyncio.sleep(0)  # its turn has come, but it hasn't run yet
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     await asyncio.wait_for(wire.send(1), 5)
@@ -229,7 +229,7 @@ async def test_a_call_cancelled_just_before_its_turn_spends_no_turn() -> None:
     wire = Wire(takes=0.0)
     begin = now()
     waiting = [asyncio.create_task(wire.send(1, text=str(number))) for number in range(5)]
-    # Fires in the same round of the loop as the dispatcher's timer, and before it.
+    # Runs in the same iteration of the loop as the dispatcher's timer, before it.
     asyncio.get_running_loop().call_at(begin + 1.0, waiting[3].cancel)
     await asyncio.gather(*waiting, return_exceptions=True)
     assert wire.texts(1) == ["0", "1", "2", "4"]

@@ -1,4 +1,4 @@
-"""Times that are typed: the next such time, a day and a time, and what is no time at all."""
+"""Typed times: the next time of day, a day and a time, and texts that aren't a time."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo

@@ -1,6 +1,6 @@
-"""What people type for a sum: read exactly, asked back where it can mean two things, refused where it means none."""
+"""Typed amounts: read exactly, asked about if they have two meanings, rejected if they have none."""
 
-# ruff: noqa: RUF001  other scripts' digits are what is tested
+# ruff: noqa: RUF001  digits of other scripts are tested
 
 import pytest
 from hypothesis import given

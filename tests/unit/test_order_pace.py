@@ -1,4 +1,4 @@
-"""No order is asked for twice within a second, whoever asks; different orders never wait for one another."""
+"""No order is read twice within a second, by any part of the bot. Different orders never wait for each other."""
 
 import asyncio
 from itertools import pairwise

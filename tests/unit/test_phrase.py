@@ -1,4 +1,4 @@
-"""A phrase is easy to read and hard to guess; what can't stand on an invoice is refused with the reason."""
+"""A phrase is easy to read and hard to guess. Text that can't be on an invoice is rejected with the reason."""
 
 from collections import Counter
 
@@ -48,7 +48,7 @@ def test_suggestions_differ_and_use_the_whole_list() -> None:
     assert len({each.text for each in drawn}) > 2990
     places = Counter(place for each in drawn for place in each.code.split("-")[1:3])
     assert len(places) == len(phrase._words()["id"].things)
-    assert max(places.values()) < 80  # 25 each, if all are drawn alike
+    assert max(places.values()) < 80  # 25 each, if all are equally likely
 
 
 def test_a_suggestion_is_in_the_words_of_its_language() -> None:

@@ -1,4 +1,4 @@
-"""The codes are read back by an independent reader, also as Telegram and bad screens leave them."""
+"""An independent reader can read the codes, also after Telegram's compression and on bad screens."""
 
 import asyncio
 import io
@@ -32,7 +32,7 @@ def _written(description: str, min_final_cltv: int) -> str:
 
 
 def _invoice(length: int) -> str:
-    """Write a real invoice of exactly this length: a letter more is one or two characters, a larger number one."""
+    """Write a real invoice of exactly this length: a letter adds one or two characters, a larger number one."""
     shortest = len(_written("", 0))
     about = max(0, (length - shortest) * 5 // 8)
     for description in range(max(0, about - 8), about + 8):

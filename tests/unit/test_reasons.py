@@ -1,4 +1,4 @@
-"""Why something can't be reached is said in words that quote no address and name no class."""
+"""Explanations of connection errors quote no address and name no class."""
 
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""What a receipt's fonts draw of any text, and how it is set: no box for a missing character, no line too long."""
+"""The characters that a receipt's fonts draw, and their layout: no box for a missing character, no line too long."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Receipts as people and phones see them: nothing outside its place, nothing unreadable, nothing slow for the rest."""
+"""Receipt pictures: everything in its place, everything readable, and drawing that doesn't delay other work."""
 
 import asyncio
 import io
@@ -131,7 +131,7 @@ def test_the_link_reads_back_whatever_stands_around_it(text: str) -> None:
 
 
 def test_the_ground_around_the_ink_is_checked_by_something_that_sees_ink() -> None:
-    """A line a little too long is found by the colours that the two tests above look at."""
+    """Check that a slightly too long line is found by the colours that the two tests above use."""
     picture = _picture(WHOLE)
     before = _colours(picture, RIGHT + 4, CARD_RIGHT)
     ImageDraw.Draw(picture).line((RIGHT, 700, RIGHT + 5, 700), palette.COLOURS[palette.INK])
@@ -147,7 +147,7 @@ def test_a_picture_grows_with_its_text_and_leaves_out_what_is_empty() -> None:
 
 
 def test_the_characters_of_a_code_stand_in_equal_steps() -> None:
-    """One character of a code is replaced by another, and everything else stays where it is."""
+    """Replace one character of a code, and check that the others stay in place."""
     before, after = (_picture(replace(FACTS, code=code)) for code in ("K7QM-2XPA-9RTW", "K7QM-2WPA-9RTW"))
     left, _, right, _ = ImageChops.difference(before, after).getbbox() or (0, 0, 0, 0)
     assert 0 < right - left < 70

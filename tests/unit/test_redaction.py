@@ -1,4 +1,4 @@
-"""No secret gets out by a log line, however it got in."""
+"""Secrets are removed from log lines, wherever they are."""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""What saved answers are called, what may stand in them, and what their person reads."""
+"""Saved replies: their names, their allowed content, and what the user reads."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Signatures over secp256k1, checked against OpenSSL's implementation and at the edges of what is a signature."""
+"""Signatures over secp256k1, checked against OpenSSL's implementation and at the limits of valid signatures."""
 
 from collections.abc import Callable
 from hashlib import sha256

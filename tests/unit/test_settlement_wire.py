@@ -1,4 +1,4 @@
-"""Single values of the wire are read exactly or not at all; resources survive what nobody documented."""
+"""Values of the wire are read exactly or not at all. Resources survive undocumented values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The body of an order's creation holds exactly what was wished for, or is not made at all."""
+"""The body of a new order holds exactly the given fields, or isn't created at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times that are counted over: whole hours and days of somebody's own zone, tapped or typed."""
+"""Periods: whole hours and days of the user's zone, from a button or typed."""
 
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
@@ -12,7 +12,7 @@ from bot.core.date_ranges import LONGEST_DAYS, Period, Span, days, last, this_mo
 
 JAKARTA, BERLIN, KATHMANDU = ZoneInfo("Asia/Jakarta"), ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Kathmandu")
 NOW = datetime(2026, 11, 21, 18, 30, tzinfo=UTC)
-"""The 22nd, half past one in the morning, in Jakarta."""
+"""01:30 on the 22nd in Jakarta."""
 
 TODAY = date(2026, 11, 22)
 HOUR = timedelta(hours=1)

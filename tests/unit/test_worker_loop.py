@@ -1,4 +1,4 @@
-"""A worker outlives whatever happens within it, and ends only when it is told to."""
+"""A worker survives any failure and ends only when it is stopped."""
 
 import asyncio
 

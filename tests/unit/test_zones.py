@@ -1,4 +1,4 @@
-"""A time zone is found by whatever people call the place they live in, and nobody's time depends on a guess."""
+"""A time zone is found by any name of the user's place, and no user's time depends on a guess."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -73,7 +73,7 @@ def test_a_country_of_several_times_offers_each_once() -> None:
     assert set(found("Amerika")) == {"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles"}
     assert found("Rusia")[0] == "Europe/Moscow"
     assert len(found("Rusia")) == MOST_OFFERED
-    assert found("Malaysia") == ("Asia/Kuala_Lumpur",)  # its two zones have always agreed since 1982
+    assert found("Malaysia") == ("Asia/Kuala_Lumpur",)  # its two zones have had the same time since 1982
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What stands where Telegram would, for the limiter's tests in virtual time."""
+"""A replacement of Telegram for the limiter's tests in virtual time."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -12,7 +12,7 @@ from tests.virtual_time import now
 
 
 class Wire:
-    """Stands where Telegram would: notes when each call comes, and refuses what it is told to refuse."""
+    """Replaces Telegram: notes when each call arrives, and rejects what the test lists."""
 
     def __init__(self, limits: Limits | None = None, *, takes: float = 0.03) -> None:
         self.limiter = SendLimiter(limits)
