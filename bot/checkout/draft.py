@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.core.money import Amount
+from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Quote
 from bot.recipients.methods import PayoutMethod
 
@@ -49,7 +50,7 @@ class OrderDraft:
     holder: str | None = None
     holder_asked: bool = False
     amount: Amount | None = None
-    channel: str = "lightning"
+    channel: str = LIGHTNING
     quote: Quote | None = None
     message_id: int | None = None
     last_update_id: int = 0

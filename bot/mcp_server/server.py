@@ -23,19 +23,26 @@ from bot.mcp_server.tools.ordering import Ordering
 from bot.mcp_server.tools.prompts import offer_prompts
 from bot.mcp_server.tools.rates import Rates
 from bot.mcp_server.tools.resources import offer_resources
+from bot.mcp_server.tools.telling import in_a_row
+from bot.payments.tokens import SYMBOLS, TOKENS
 
-INSTRUCTIONS = """\
+INSTRUCTIONS = f"""\
 Sends Indonesian rupiah (IDR) to a bank account or e-wallet in Indonesia, paid in bitcoin over Lightning (or with \
-cbBTC or BTCB).
+{in_a_row(SYMBOLS, "or")}).
 1. Call list_payout_methods first; choose the entry of the user's destination and keep its bankCode and bankName.
 2. Optionally call get_btc_idr_quote to show the rate.
 3. Before calling create_offramp_order, get the user's explicit confirmation of destination, number and amount. \
 Pass bankCode as partnerBankCode and bankName as partnerBankName, unchanged, the recipient's number as a string, and \
-exactly one of idrAmount and satAmount. It returns a bolt11 invoice, or deposit instructions for cbbtc and btcb. The \
-user must pay it before it expires.
+exactly one of idrAmount and satAmount. It returns a bolt11 invoice, or deposit instructions for {in_a_row(TOKENS)}. \
+The user must pay it before it expires.
 4. Call get_offramp_order about every 5 seconds (or wait_for_offramp_order) until state is COMPLETED or FAILED.
 Every create_offramp_order call creates a new order. If the outcome is unknown, call list_offramp_orders and ask the \
 user. Never just retry."""
+
+TOKEN_WORDS = {
+    "tokens": in_a_row(token.english_name for token in TOKENS.values()),
+    "token_codes": ", ".join(TOKENS),
+}
 
 LOOKS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 MAKES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
@@ -126,5 +133,6 @@ def create_server(service: Service, *, name: str, version: str) -> AgentServer:
 
 
 def _offer(server: MCPServer[Any], tool: Tool, title: str, annotations: ToolAnnotations) -> None:
-    # Agents read the docstring, so it is written for them.
-    server.add_tool(tool, title=title, description=inspect.getdoc(tool), annotations=annotations)
+    # Agents read the docstring, so it is written for them. `TOKEN_WORDS` fills in the tokens.
+    description = (inspect.getdoc(tool) or "").format_map(TOKEN_WORDS)
+    server.add_tool(tool, title=title, description=description, annotations=annotations)

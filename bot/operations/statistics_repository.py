@@ -29,10 +29,11 @@ from bot.infra.db.durations import microseconds
 from bot.infra.db.vault import Vault
 from bot.operations.statistics import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally
 from bot.operations.statistics_model import OrderLine
-from bot.orders.order import LIGHTNING, LOOKED_FOR, Phase
+from bot.orders.order import LOOKED_FOR, Phase
 from bot.orders.payout_times import PayoutTimes
 from bot.orders.tables import orders
 from bot.orders.timeline import COMPLETED, FAILED
+from bot.payments.tokens import LIGHTNING
 from bot.rates.tables import rate_alerts, subscriptions
 from bot.users.tables import people
 

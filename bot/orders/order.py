@@ -8,13 +8,11 @@ from enum import StrEnum
 
 from bot.core.money import Amount
 from bot.orders.timeline import COMPLETED, FAILED, STEP_OF_STATE, TERMINAL_STATES, Step, step_after
+from bot.payments.tokens import LIGHTNING
 from bot.recipients.methods import PayoutMethod
 
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 REFERENCE_LENGTH = 7
-
-LIGHTNING = "lightning"
-"""The channel of orders that are paid with an invoice. Every other channel is a deposit of a token."""
 
 
 class Phase(StrEnum):

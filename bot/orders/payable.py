@@ -4,15 +4,14 @@ from dataclasses import dataclass, field
 
 from bot.orders.order import Order
 from bot.payments import erc681, qr
-
-LIGHTNING_SCHEME = "lightning:"
+from bot.payments.tokens import LIGHTNING_SCHEME, Token
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
     """A transfer of tokens: what, how much (as a payer types it) and where to."""
 
-    token: erc681.KnownToken
+    token: Token
     amount: str
     to_address: str
     uri: str

@@ -10,14 +10,13 @@ from bot.payments import bech32, bolt11_fields, secp256k1
 from bot.payments.amount import parse_front
 from bot.payments.errors import MalformedInvoice
 from bot.payments.invoice import Invoice
+from bot.payments.tokens import LIGHTNING_SCHEME
 
 # The capacity of the largest QR code. Real invoices have a few hundred characters.
 MAX_LENGTH: Final = 7_089
 
 TIMESTAMP_GROUPS: Final = 7
 SIGNATURE_GROUPS: Final = 104
-
-_SCHEME = "lightning:"
 
 
 def decode(text: str) -> Invoice:
@@ -61,7 +60,7 @@ def bare(text: str) -> str:
 
 def _without_scheme(text: str) -> str:
     text = text.strip()
-    return text[len(_SCHEME) :] if text[: len(_SCHEME)].lower() == _SCHEME else text
+    return text[len(LIGHTNING_SCHEME) :] if text[: len(LIGHTNING_SCHEME)].lower() == LIGHTNING_SCHEME else text
 
 
 def _verified_payee(front: str, groups: list[int], stated: str | None) -> str:

@@ -10,21 +10,15 @@ address is ever altered, not even in case, so that the payer's wallet can verify
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from Crypto.Hash import keccak
 
 from bot.payments.errors import DepositCheckError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from bot.payments.tokens import TOKENS, Token
 
 __all__ = [
-    "KNOWN_TOKENS",
     "DepositCheckError",
-    "KnownToken",
     "amount_text",
     "check_deposit",
     "checksummed",
@@ -42,28 +36,7 @@ UPPER_FROM = 8
 _ZERO_ADDRESS = "0x" + "0" * 40
 
 
-@dataclass(frozen=True, slots=True)
-class KnownToken:
-    """A token that deposits can be paid in. One whole token is worth one bitcoin."""
-
-    channel: str
-    chain_id: int
-    chain_name: str
-    symbol: str
-    address: str
-    decimals: int
-
-
-KNOWN_TOKENS: Mapping[str, KnownToken] = {
-    token.channel: token
-    for token in (
-        KnownToken("cbbtc", 8453, "Base", "cbBTC", "0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf", 8),
-        KnownToken("btcb", 56, "BNB Chain", "BTCB", "0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c", 18),
-    )
-}
-
-
-def check_deposit(channel: str, chain_id: int, token_address: str, decimals: int, to_address: str) -> KnownToken:
+def check_deposit(channel: str, chain_id: int, token_address: str, decimals: int, to_address: str) -> Token:
     """Check that deposit instructions (settlement API, 2.6) name a known token and a usable address.
 
     The case of contracts is ignored. `to_address` must be 0x and 40 hex digits, and neither the zero
@@ -72,20 +45,20 @@ def check_deposit(channel: str, chain_id: int, token_address: str, decimals: int
     Raises:
         DepositCheckError: a part is wrong, named by `field`. The instructions must not be shown.
     """
-    token = KNOWN_TOKENS.get(channel)
+    token = TOKENS.get(channel)
     if token is None:
-        raise DepositCheckError("channel", expected=" or ".join(KNOWN_TOKENS), actual=channel)
-    if chain_id != token.chain_id:
-        raise DepositCheckError("chainId", expected=str(token.chain_id), actual=chain_id)
-    if token_address.lower() != token.address.lower():
-        raise DepositCheckError("tokenAddress", expected=token.address, actual=token_address)
+        raise DepositCheckError("channel", expected=" or ".join(TOKENS), actual=channel)
+    if chain_id != token.chain.id:
+        raise DepositCheckError("chainId", expected=str(token.chain.id), actual=chain_id)
+    if token_address.lower() != token.contract.lower():
+        raise DepositCheckError("tokenAddress", expected=token.contract, actual=token_address)
     if decimals != token.decimals:
         raise DepositCheckError("decimals", expected=str(token.decimals), actual=decimals)
     _check_recipient(to_address)
     return token
 
 
-def units_for_sats(token: KnownToken, sats: int) -> int:
+def units_for_sats(token: Token, sats: int) -> int:
     """Convert whole sats (1 to 21e14) to the token's base units, exactly.
 
     Raises:
@@ -97,7 +70,7 @@ def units_for_sats(token: KnownToken, sats: int) -> int:
     return sats * units_per_sat
 
 
-def transfer_uri(token: KnownToken, to_address: str, sats: int) -> str:
+def transfer_uri(token: Token, to_address: str, sats: int) -> str:
     """Write the ERC-681 request for exactly `sats` of the token, the amount as a plain integer.
 
     Raises:
@@ -105,10 +78,10 @@ def transfer_uri(token: KnownToken, to_address: str, sats: int) -> str:
     """
     _check_recipient(to_address)
     units = units_for_sats(token, sats)
-    return f"ethereum:{token.address}@{token.chain_id}/transfer?address={to_address}&uint256={units}"
+    return f"ethereum:{token.contract}@{token.chain.id}/transfer?address={to_address}&uint256={units}"
 
 
-def amount_text(token: KnownToken, sats: int) -> str:
+def amount_text(token: Token, sats: int) -> str:
     """Write the exact amount of tokens for a payer to type: 29412 sats are "0.00029412".
 
     Raises:
@@ -133,6 +106,6 @@ def _check_recipient(to_address: str) -> None:
     is_mixed = to_address[2:] not in {to_address[2:].lower(), to_address[2:].upper()}
     if is_mixed and to_address != checksummed(to_address):
         raise DepositCheckError("toAddress", expected="a checksum that holds (EIP-55)", actual=to_address)
-    lost = {_ZERO_ADDRESS, *(token.address.lower() for token in KNOWN_TOKENS.values())}
+    lost = {_ZERO_ADDRESS, *(token.contract.lower() for token in TOKENS.values())}
     if to_address.lower() in lost:
         raise DepositCheckError("toAddress", expected="an address that can hold a deposit", actual=to_address)

@@ -12,13 +12,14 @@ from qrcode.constants import ERROR_CORRECT_M
 from qrcode.exceptions import DataOverflowError
 
 from bot.payments.errors import UnrenderableQr
+from bot.payments.tokens import LIGHTNING_SCHEME
 
 __all__ = ["UnrenderableQr", "invoice_qr_payload", "render_png", "render_png_off_loop"]
 
 QUIET_ZONE_MODULES = 4
 MIN_SIDE_PX = 700
 
-_SCHEME = "LIGHTNING:"
+_SCHEME = LIGHTNING_SCHEME.upper()
 _BLACK, _WHITE = 0, 255
 
 # Trying all eight masks costs 10 to 20 ms per code without a benefit. zxing-cpp read 649 of 1,080 distorted pictures of

@@ -6,6 +6,7 @@ sandbox's control endpoints, so that the browser needs only one address.
 
 from __future__ import annotations
 
+import json
 import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,6 +15,8 @@ import httpx
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+
+from bot.payments.tokens import TOKENS
 
 if TYPE_CHECKING:
     import os
@@ -60,6 +63,7 @@ def routes(settlement_base_url: str, *, transport: httpx.AsyncBaseTransport | No
     service = _ServiceProxy(settlement_base_url.rstrip("/"), transport)
     return [
         Route("/", _page, methods=["GET"]),
+        Route("/static/tokens.js", _tokens, methods=["GET"]),
         Mount("/static", _Static(directory=STATIC)),
         Route("/service/{path:path}", service.forward, methods=PROXIED_METHODS),
     ]
@@ -67,6 +71,22 @@ def routes(settlement_base_url: str, *, transport: httpx.AsyncBaseTransport | No
 
 async def _page(_request: Request) -> Response:
     return FileResponse(STATIC / "index.html", headers=HEADERS)
+
+
+async def _tokens(_request: Request) -> Response:
+    """The tokens that the page's wallet knows, as a module."""
+    known = [
+        {
+            "channel": token.code,
+            "symbol": token.symbol,
+            "chain": token.chain.name,
+            "chainId": token.chain.id,
+            "contract": token.contract,
+            "decimals": token.decimals,
+        }
+        for token in TOKENS.values()
+    ]
+    return Response(f"export const TOKENS = {json.dumps(known)};\n", media_type="text/javascript", headers=HEADERS)
 
 
 class _Static(StaticFiles):

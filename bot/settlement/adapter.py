@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from bot.orders.order import Deposit, OrderReport
-from bot.payments.erc681 import KNOWN_TOKENS
+from bot.payments.tokens import TOKENS
 from bot.rates.quote import Quote
 from bot.recipients.methods import PayoutMethod
 from bot.settlement import model as ports
@@ -68,8 +68,7 @@ class SettlementAdapter:
             rails = await self._client.deposit_rails()
         except errors.SettlementError as error:
             raise _read_failure(error) from error
-        on_offer = {"cbbtc": rails.base_cbbtc, "btcb": rails.bsc_btcb}
-        return frozenset(name for name, rail in on_offer.items() if rails.configured and rail is not None)
+        return frozenset(code for code, rail in rails.tokens.items() if rails.configured and rail is not None)
 
     async def deposit_rails(self) -> ports.DepositRails:
         """All that the service tells of its rails (4.3)."""
@@ -184,13 +183,13 @@ def report_of(order: wire.Order) -> OrderReport:
 
 def deposit_of(order: wire.Order) -> Deposit | None:
     """A record names chain, contract and address only (2.7); the rest is what we know of that token."""
-    token = KNOWN_TOKENS.get(order.deposit_channel or "")
+    token = TOKENS.get(order.deposit_channel or "")
     if token is None or not order.deposit_to_address or not order.deposit_token_address:
         return None
     return Deposit(
-        channel=token.channel,
+        channel=token.code,
         chain_id=order.deposit_chain_id or 0,
-        chain_name=token.chain_name,
+        chain_name=token.chain.name,
         token_symbol=token.symbol,
         token_address=order.deposit_token_address,
         to_address=order.deposit_to_address,

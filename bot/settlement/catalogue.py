@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from bot.core.clock import Clock
-from bot.orders.order import LIGHTNING
+from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.rates.quote import Quote
 from bot.recipients.methods import PayoutMethod
 from bot.settlement.model import Settlement
@@ -68,4 +68,4 @@ class Market:
     async def channels(self) -> tuple[str, ...]:
         """How one can pay: Lightning always, the others only while `deposit/rails` has them."""
         rails = await self._rails.get()
-        return (LIGHTNING, *sorted(rails & {"cbbtc", "btcb"}, reverse=True))
+        return (LIGHTNING, *(code for code in TOKENS if code in rails))

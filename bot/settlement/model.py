@@ -149,7 +149,7 @@ class Settlement(Protocol):
         ...
 
     async def deposit_channels(self) -> frozenset[str]:
-        """The channels beside Lightning that `deposit/rails` (4.3) has: a subset of {"cbbtc", "btcb"}."""
+        """The channels beside Lightning that `deposit/rails` (4.3) has, by their codes."""
         ...
 
     async def deposit_rails(self) -> DepositRails:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.payments.tokens import TOKENS
 from bot.settlement import model as ports
 
 if TYPE_CHECKING:
@@ -16,8 +17,7 @@ def told_rails(rails: wire.DepositRails) -> ports.DepositRails:
         _words("bitcoinOnchain", rails.bitcoin_onchain),
         _words("lightning", rails.lightning),
         _swap_target("arbitrumUsdt", rails.arbitrum_usdt),
-        _token("baseCbbtc", rails.base_cbbtc),
-        _token("bscBtcb", rails.bsc_btcb),
+        *(_token(token.rail, rails.tokens[token.code]) for token in TOKENS.values()),
     )
     known = tuple(rail for rail in told if rail is not None)
     return ports.DepositRails(is_configured=rails.configured, rails=known, error=rails.error or "")

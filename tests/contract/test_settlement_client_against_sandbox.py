@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.payments.tokens import TOKENS
 from bot.sandbox.settlement import SANDBOX_API_KEY
 from bot.settlement.client import (
     Answered,
@@ -64,9 +65,8 @@ async def test_every_read_is_understood_whole(service: SandboxService) -> None:
     assert quote.btc_idr > Decimal(1_000_000)
     assert listed.skipped == 0
     assert {method.kind for method in listed.methods} == {BANK, EWALLET}
-    assert rails.base_cbbtc
-    assert rails.bsc_btcb
-    assert (rails.base_cbbtc.decimals, rails.bsc_btcb.decimals) == (8, 18)
+    decimals = {code: rail.decimals for code, rail in rails.tokens.items() if rail is not None}
+    assert decimals == {code: token.decimals for code, token in TOKENS.items()}
     assert (page.orders, page.skipped) == ((), 0)
     assert page.fetched_at == service.clock.now
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.payments.tokens import TOKENS
 from bot.sandbox.page import CONTENT_SECURITY_POLICY, STATIC, routes
 
 if TYPE_CHECKING:
@@ -140,11 +142,23 @@ def test_no_script_takes_text_for_markup(path: Path) -> None:
     assert [word for word in TEXT_FROM_OUTSIDE_AS_MARKUP if word in text] == []
 
 
+async def test_the_page_knows_every_token(page: httpx.AsyncClient) -> None:
+    answer = await page.get("/static/tokens.js")
+    assert "javascript" in answer.headers["content-type"]
+    assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+    known = json.loads(answer.text.removeprefix("export const TOKENS = ").removesuffix(";\n"))
+    facts = [(one["channel"], one["symbol"], one["chain"], one["chainId"], one["contract"]) for one in known]
+    assert facts == [
+        (token.code, token.symbol, token.chain.name, token.chain.id, token.contract) for token in TOKENS.values()
+    ]
+    assert [one["decimals"] for one in known] == [token.decimals for token in TOKENS.values()]
+
+
 @pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
-def test_every_import_leads_to_a_file_that_exports_the_name(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+async def test_every_import_leads_to_a_file_that_exports_the_name(page: httpx.AsyncClient, path: Path) -> None:
+    text = CONTENTS[path.name].decode()
     for names, target in re.findall(r"import \{([^}]+)\} from \"\./([^\"]+)\"", text):
-        exported = (STATIC / target).read_text(encoding="utf-8")
+        exported = (await page.get(f"/static/{target}")).text
         for name in names.split(","):
             assert re.search(rf"export (?:async )?(?:function|class|const) {name.strip()}\b", exported), (target, name)
     assert text.count("import ") == text.count('} from "./')

@@ -16,7 +16,7 @@ from typing import Any
 from bot.core.money import rupiah_for_sats, sats_for_rupiah
 from bot.orders.order import Deposit, OrderReport
 from bot.payments import bolt11
-from bot.payments.erc681 import KNOWN_TOKENS
+from bot.payments.tokens import TOKENS
 from bot.rates.quote import Quote
 from bot.recipients.methods import PayoutMethod
 from bot.settlement.model import (
@@ -65,7 +65,7 @@ class FakeSettlement:
     rate: Decimal = RATE
     locked_rate: Decimal | None = None
     methods: tuple[PayoutMethod, ...] = (BCA, BRI, GOPAY)
-    rails: frozenset[str] = frozenset({"cbbtc", "btcb"})
+    rails: frozenset[str] = frozenset(TOKENS)
     network: str = "bcrt"
     expiry: timedelta = timedelta(hours=1)
     skew: timedelta = timedelta(0)
@@ -135,7 +135,7 @@ class FakeSettlement:
         sats = given if wish.given.currency == "SAT" else int(sats_for_rupiah(given, rate))
         idr = given if wish.given.currency == "IDR" else int(rupiah_for_sats(given, rate))
         service_id = f"svc-{len(self.records) + 1}"
-        deposit = a_deposit(wish.channel) if wish.channel in KNOWN_TOKENS else None
+        deposit = a_deposit(wish.channel) if wish.channel in TOKENS else None
         invoice = None if deposit else self.invoice(sats)
         self.records[service_id] = OrderReport(
             service_id=service_id,
@@ -188,13 +188,13 @@ class FakeSettlement:
 
 
 def a_deposit(channel: str, /, **changes: Any) -> Deposit:
-    token = KNOWN_TOKENS[channel]
+    token = TOKENS[channel]
     known: dict[str, Any] = {
         "channel": channel,
-        "chain_id": token.chain_id,
-        "chain_name": token.chain_name,
+        "chain_id": token.chain.id,
+        "chain_name": token.chain.name,
         "token_symbol": token.symbol,
-        "token_address": token.address,
+        "token_address": token.contract,
         "to_address": SAFE,
         "decimals": token.decimals,
     }

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.payments import erc681
+from bot.payments.tokens import TOKENS, Token
 
-_CBBTC, _BTCB = erc681.KNOWN_TOKENS["cbbtc"], erc681.KNOWN_TOKENS["btcb"]
+_CBBTC, _BTCB = TOKENS["cbbtc"], TOKENS["btcb"]
 _SAFE = "0x52908400098527886E0F7030069857D2E4169EE7"
 _GOOD: dict[str, Any] = {
     "channel": "cbbtc",
@@ -26,10 +27,10 @@ _sats = st.integers(1, 21 * 10**14)
 def test_the_instructions_of_both_channels_pass() -> None:
     assert erc681.check_deposit(**_GOOD) is _CBBTC
     btcb = erc681.check_deposit("btcb", 56, "0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c", 18, _SAFE)
-    assert (btcb.symbol, btcb.chain_name) == ("BTCB", "BNB Chain")
+    assert (btcb.symbol, btcb.chain.name) == ("BTCB", "BNB Chain")
 
 
-@pytest.mark.parametrize("address", [_CBBTC.address.lower(), "0x" + _CBBTC.address[2:].upper()])
+@pytest.mark.parametrize("address", [_CBBTC.contract.lower(), "0x" + _CBBTC.contract[2:].upper()])
 def test_a_contract_is_the_same_in_any_case(address: str) -> None:
     assert erc681.check_deposit(**_GOOD | {"token_address": address}) is _CBBTC
 
@@ -41,7 +42,7 @@ def test_a_contract_is_the_same_in_any_case(address: str) -> None:
         ("channel", {"channel": "CBBTC"}),
         ("chainId", {"chain_id": 1}),
         ("chainId", {"channel": "btcb"}),
-        ("tokenAddress", {"token_address": _BTCB.address}),
+        ("tokenAddress", {"token_address": _BTCB.contract}),
         ("tokenAddress", {"token_address": ""}),
         ("decimals", {"decimals": 18}),
         ("toAddress", {"to_address": ""}),
@@ -52,8 +53,8 @@ def test_a_contract_is_the_same_in_any_case(address: str) -> None:
         ("toAddress", {"to_address": "0X" + _SAFE[2:]}),
         ("toAddress", {"to_address": "0x" + "g" * 40}),
         ("toAddress", {"to_address": "0x" + "0" * 40}),
-        ("toAddress", {"to_address": _CBBTC.address}),
-        ("toAddress", {"to_address": _BTCB.address.lower()}),
+        ("toAddress", {"to_address": _CBBTC.contract}),
+        ("toAddress", {"to_address": _BTCB.contract.lower()}),
     ],
     ids=str,
 )
@@ -107,7 +108,7 @@ def test_the_transfer_names_token_chain_recipient_and_whole_units() -> None:
 
 def test_no_transfer_is_written_to_an_address_that_loses_the_money() -> None:
     with pytest.raises(erc681.DepositCheckError):
-        erc681.transfer_uri(_CBBTC, _CBBTC.address, 1)
+        erc681.transfer_uri(_CBBTC, _CBBTC.contract, 1)
 
 
 @pytest.mark.parametrize("sats", [0, -1, 21 * 10**14 + 1])
@@ -133,7 +134,7 @@ def test_the_amount_is_shown_as_a_payer_types_it(sats: int, text: str) -> None:
 
 
 @given(_tokens, _sats)
-def test_the_amount_shown_is_exactly_the_amount_asked(token: erc681.KnownToken, sats: int) -> None:
+def test_the_amount_shown_is_exactly_the_amount_asked(token: Token, sats: int) -> None:
     text = erc681.amount_text(token, sats)
     units = erc681.units_for_sats(token, sats)
     assert Decimal(text) * 10**token.decimals == units
@@ -142,7 +143,7 @@ def test_the_amount_shown_is_exactly_the_amount_asked(token: erc681.KnownToken, 
 
 
 @given(_tokens, _sats)
-def test_the_units_of_a_transfer_are_digits_only(token: erc681.KnownToken, sats: int) -> None:
+def test_the_units_of_a_transfer_are_digits_only(token: Token, sats: int) -> None:
     units = erc681.transfer_uri(token, _SAFE, sats).rpartition("uint256=")[2]
     assert units.isdigit()
     assert int(units) == sats * {8: 1, 18: 10**10}[token.decimals]

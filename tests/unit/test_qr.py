@@ -10,10 +10,11 @@ import zxingcpp
 from PIL import Image
 
 from bot.payments import bolt11, erc681, qr
+from bot.payments.tokens import TOKENS
 from tests.waiting import PATIENCE
 
 _SAFE = "0x52908400098527886E0F7030069857D2E4169EE7"
-_URI = erc681.transfer_uri(erc681.KNOWN_TOKENS["btcb"], _SAFE, 29_412)
+_URI = erc681.transfer_uri(TOKENS["btcb"], _SAFE, 29_412)
 _LENGTHS = (255, 314, 399, 600)
 
 

@@ -239,9 +239,9 @@ def test_a_rail_that_is_not_understood_is_not_offered_and_hides_no_other() -> No
         "depositChannel": "btcb",
     }
     rails = DepositRails.model_validate({"configured": True, "baseCbbtc": {"chainId": 8453}, "bscBtcb": good})
-    assert rails.base_cbbtc is None
-    assert rails.bsc_btcb
-    assert rails.bsc_btcb.deposit_channel == "btcb"
+    assert rails.tokens["cbbtc"] is None
+    assert rails.tokens["btcb"]
+    assert rails.tokens["btcb"].deposit_channel == "btcb"
 
 
 def test_statistics_may_miss_anything_and_add_anything() -> None:

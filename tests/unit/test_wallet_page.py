@@ -202,9 +202,9 @@ def test_a_deposit_is_shown_as_a_transfer_and_as_its_parts(channel: str, locale:
     seen = Seen(page_of(order, locale))
     offered = payable(order)
     assert offered.transfer is not None
-    for part in ("0.00029412", TO, offered.transfer.token.address, offered.transfer.token.symbol):
+    for part in ("0.00029412", TO, offered.transfer.token.contract, offered.transfer.token.symbol):
         assert part in seen.text
-    assert str(offered.transfer.token.chain_id) in seen.text
+    assert str(offered.transfer.token.chain.id) in seen.text
     assert [link["href"] for link in seen.all("a") if link.get("class")] == [offered.transfer.uri]
     assert not seen.all("progress"), "it has no expiry"
 

@@ -10,8 +10,8 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Pressed, Said, Session
-from bot.orders.order import LIGHTNING
 from bot.orders.screens import phrases as words
+from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import SettlementFailure
 
 

@@ -11,9 +11,10 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.infra.telegram.ui.session import Pressed, Said, Session
-from bot.orders.order import LIGHTNING, Order
+from bot.orders.order import Order
 from bot.orders.placement.service import DraftMoved, MethodVanished
 from bot.orders.screens import phrases as words
+from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate, estimate
 from bot.settlement.model import ServiceDown
 from bot.support.user_chat.screens import help as help_topics

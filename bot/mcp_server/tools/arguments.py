@@ -5,12 +5,14 @@ number must be a string: a JSON number would lose its leading zeros.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
 from bot.core.money import MAX_RUPIAH, MAX_SATS
 from bot.mcp_server.tools.failures import nothing_done
+from bot.mcp_server.tools.telling import in_a_row
+from bot.payments.tokens import CODES, LIGHTNING, TOKENS
 
 LARGEST_EXACT = 2**53
 MOST_DIGITS = 18
@@ -68,10 +70,16 @@ IdrAmount = Annotated[
         "exactly one of idrAmount and satAmount."
     ),
 ]
-DepositChannel = Annotated[
-    Literal["lightning", "cbbtc", "btcb"],
-    Field(description="Way to pay: lightning (default), cbbtc (cbBTC on Base) or btcb (BTCB on BNB Chain)."),
-]
+
+if TYPE_CHECKING:
+    DepositChannel = str
+else:
+    # The type checker can't read a Literal that is computed. Pydantic can: the schema lists exactly these values.
+    _NAMED = [f"{token.code} ({token.english_name})" for token in TOKENS.values()]
+    DepositChannel = Annotated[
+        Literal[CODES], Field(description=f"Way to pay: {in_a_row([f'{LIGHTNING} (default)', *_NAMED], 'or')}.")
+    ]
+
 BankCode = Annotated[
     str, Field(min_length=1, max_length=100, description="`bankCode`, exactly as list_payout_methods returned it.")
 ]

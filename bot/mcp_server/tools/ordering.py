@@ -17,15 +17,15 @@ from bot.mcp_server.tools.failures import NO_ORDER_MADE, creation_failure, read_
 from bot.mcp_server.tools.order_validation import check_limits, holder_in, matching, not_listed, number_for, one_amount
 from bot.mcp_server.tools.payable import DepositOut, Payment, like_another, payment_of_new
 from bot.mcp_server.tools.rates import rails_out
-from bot.mcp_server.tools.telling import moment, qr_code, rupiah, sats
+from bot.mcp_server.tools.telling import in_a_row, moment, qr_code, rupiah, sats
 from bot.mcp_server.tools.unresolved_orders import UnresolvedOrder, request_of
 from bot.orders.deposits import deposits_before, list_counts
 from bot.orders.order import OrderReport
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
+from bot.payments.tokens import LIGHTNING, SYMBOLS, TOKENS
 from bot.rates.quote import Estimate, Quote, estimate, price_drift_percent
 from bot.settlement.adapter import placed_of
 from bot.settlement.client import CreatedOrder, OrderInput, PayoutMethod, SettlementError
-from bot.settlement.client.states import LIGHTNING
 
 log = structlog.get_logger(__name__)
 
@@ -34,13 +34,15 @@ class CreatedOut(Output):
     """A new order, and how to pay it."""
 
     order_id: str = Field(description="For get_offramp_order and wait_for_offramp_order.")
-    bolt11: str | None = Field(None, description="The Lightning invoice to pay; null for cbbtc and btcb.")
+    bolt11: str | None = Field(None, description=f"The Lightning invoice to pay; null for {in_a_row(TOKENS)}.")
     sat_amount: int = Field(description="Exact amount to pay, in sats.")
     idr_amount: int = Field(description="What the recipient receives, in rupiah.")
     btc_idr: float | None = Field(None, description="The locked rate: rupiah for one bitcoin.")
     fetched_at: datetime | None = Field(None, description="When that rate was fetched.")
     invoice_expires_at: datetime | None = Field(None, description="Pay before this time; null if it doesn't expire.")
-    deposit: DepositOut | None = Field(None, description="How to pay with cbBTC or BTCB; null for lightning.")
+    deposit: DepositOut | None = Field(
+        None, description=f"How to pay with {in_a_row(SYMBOLS, 'or')}; null for {LIGHTNING}."
+    )
     payment_uri: str = Field(description="The same payment as a link that opens a wallet.")
     warnings: list[str] = Field(description="What to tell your user before paying; usually empty.")
 
@@ -59,14 +61,14 @@ class Ordering:
         satAmount: take.SatAmount = None,
         idrAmount: take.IdrAmount = None,
         bankAccountName: take.AccountName = None,
-        depositChannel: take.DepositChannel = "lightning",
+        depositChannel: take.DepositChannel = LIGHTNING,
         payoutMethod: take.PayoutKind = None,  # noqa: ARG002  reserved by the service, with one value
         includeQr: take.IncludeQr = False,  # noqa: FBT002  arguments travel by name
     ) -> Annotated[CallToolResult, CreatedOut]:
         """Create an order that sends rupiah to one bank account or e-wallet after it is paid.
 
         Call list_payout_methods first. Confirm destination, number and amount with your user: a paid order can't be
-        reversed. Returns a BOLT11 invoice (lightning) or deposit instructions (cbbtc, btcb). Nothing is sent until it
+        reversed. Returns a BOLT11 invoice (lightning) or deposit instructions ({token_codes}). Nothing is sent until it
         is paid. Every call creates a new order. After an error or a lost answer, unless the error says "No order was
         created", call list_offramp_orders before creating another. The same order within ten minutes is only created
         after a call of list_offramp_orders.

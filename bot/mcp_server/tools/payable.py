@@ -15,11 +15,11 @@ from bot.orders.limits import AmountLimits
 from bot.orders.order import Deposit, OrderReport
 from bot.orders.placement.invoice_check import Payable, Unpayable, check_placed
 from bot.orders.timeline import STEP_OF_STATE, Step
-from bot.payments.erc681 import KNOWN_TOKENS, amount_text, transfer_uri, units_for_sats
+from bot.payments.erc681 import amount_text, transfer_uri, units_for_sats
 from bot.payments.qr import invoice_qr_payload
+from bot.payments.tokens import LIGHTNING, LIGHTNING_SCHEME, TOKENS
 from bot.settlement.adapter import deposit_of, placed_of
 from bot.settlement.client import CreatedOrder, Order
-from bot.settlement.client.states import LIGHTNING
 from bot.settlement.model import Placed
 
 NOT_AWAITED = "the order isn't waiting for payment"
@@ -54,7 +54,7 @@ class Payment:
     @property
     def uri(self) -> str:
         """Return the URI that opens a wallet."""
-        return f"lightning:{self.bolt11}" if self.deposit is None else self.deposit.qr_value
+        return f"{LIGHTNING_SCHEME}{self.bolt11}" if self.deposit is None else self.deposit.qr_value
 
     @property
     def qr_payload(self) -> str:
@@ -110,13 +110,13 @@ def _payment(placed: Placed, channel: str, payable: Payable) -> Payment:
 
 
 def _deposit_out(deposit: Deposit, sats: int) -> DepositOut:
-    token = KNOWN_TOKENS[deposit.channel]
+    token = TOKENS[deposit.channel]
     return DepositOut(
-        channel=token.channel,
-        chain_id=token.chain_id,
-        chain_name=token.chain_name,
+        channel=token.code,
+        chain_id=token.chain.id,
+        chain_name=token.chain.name,
         token_symbol=token.symbol,
-        token_address=token.address,
+        token_address=token.contract,
         to_address=deposit.to_address,
         decimals=token.decimals,
         amount=amount_text(token, sats),

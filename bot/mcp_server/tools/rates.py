@@ -7,15 +7,15 @@ from math import isfinite
 from typing import Annotated, Any
 
 from mcp_types import CallToolResult
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, create_model
 
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools.answers import Output, answer, whole
 from bot.mcp_server.tools.failures import read_failure
 from bot.mcp_server.tools.telling import moment, rupiah
 from bot.payments.erc681 import DepositCheckError, check_deposit
+from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.settlement.client import DepositRail, DepositRails, PayoutMethod, PlatformStats, Quote, SettlementError
-from bot.settlement.client.states import BTCB, CBBTC, LIGHTNING
 
 MOST_TOLD = 20
 LONGEST_TOLD = 200
@@ -63,16 +63,25 @@ class TokenRail(Output):
     safe_address: str = Field(description="For information. Pay only what an order's own `deposit` says.")
 
 
-class RailsOut(Output):
-    """How an order can be paid."""
+class WaysToPay(Output):
+    """How an order can be paid. `RailsOut` adds each token that we know, under the service's key for it."""
 
     configured: bool = Field(description="If false, only Lightning can be used.")
     channels: list[str] = Field(description="Currently available values of depositChannel.")
     lightning: RailText | None = None
     bitcoin_onchain: RailText | None = None
-    base_cbbtc: TokenRail | None = None
-    bsc_btcb: TokenRail | None = None
-    error: str | None = Field(None, description="The service's own message.")
+
+
+_TOKEN_RAILS: dict[str, Any] = {
+    token.code: (TokenRail | None, Field(None, alias=token.rail)) for token in TOKENS.values()
+}
+RailsOut = create_model(
+    "RailsOut",
+    __base__=WaysToPay,
+    __doc__="How an order can be paid.",
+    **_TOKEN_RAILS,
+    error=(str | None, Field(None, description="The service's own message.")),
+)
 
 
 class StatsOut(Output):
@@ -114,7 +123,7 @@ class Rates:
         return answer(methods_out(methods), methods_text(methods))
 
     async def get_deposit_rails(self) -> Annotated[CallToolResult, RailsOut]:
-        """List the available ways to pay: Lightning always; cbBTC on Base and BTCB on BNB Chain if configured.
+        """List the available ways to pay: Lightning always; {tokens} if configured.
 
         Never pay to an address from this list. Pay only what create_offramp_order returns.
         """
@@ -164,14 +173,14 @@ def _quote_out(quote: Quote) -> QuoteOut:
     return QuoteOut(btc_idr=float(quote.btc_idr), usdc_idr=usdc, fetched_at=quote.fetched_at, source=quote.source)
 
 
-def rails_out(rails: DepositRails) -> RailsOut:
+def rails_out(rails: DepositRails) -> WaysToPay:
     """Return the rails that can be used and match what we know. The service's own swap addresses are left out."""
-    base, bsc = _token_rail(CBBTC, rails.base_cbbtc), _token_rail(BTCB, rails.bsc_btcb)
-    usable = [LIGHTNING, *(rail.deposit_channel for rail in (base, bsc) if rail is not None and rails.configured)]
+    tokens = {code: rail for code, given in rails.tokens.items() if (rail := _token_rail(code, given))}
+    usable = [LIGHTNING, *(tokens if rails.configured else ())]
     words = {"lightning": rails.lightning, "bitcoin_onchain": rails.bitcoin_onchain}
     told = {name: RailText(label=text.label, summary=text.summary) for name, text in words.items() if text}
-    return RailsOut(
-        configured=rails.configured, channels=usable, base_cbbtc=base, bsc_btcb=bsc, error=rails.error, **told
+    return RailsOut.model_validate(
+        {"configured": rails.configured, "channels": usable, "error": rails.error, **told, **tokens}
     )
 
 

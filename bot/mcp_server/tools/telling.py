@@ -4,11 +4,18 @@ Answers are always in English. Agents read them and tell users in the users' lan
 """
 
 import base64
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from mcp_types import ImageContent
 
 from bot.payments.qr import render_png_off_loop
+
+
+def in_a_row(items: Iterable[str], last: str = "and") -> str:
+    """Return the items as a sentence lists them: "a", "a and b", "a, b and c". `last` is the word before the last."""
+    *others, end = items
+    return f"{', '.join(others)} {last} {end}" if others else end
 
 
 def rupiah(amount: int) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.mcp_server.memory import make_room
+from bot.payments.tokens import LIGHTNING
 from bot.recipients.methods import EWALLET
 from bot.settlement.client import OrderInput, SettlementError
 
@@ -119,5 +120,5 @@ def request_of(order: OrderInput, kind: str) -> Request:
         number=number,
         sats=order.sat_amount,
         idr=order.idr_amount,
-        channel=order.deposit_channel or "lightning",
+        channel=order.deposit_channel or LIGHTNING,
     )

@@ -12,6 +12,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.screens.values import cut, named, short, told
 from bot.operations.statistics_service import ServiceFigures
+from bot.payments.tokens import CHAIN_NAMES, LIGHTNING, TOKENS, name_key
 from bot.settlement.model import DepositRails, PlatformStats, Rail
 
 MOST: Final = 16
@@ -27,14 +28,11 @@ NAMES: Final = {
     "updatedAt": "platform.updated_at",
     "fetchedAt": "platform.fetched_at",
     "bitcoinOnchain": "platform.bitcoin_onchain",
-    "lightning": "platform.lightning",
+    LIGHTNING: name_key(LIGHTNING),
     "arbitrumUsdt": "platform.arbitrum_usdt",
-    "baseCbbtc": "platform.base_cbbtc",
-    "bscBtcb": "platform.bsc_btcb",
+    **{token.rail: name_key(token.code) for token in TOKENS.values()},
 }
 """What is known by name; any other name is shown as it is, taken apart into words."""
-
-CHAINS: Final = {42161: "Arbitrum", 8453: "Base", 56: "BNB Chain"}
 
 
 def screen(t: Translator, service: ServiceFigures, zone: tzinfo) -> Screen:
@@ -95,4 +93,4 @@ def _rail(t: Translator, rail: Rail) -> Html:
 def _chain(rail: Rail) -> str:
     if rail.chain_id is None:
         return ""
-    return CHAINS.get(rail.chain_id, short(str(rail.chain_id), 20))
+    return CHAIN_NAMES.get(rail.chain_id, short(str(rail.chain_id), 20))

@@ -135,7 +135,7 @@ def _invoice(t: Translator, invoice: str) -> Html:
 
 def _transfer(t: Translator, transfer: Transfer) -> Html:
     token = transfer.token
-    network = t.plain("page.on_network", network=token.chain_name, chain_id=str(token.chain_id))
+    network = t.plain("page.on_network", network=token.chain.name, chain_id=str(token.chain.id))
     return together(
         el(
             "div",
@@ -148,7 +148,7 @@ def _transfer(t: Translator, transfer: Transfer) -> Html:
             *_part(t.plain("page.amount"), transfer.amount, "amount"),
             *_part(t.plain("page.token"), f"{token.symbol} · {network}"),
             *_part(t.plain("page.address"), transfer.to_address, "address"),
-            *_part(t.plain("page.contract"), token.address, "contract"),
+            *_part(t.plain("page.contract"), token.contract, "contract"),
         ),
         el("p", t.plain("page.deposit_warning"), class_="warning"),
     )

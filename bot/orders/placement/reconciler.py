@@ -13,10 +13,11 @@ import structlog
 
 from bot.core.mistakes import where
 from bot.orders.notifications import news_of
-from bot.orders.order import LIGHTNING, LOOKED_FOR, Order, OrderNotification, OrderReport, Phase
+from bot.orders.order import LOOKED_FOR, Order, OrderNotification, OrderReport, Phase
 from bot.orders.placement.matching import AFTER, BEFORE, Seen, could_be, read_list, recipients_of
 from bot.orders.placement.service import Orders
 from bot.orders.placement.settling import note
+from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import KeyRefused, Placed, Settlement, SettlementFailure, SlowDown
 
 if TYPE_CHECKING:

@@ -74,9 +74,9 @@ def _deposit(t: Translator, order: Order, zone: tzinfo, mark: str) -> Payment:
         **_figures(t, order),
         amount=amount,
         symbol=token.symbol,
-        network=token.chain_name,
-        chain_id=Html(str(token.chain_id)),
-        contract=token.address,
+        network=token.chain.name,
+        chain_id=Html(str(token.chain.id)),
+        contract=token.contract,
         address=transfer.to_address,
     )
     return Payment(

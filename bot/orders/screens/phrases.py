@@ -9,6 +9,7 @@ from bot.core.text import plain
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import Html, Translations, Translator, as_html, choose
 from bot.orders.order import Order
+from bot.payments.tokens import name_key
 from bot.recipients.matching import mask
 from bot.recipients.methods import BANK, EWALLET, PayoutMethod, display_name
 from bot.recipients.saved import title
@@ -77,7 +78,7 @@ def saved(recipient: Saved) -> str:
 
 def channel(t: Translator, name: str) -> str:
     """How one pays, in words."""
-    return t.plain(f"channel.{name}")
+    return t.plain(name_key(name))
 
 
 def order_line(t: Translator, order: Order) -> Html:

@@ -3,12 +3,9 @@
 import { service } from "./api.js";
 import { decodeInvoice } from "./bolt11.js";
 import { sats, tokens } from "./money.js";
+import { TOKENS } from "./tokens.js";
 
 const SANDBOX_NETWORK = "Regtest";
-const TOKENS = {
-  8453: { channel: "cbbtc", symbol: "cbBTC", chain: "Base", decimals: 8 },
-  56: { channel: "btcb", symbol: "BTCB", chain: "BNB Chain", decimals: 18 },
-};
 const SATS_DECIMALS = 8;
 
 // words: the result of wordsFor. -> { kind, id, amount, note, memo, expiresAt (Unix seconds or null), warning, sats, pay(late), expire() }
@@ -31,7 +28,7 @@ function invoice(text, { wallet, locale }) {
 // ERC-681: ethereum:<token>@<chain>/transfer?address=<to>&uint256=<units>
 function transfer(text, { wallet, locale }) {
   const parts = /^ethereum:(0x[0-9a-f]{40})@(\d+)\/transfer\?(.+)$/i.exec(text);
-  const token = TOKENS[parts?.[2]];
+  const token = TOKENS.find((one) => String(one.chainId) === parts?.[2] && one.contract.toLowerCase() === parts[1].toLowerCase());
   if (!token) throw new Error(wallet.unknownToken);
   const asked = new URLSearchParams(parts[3]);
   const units = BigInt(asked.get("uint256") ?? "0");

@@ -1,4 +1,4 @@
-"""The service's names of states, channels and kinds (settlement API, 2 and 3), and which states are terminal.
+"""The service's names of states and kinds (settlement API, 2 and 3), and which states are terminal.
 
 They stay plain strings: the service can add some, and an unknown one isn't an error.
 """
@@ -37,11 +37,6 @@ KNOWN_STATES: Final = (
     FAILED,
 )
 TERMINAL_STATES: Final = frozenset({COMPLETED, FAILED})
-
-LIGHTNING: Final = "lightning"
-CBBTC: Final = "cbbtc"
-BTCB: Final = "btcb"
-KNOWN_CHANNELS: Final = (LIGHTNING, CBBTC, BTCB)
 
 BANK: Final = "bank"
 EWALLET: Final = "ewallet"

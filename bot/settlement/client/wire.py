@@ -12,6 +12,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, SkipValidation, StrictInt, model_validator
 from pydantic.alias_generators import to_camel
 
+from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.settlement.client.fields import (
     Amount,
     Cap,
@@ -27,7 +28,7 @@ from bot.settlement.client.fields import (
     Text,
     Word,
 )
-from bot.settlement.client.states import LIGHTNING, is_terminal
+from bot.settlement.client.states import is_terminal
 
 
 class Wire(BaseModel):
@@ -102,15 +103,24 @@ MaybeRailText = Annotated[RailText | None, Lenient]
 
 
 class DepositRails(Wire):
-    """DepositRails (2.3). If `configured` is false, only Lightning works. An unreadable rail isn't offered."""
+    """DepositRails (2.3). If `configured` is false, only Lightning works. An unreadable rail isn't offered.
+
+    `tokens` has every known token by its code: None if the service doesn't offer it.
+    """
 
     configured: bool
     bitcoin_onchain: MaybeRailText = None
     lightning: MaybeRailText = None
     arbitrum_usdt: Annotated[LightningSwapTarget | None, Lenient] = None
-    base_cbbtc: MaybeRail = None
-    bsc_btcb: MaybeRail = None
+    tokens: Mapping[str, MaybeRail]
     error: MaybeText = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tokens_by_code(cls, value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        return {**value, "tokens": {token.code: value.get(token.rail) for token in TOKENS.values()}}
 
 
 class PlatformStats(Wire):

@@ -14,7 +14,8 @@ from bot.orders.order import Order
 from bot.orders.receipts.codes import compact_code
 from bot.orders.receipts.picture import ReceiptFacts
 from bot.orders.screens import phrases as words
-from bot.payments.erc681 import KNOWN_TOKENS, amount_text
+from bot.payments.erc681 import amount_text
+from bot.payments.tokens import TOKENS
 from bot.recipients.holders import mask_name
 from bot.recipients.matching import mask
 from bot.users.model import Receipt
@@ -84,7 +85,7 @@ def _recipient(order: Order) -> str:
 
 def _paid(t: Translator, order: Order) -> str:
     """What the sender's wallet was asked for: sats, or a token."""
-    token, sats = KNOWN_TOKENS.get(order.channel), order.sats or order.expected_sats
+    token, sats = TOKENS.get(order.channel), order.sats or order.expected_sats
     return f"{amount_text(token, sats)} {token.symbol}" if token else t.sats(sats)
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.payments.tokens import LIGHTNING, LIGHTNING_SCHEME
 from bot.sandbox.service.control.profile import DOCUMENTED
 from bot.sandbox.service.errors import ControlRefusal
 from bot.sandbox.service.orders import lifecycle
 from bot.sandbox.service.orders.orders import created_answer, iso, record
-from bot.sandbox.service.orders.states import LIGHTNING
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -83,7 +83,7 @@ def find_order(service: Service, body: Body) -> Order:
 
 def plain_invoice(sent: str) -> str:
     """Return the canonical spelling of an invoice, whatever a scanner changed."""
-    return sent.strip().lower().removeprefix("lightning:").removeprefix("//")
+    return sent.strip().lower().removeprefix(LIGHTNING_SCHEME).removeprefix("//")
 
 
 def shown_order(service: Service, order: Order) -> dict[str, object]:

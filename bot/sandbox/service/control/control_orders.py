@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
+from bot.payments.tokens import LIGHTNING
 from bot.sandbox.service.control.control import control_route, find_order, shown_order, text_field, whole_field
 from bot.sandbox.service.errors import ControlRefusal
 from bot.sandbox.service.orders import lifecycle, placing
-from bot.sandbox.service.orders.states import LIGHTNING
 from bot.sandbox.service.orders.validation import Wanted
 
 if TYPE_CHECKING:

@@ -3,51 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Final
 
 from bot.payments.erc681 import checksummed
+from bot.payments.tokens import ARBITRUM, LIGHTNING, TOKENS, Token
 
 SATS_PER_BITCOIN_DIGITS: Final = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
-    """A token on a chain. `decimals` is at least 8, so that a sat is a whole number of units."""
-
-    channel: str
-    rail: str
-    chain_id: int
-    chain_name: str
-    token: str
-    contract: str
-    decimals: int
-
-    def units(self, sats: int) -> int:
-        """Return the token's smallest units worth `sats`, exactly."""
-        return sats * int(10 ** (self.decimals - SATS_PER_BITCOIN_DIGITS))
-
-
-CHAINS: Final = {
-    "cbbtc": Chain(
-        channel="cbbtc",
-        rail="baseCbbtc",
-        chain_id=8453,
-        chain_name="Base",
-        token="cbBTC",  # noqa: S106  a coin's symbol, no secret
-        contract="0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf",
-        decimals=8,
-    ),
-    "btcb": Chain(
-        channel="btcb",
-        rail="bscBtcb",
-        chain_id=56,
-        chain_name="BNB Chain",
-        token="BTCB",  # noqa: S106  a coin's symbol, no secret
-        contract="0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c",
-        decimals=18,
-    ),
-}
 
 
 def safe_address(tenant: str) -> str:
@@ -55,30 +16,35 @@ def safe_address(tenant: str) -> str:
     return checksummed(f"0x{hashlib.sha256(f'safe/{tenant}'.encode()).hexdigest()[:40]}")
 
 
-def instructions(chain: Chain, *, tenant: str, sats: int, plain_qr: bool, wrong: str | None) -> dict[str, object]:
+def instructions(token: Token, *, tenant: str, sats: int, plain_qr: bool, wrong: str | None) -> dict[str, object]:
     """Return DepositInstructions (settlement API, 2.6).
 
     Args:
-        chain: where the deposit goes.
+        token: what is to be paid.
         tenant: whose smart account receives it.
         sats: the amount.
         plain_qr: the live service's `qrValue`, which names neither token nor amount.
         wrong: "contract", "chain" or "decimals" makes that part wrong, to test clients.
     """
     target = safe_address(tenant)
-    contract = f"0x{'00' * 19}42" if wrong == "contract" else chain.contract
-    chain_id = 1 if wrong == "chain" else chain.chain_id
-    transfer = f"ethereum:{contract}@{chain_id}/transfer?address={target}&uint256={chain.units(sats)}"
+    contract = f"0x{'00' * 19}42" if wrong == "contract" else token.contract
+    chain_id = 1 if wrong == "chain" else token.chain.id
+    transfer = f"ethereum:{contract}@{chain_id}/transfer?address={target}&uint256={_units(token, sats)}"
     return {
-        "channel": chain.channel,
+        "channel": token.code,
         "chainId": chain_id,
-        "chainName": "Ethereum" if wrong == "chain" else chain.chain_name,
-        "tokenSymbol": chain.token,
+        "chainName": "Ethereum" if wrong == "chain" else token.chain.name,
+        "tokenSymbol": token.symbol,
         "tokenAddress": contract,
         "toAddress": target,
-        "decimals": chain.decimals - 2 if wrong == "decimals" else chain.decimals,
+        "decimals": token.decimals - 2 if wrong == "decimals" else token.decimals,
         "qrValue": f"ethereum:{target}@{chain_id}" if plain_qr else transfer,
     }
+
+
+def _units(token: Token, sats: int) -> int:
+    """Return the token's smallest units worth `sats`, exactly."""
+    return sats * int(10 ** (token.decimals - SATS_PER_BITCOIN_DIGITS))
 
 
 def rails(tenant: str, *, configured: bool) -> dict[str, object]:
@@ -86,21 +52,21 @@ def rails(tenant: str, *, configured: bool) -> dict[str, object]:
     always: dict[str, object] = {
         "configured": configured,
         "bitcoinOnchain": {"label": "Bitcoin on-chain", "summary": "Not available yet."},
-        "lightning": {"label": "Lightning", "summary": "Pay a BOLT11 invoice from any Lightning wallet."},
+        LIGHTNING: {"label": "Lightning", "summary": "Pay a BOLT11 invoice from any Lightning wallet."},
     }
     if not configured:
         return always
     target = safe_address(tenant)
-    inner = {"chainId": 42161, "safeAddress": target, "token": "USDT", "role": "Receives the Lightning swap"}
-    return always | {"arbitrumUsdt": inner} | {chain.rail: _rail(chain, target) for chain in CHAINS.values()}
+    inner = {"chainId": ARBITRUM.id, "safeAddress": target, "token": "USDT", "role": "Receives the Lightning swap"}
+    return always | {"arbitrumUsdt": inner} | {token.rail: _rail(token, target) for token in TOKENS.values()}
 
 
-def _rail(chain: Chain, target: str) -> dict[str, object]:
+def _rail(token: Token, target: str) -> dict[str, object]:
     return {
-        "chainId": chain.chain_id,
+        "chainId": token.chain.id,
         "safeAddress": target,
-        "token": chain.token,
-        "contractAddress": chain.contract,
-        "decimals": chain.decimals,
-        "depositChannel": chain.channel,
+        "token": token.symbol,
+        "contractAddress": token.contract,
+        "decimals": token.decimals,
+        "depositChannel": token.code,
     }

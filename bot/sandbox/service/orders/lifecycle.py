@@ -16,6 +16,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from bot.payments.tokens import LIGHTNING
 from bot.sandbox.service.errors import ControlRefusal
 from bot.sandbox.service.orders import states
 
@@ -50,7 +51,7 @@ def pay(service: Service, order: Order, *, late: bool = False) -> tuple[Order, b
     over = order.is_terminal or order.is_expired(service.now())
     if over and not late:
         raise ControlRefusal(409, "the invoice has expired" if order.is_expired(service.now()) else "the order is over")
-    lightning = order.channel == states.LIGHTNING
+    lightning = order.channel == LIGHTNING
     paid = replace(
         order,
         paid_at=service.now() if lightning else None,
@@ -134,7 +135,7 @@ def _put(service: Service, order: Order, to: str) -> Order:
     way = states.states_until(to, _road(service, order))
     before = tuple(state for state in way if state not in order.reached and state != to)
     paid = bool(way) and not order.is_paid
-    lightning = order.channel == states.LIGHTNING
+    lightning = order.channel == LIGHTNING
     order = replace(
         order,
         reached=order.reached + before,

@@ -6,8 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.sandbox.service.orders import states
-from bot.sandbox.service.orders.deposits import CHAINS, instructions
+from bot.sandbox.service.orders.deposits import instructions
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -81,9 +82,9 @@ def created_answer(order: Order, profile: Profile) -> dict[str, object]:
         "fetchedAt": iso(order.quoted_at),
         "invoiceExpiresAt": _shown_expiry(order, profile),
     }
-    if order.channel in CHAINS:
+    if order.channel in TOKENS:
         answer["deposit"] = instructions(
-            CHAINS[order.channel],
+            TOKENS[order.channel],
             tenant=order.tenant,
             sats=order.sat_amount,
             plain_qr=profile.plain_deposit_qr,
@@ -94,7 +95,7 @@ def created_answer(order: Order, profile: Profile) -> dict[str, object]:
 
 def record(order: Order, profile: Profile) -> dict[str, object]:
     """Return OfframpOrder (settlement API, 2.7)."""
-    named = order.channel != states.LIGHTNING or profile.names_lightning_channel
+    named = order.channel != LIGHTNING or profile.names_lightning_channel
     return {
         "id": order.id,
         "tenantId": order.tenant,
@@ -144,10 +145,10 @@ def _shown_expiry(order: Order, profile: Profile) -> str | None:
 
 
 def _deposit(order: Order) -> dict[str, object]:
-    if order.channel not in CHAINS:
+    if order.channel not in TOKENS:
         return {"depositChainId": None, "depositTokenAddress": None, "depositToAddress": None}
     said = instructions(
-        CHAINS[order.channel],
+        TOKENS[order.channel],
         tenant=order.tenant,
         sats=order.sat_amount,
         plain_qr=False,
@@ -170,7 +171,7 @@ def _revealed(order: Order) -> dict[str, object]:
 
 def _value(order: Order, name: str) -> object:
     # A deposit on an EVM chain has no Lightning swap, so it has no hash of one.
-    if name == "lnSwapTxHash" and order.channel != states.LIGHTNING:
+    if name == "lnSwapTxHash" and order.channel != LIGHTNING:
         return None
     told: dict[str, object] = {
         "partnerAmountIdr": order.idr_amount,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from bot.payments.tokens import LIGHTNING
 from bot.sandbox.service import quote
 from bot.sandbox.service.errors import Refusal
 from bot.sandbox.service.orders import validation
 from bot.sandbox.service.orders.invoices import payable
 from bot.sandbox.service.orders.orders import Order
-from bot.sandbox.service.orders.states import LIGHTNING
 
 if TYPE_CHECKING:
     from bot.sandbox.service.orders.validation import Wanted

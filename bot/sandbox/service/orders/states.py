@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bot.payments.tokens import LIGHTNING
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -13,7 +15,6 @@ COMPLETED: Final = "COMPLETED"
 FAILED: Final = "FAILED"
 TERMINAL: Final = frozenset({COMPLETED, FAILED})
 UNPAID: Final = ("IDLE", "NWC_CONNECTED", "QR_SCANNED", "ROUTE_SHOWN")
-LIGHTNING: Final = "lightning"
 PAID_BY_LIGHTNING: Final = "LN_INVOICE_PAID"
 PAID_BY_DEPOSIT: Final = "USDT_RECEIVED"
 

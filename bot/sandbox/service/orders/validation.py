@@ -10,9 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from bot.payments.tokens import CODES, LIGHTNING, TOKENS
 from bot.sandbox.service.errors import Refusal
-from bot.sandbox.service.orders.deposits import CHAINS
-from bot.sandbox.service.orders.states import LIGHTNING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from bot.sandbox.service.control.profile import Profile
     from bot.sandbox.service.methods import MethodsList, PayoutMethod
 
-_CHANNELS: Final = (LIGHTNING, *CHAINS)
 _MOST: Final = 10**15
 # "Typically 10 to 16" isn't a rule. No account number is shorter or longer than this.
 _BANK_NUMBER: Final = re.compile(r"[0-9]{6,20}")
@@ -108,9 +106,9 @@ def _amount(body: Mapping[str, object], name: str) -> int | None:
 
 def _channel(body: Mapping[str, object], *, evm: bool) -> str:
     channel = body.get("depositChannel") or LIGHTNING
-    if channel not in _CHANNELS:
-        raise Refusal(400, f"depositChannel must be one of {', '.join(_CHANNELS)}")
-    if channel in CHAINS and not evm:
+    if channel not in CODES:
+        raise Refusal(400, f"depositChannel must be one of {', '.join(CODES)}")
+    if channel in TOKENS and not evm:
         raise Refusal(400, f"depositChannel {channel} is not configured; only lightning is")
     return str(channel)
 

@@ -1,0 +1,96 @@
+"""What a payer can pay with: Lightning, and each token on its chain.
+
+This is the only place that names them. The settlement client, the checks, the screens, the tools for AI agents and the
+sandbox all read it here. A new token needs one `Token` in `TOKENS`, and its name in each catalogue (`name_key`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LIGHTNING: Final = "lightning"
+"""The code of orders that are paid with an invoice. Every other code is that of a token."""
+
+LIGHTNING_SCHEME: Final = "lightning:"
+"""What a link to an invoice begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """An EVM chain; `id` is its number of EIP-155."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A token that a deposit can be paid in. One whole token is worth one bitcoin.
+
+    Attributes:
+        code: its `depositChannel` at the service (settlement API, 2.5), and the value that orders are saved with.
+        rail: its key in `deposit/rails` (settlement API, 2.3).
+        contract: 0x and 40 hex digits, in the mixed case that is their checksum (EIP-55).
+        decimals: 8 or more, so that a sat is a whole number of units.
+    """
+
+    code: str
+    rail: str
+    symbol: str
+    chain: Chain
+    contract: str
+    decimals: int
+
+    @property
+    def english_name(self) -> str:
+        """Return what AI agents read, as "cbBTC on Base". Users read the text of `name_key`."""
+        return f"{self.symbol} on {self.chain.name}"
+
+
+ARBITRUM: Final = Chain(42161, "Arbitrum")
+"""Where the service itself receives what it swaps. No payer sends anything there."""
+
+BASE: Final = Chain(8453, "Base")
+BNB_CHAIN: Final = Chain(56, "BNB Chain")
+
+TOKENS: Final[Mapping[str, Token]] = {
+    token.code: token
+    for token in (
+        Token(
+            code="cbbtc",
+            rail="baseCbbtc",
+            symbol="cbBTC",
+            chain=BASE,
+            contract="0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf",
+            decimals=8,
+        ),
+        Token(
+            code="btcb",
+            rail="bscBtcb",
+            symbol="BTCB",
+            chain=BNB_CHAIN,
+            contract="0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c",
+            decimals=18,
+        ),
+    )
+}
+"""The tokens by code, in the order in which they are offered."""
+
+CODES: Final = (LIGHTNING, *TOKENS)
+"""Every way to pay."""
+
+CHAIN_NAMES: Final[Mapping[int, str]] = {
+    chain.id: chain.name for chain in (ARBITRUM, *(token.chain for token in TOKENS.values()))
+}
+
+
+SYMBOLS: Final = tuple(dict.fromkeys(token.symbol for token in TOKENS.values()))
+
+
+def name_key(code: str) -> str:
+    """Return the key of the text that names a way to pay."""
+    return f"channel.{code}"
