@@ -9,11 +9,11 @@ holding up the loop, in which that other one has to end.
 import asyncio
 import sqlite3
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from bot.infra.db.sqlite import OneTripConnection
 
-Work = tuple[asyncio.Future[Any] | None, Callable[[], Any]]
+T = TypeVar("T")
 TRIES, PAUSE_SECONDS = 30_000, 0.001
 """How often, and how long after one another, to try what another connection's lock is in the way of."""
 
@@ -29,27 +29,8 @@ class Impatient(sqlite3.Connection):
 class NoThread:
     """What the connection asks of its thread: nothing."""
 
-    daemon = True
-
     def start(self) -> None:
         """Start nothing."""
-
-
-class AtOnce:
-    """The queue to the thread: what is put into it is done."""
-
-    def put_nowait(self, work: Work) -> None:
-        """Do the work, and let its future have what came of it."""
-        future, function = work
-        try:
-            done = function()
-        except Exception as error:
-            if future is None:
-                raise
-            future.set_exception(error)
-        else:
-            if future is not None:
-                future.set_result(done)
 
 
 class ConnectionInTheLoop(OneTripConnection):
@@ -57,20 +38,27 @@ class ConnectionInTheLoop(OneTripConnection):
 
     def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
         super().__init__(connector)
-        self._thread, self._tx = NoThread(), AtOnce()  # type: ignore[assignment]  # as far as the driver uses them
+        self._thread = NoThread()  # type: ignore[assignment]  # as far as the connection uses it
 
-    async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    async def trip(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        await asyncio.sleep(0)
+        return await super().trip(work)
+
+    async def _do(self, function: Callable[[], T]) -> T:
         for _ in range(TRIES):
-            await asyncio.sleep(0)
-            if self._connection is None:
-                break
             try:
-                return fn(*args, **kwargs)
+                return function()
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                     raise
             await asyncio.sleep(PAUSE_SECONDS)
-        return await super()._execute(fn, *args, **kwargs)  # type: ignore[no-untyped-call]  # fails as it would there
+            if self._connection is None:
+                raise ValueError("Connection closed")
+        return function()
+
+    def stop(self) -> None:
+        super().stop()
+        self._close()
 
 
 def connect(database: str, **options: Any) -> ConnectionInTheLoop:

@@ -24,9 +24,6 @@ CHATS, MESSAGES, LINES = 8, 8, 60
 """How many of the last ones are shown: chats, messages of a chat, lines of a log."""
 
 LONGEST_TEXT, LONGEST_LINE = 600, 240
-DRIVERS_NOISE = re.compile(r'"logger": ?"aiosqlite"')
-"""What each statement logs where a story asks for the debug level."""
-
 INVOICE = re.compile(r"\b(ln\w{12})\w{40,}")
 
 Section = tuple[str, str]
@@ -172,7 +169,7 @@ def _read(log: Path, after: int) -> str:
 
 def _log_lines(text: str) -> list[str]:
     """Write each event in one line; what is no event, such as a traceback, stays as it is."""
-    return [_cut(_log_line(line), LONGEST_LINE) for line in text.splitlines() if not DRIVERS_NOISE.search(line)]
+    return [_cut(_log_line(line), LONGEST_LINE) for line in text.splitlines()]
 
 
 def _log_line(line: str) -> str:
