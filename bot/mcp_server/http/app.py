@@ -14,7 +14,7 @@ from bot.mcp_server.http.front import Front
 from bot.mcp_server.http.hosts import Hosts
 from bot.mcp_server.http.message import OneMessage
 from bot.mcp_server.http.pace import Pace
-from bot.mcp_server.http.paths import MCP, Paths
+from bot.mcp_server.http.paths import MCP, create_router
 
 
 def create_app(
@@ -45,4 +45,4 @@ def create_app(
     )
     calls = Bearer(Pace(Body(OneMessage(Caller(sdk))), per_minute=per_minute, seconds=seconds), token=token)
     health = {"ok": True, "name": server.name, "version": server.version}
-    return Front(Hosts(Paths(calls, health=health), allowed=allowed_hosts))
+    return Front(Hosts(create_router(calls, health=health), allowed=allowed_hosts))

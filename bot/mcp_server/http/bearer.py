@@ -14,6 +14,8 @@ class Bearer:
     """Refuses everybody else, in the same words whatever was wrong.
 
     Nothing is remembered of them: guessing 32 random bytes needs no counting, and a count could be used up.
+    The SDK's check is for tokens of an OAuth server. It overlooks a second `Authorization` header, and doesn't hear the
+    request out before it refuses it.
     """
 
     def __init__(self, app: ASGIApp, *, token: str) -> None:

@@ -28,7 +28,10 @@ class TooLarge(Exception):
 
 
 class Body:
-    """Takes a request's body in, whole, before anybody works on it, whether its length was announced or not."""
+    """Takes a request's body in, whole, before anybody works on it, whether its length was announced or not.
+
+    Starlette and the SDK limit the size too, but neither the time nor what a client that goes on writing gets to see.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

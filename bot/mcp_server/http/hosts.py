@@ -20,6 +20,9 @@ class Hosts:
 
     A page of the web names itself in `Origin`; programs don't. It has to be a page of an allowed host, or, where any
     host is allowed, of the very host that is asked for. So no other site can make its visitors' browsers ask us.
+
+    Starlette's check knows neither ports nor `Origin`. The SDK's takes anything after a colon for a port, covers
+    `/mcp` alone and logs what was sent. Neither notices a second `Host`.
     """
 
     def __init__(self, app: ASGIApp, *, allowed: Collection[str]) -> None:

@@ -1,42 +1,44 @@
-"""What there is: `/mcp` and `/healthz`. Everything else is answered here."""
+"""The routes: `/mcp` and `/healthz`. Everything else is answered here."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.mcp_server.http.answers import answer, problem
 
 MCP, HEALTH = "/mcp", "/healthz"
-METHODS = {MCP: ("POST", "OPTIONS"), HEALTH: ("GET", "HEAD", "OPTIONS")}
-NOT_ALLOWED = -32000
+MCP_ALLOWS, HEALTH_ALLOWS = {"allow": "POST, OPTIONS"}, {"allow": "GET, HEAD, OPTIONS"}
+NO_STREAMS = {"jsonrpc": "2.0", "error": {"code": -32000, "message": "Method not allowed"}, "id": None}
+"""Clients try GET for a stream of events and DELETE for a session. Neither exists where nothing is remembered."""
 
 
-class Paths:
-    """Sends calls to `mcp`, and answers the health check with `health`, which anybody may read."""
+def create_router(mcp: ASGIApp, *, health: Mapping[str, object]) -> ASGIApp:
+    """Return what sends calls to `mcp`, and answers the health check with `health`, which everyone may read."""
+    return Router(
+        [
+            Route(MCP, mcp, methods=["POST"]),
+            # No preflight is ever granted: pages of other hosts have no business here.
+            Route(MCP, _Answer(partial(Response, status_code=204, headers=MCP_ALLOWS)), methods=["OPTIONS"]),
+            Route(MCP, _Answer(partial(JSONResponse, NO_STREAMS, 405, MCP_ALLOWS))),
+            Route(HEALTH, _Answer(partial(JSONResponse, dict(health))), methods=["GET"]),
+            Route(HEALTH, _Answer(partial(Response, status_code=204, headers=HEALTH_ALLOWS)), methods=["OPTIONS"]),
+            Route(HEALTH, _Answer(partial(problem, 405, "Method not allowed", HEALTH_ALLOWS))),
+        ],
+        default=_Answer(partial(problem, 404, "Not found")),
+        # A redirect would be built from the Host header.
+        redirect_slashes=False,
+    )
 
-    def __init__(self, mcp: ASGIApp, *, health: Mapping[str, object]) -> None:
-        self._mcp = mcp
-        self._health = dict(health)
+
+class _Answer:
+    """Gives the same answer to every request, once the request has been heard out."""
+
+    def __init__(self, respond: Callable[[], Response]) -> None:
+        self._respond = respond
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer or pass on."""
-        if scope["path"] == MCP and scope["method"] == "POST":
-            await self._mcp(scope, receive, send)
-        else:
-            await answer(self._response(scope["path"], scope["method"]), scope, receive, send)
-
-    def _response(self, path: str, method: str) -> Response:
-        if path not in METHODS:
-            return problem(404, "Not found")
-        allow = {"allow": ", ".join(METHODS[path])}
-        if method not in METHODS[path]:
-            return _no_streams(allow) if path == MCP else problem(405, "Method not allowed", allow)
-        # No preflight is ever granted: pages of other hosts have no business here.
-        return Response(status_code=204, headers=allow) if method == "OPTIONS" else JSONResponse(self._health)
-
-
-def _no_streams(allow: Mapping[str, str]) -> Response:
-    """Clients try GET for a stream of events and DELETE for a session; neither exists where nothing is remembered."""
-    error = {"code": NOT_ALLOWED, "message": "Method not allowed"}
-    return JSONResponse({"jsonrpc": "2.0", "error": error, "id": None}, 405, allow)
+        """Answer."""
+        await answer(self._respond(), scope, receive, send)
