@@ -30,7 +30,7 @@ from bot.checkout.screens import draft_expired as lapsed
 from bot.checkout.screens import start
 from bot.checkout.screens.parts import with_way_back
 from bot.core.mistakes import frames
-from bot.infra.db.ports import RowUnreadable, StoreDown
+from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
@@ -45,6 +45,7 @@ from bot.orders.receipts import verify_handlers as verifying
 from bot.rates import alert_handlers as alerting
 from bot.rates import handlers as rate
 from bot.rates import subscription_handlers as subscribing
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.recipients import handlers as saved
 from bot.staff import audit_handlers as auditing
 from bot.support.reveal import handlers as revealing
@@ -59,6 +60,7 @@ from bot.users import privacy_handlers as privacy
 from bot.users import settings_handlers as settings
 from bot.users.activity import UserEvent, record_user_event
 from bot.users.arrival import catch_up, load_session
+from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
@@ -216,8 +218,8 @@ async def _membership(update: Update, _: Context) -> None:
         # Telegram's time: what happened between the block and this update couldn't be sent either.
         blocked_at = min(change.date, now)
         async with visit.desk.store.transaction() as tx:
-            await tx.people.save(replace(visit.person, blocked_at=blocked_at))
-            await tx.subscriptions.delete(visit.person.id)
+            await UserRepository(tx).save(replace(visit.person, blocked_at=blocked_at))
+            await SubscriptionRepository(tx).delete(visit.person.id)
             await record_user_event(tx, visit.person.id, UserEvent.BLOCKED, now)
         visit.away_since, visit.has_missed = None, False
     raise ApplicationHandlerStop

@@ -18,7 +18,7 @@ from bot.config import Settings
 from bot.core.clock import SystemClock
 from bot.house_rules import broadcast_rules_of, pace_of, patience_of, provider_of, rules_of, silence_of
 from bot.house_support import SupportParts, support_of
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OutboxDelivery
@@ -63,7 +63,7 @@ class House:
     """Every part, built and introduced; nothing has begun yet."""
 
     settings: Settings
-    store: SqlStore
+    store: Database
     client: SettlementClient
     application: Application  # type: ignore[type-arg]
     desk: Desk
@@ -228,12 +228,12 @@ def build(settings: Settings) -> House:
     )
 
 
-def store_of(settings: Settings) -> SqlStore:
+def store_of(settings: Settings) -> Database:
     """The database, with the keys to what is sealed in it."""
-    return SqlStore(settings.database_url, Vault(settings.sealing_keys))
+    return Database(settings.database_url, Vault(settings.sealing_keys))
 
 
-def alarms_of(settings: Settings, store: SqlStore, clock: SystemClock, nudge_outbox: Wakeup) -> Alarms:
+def alarms_of(settings: Settings, store: Database, clock: SystemClock, nudge_outbox: Wakeup) -> Alarms:
     """What operators hear of by themselves."""
     return Alarms(store, clock, settings.operator_ids, timedelta(seconds=settings.alarm_reminder_seconds), nudge_outbox)
 

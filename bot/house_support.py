@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from bot.config import Settings
 from bot.core.clock import Clock
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.infra.outbox import refused_messages
 from bot.infra.outbox.delivery import After
@@ -63,7 +63,7 @@ class SupportParts:
 def support_of(
     settings: Settings,
     *,
-    store: SqlStore,
+    store: Database,
     messenger: Messenger,
     translations: Translations,
     market: Market,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise, takewhile
 from typing import Any, cast
+from unittest import mock
 
 from bot.orders.order import Order, OrderReport, Phase
 from bot.orders.timeline import Step
@@ -61,9 +62,10 @@ class PolledOrders:
     ) -> None:
         """Poll for so long; `meanwhile` is called before each tick."""
         poller, end = self.poller(budget), now() + seconds
-        while now() < end:
-            meanwhile(self)
-            await asyncio.sleep(await poller.tick())
+        with mock.patch("bot.orders.tracking.poller.OrderRepository", return_value=self):
+            while now() < end:
+                meanwhile(self)
+                await asyncio.sleep(await poller.tick())
 
     def worst_gap(self, number: int, begin: float, end: float) -> float:
         """The longest time without a look at this order between two moments."""
@@ -74,7 +76,7 @@ class PolledOrders:
         step = Step.PAID if number < self.paid else Step.CREATED
         return an_order(f"R{number}", service_id=str(number), phase=Phase.OPEN, state="IDLE", step=step)
 
-    # The store, as far as the poller looks into it.
+    # The database and its orders, as far as the poller looks into them.
     def reading(self) -> Any:
         return self
 
@@ -83,10 +85,6 @@ class PolledOrders:
 
     async def __aexit__(self, *_: object) -> None:
         return None
-
-    @property
-    def orders(self) -> Any:
-        return self
 
     async def due(self, at: datetime, *, is_paid: bool, limit: int) -> tuple[Order, ...]:
         return tuple(self._orders[number] for number in islice(self._due(at, is_paid=is_paid), limit))

@@ -11,11 +11,13 @@ from functools import partial
 
 import structlog
 
+from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
+from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.run import BroadcastRun, Progress
 from bot.core.clock import Clock
 from bot.core.ending import end
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.outbox.model import Courier
 from bot.staff.audit import write_broadcast
 
@@ -49,7 +51,7 @@ class Delivering:
     def __init__(
         self,
         *,
-        store: Store,
+        store: Database,
         clock: Clock,
         courier: Courier,
         default_locale: str,
@@ -73,10 +75,10 @@ class Delivering:
         """Write the ledger, and let it run; None where the broadcast was changed since it was read."""
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            begun = await tx.broadcasts.save(replace(broadcast, status=RUNNING, started_at=now))
+            begun = await BroadcastRepository(tx).save(replace(broadcast, status=RUNNING, started_at=now))
             if begun is None:
                 return None
-            size = await tx.deliveries.snapshot(begun, self._default_locale, now)
+            size = await DeliveryRepository(tx).snapshot(begun, self._default_locale, now)
         log.info("broadcast_started", broadcast=begun.id, size=size)
         self._start(begun)
         return begun
@@ -99,15 +101,15 @@ class Delivering:
     async def again(self, broadcast_id: str, by: int) -> int:
         """Send to those of whom it isn't known whether it reached them; how many they are."""
         async with self._store.transaction() as tx:
-            broadcast = await tx.broadcasts.get(broadcast_id)
-            counts = await tx.deliveries.counts(broadcast_id)
+            broadcast = await BroadcastRepository(tx).get(broadcast_id)
+            counts = await DeliveryRepository(tx).counts(broadcast_id)
             if broadcast is None or broadcast.status not in {RUNNING, PAUSED, DONE} or UNKNOWN not in counts:
                 return 0
             if broadcast.status is DONE:
                 reopened = replace(broadcast, status=RUNNING, ended_at=None, report=None)
-                if await tx.broadcasts.save(reopened) is None:
+                if await BroadcastRepository(tx).save(reopened) is None:
                     return 0
-            count = await tx.deliveries.again(broadcast_id)
+            count = await DeliveryRepository(tx).again(broadcast_id)
             await write_broadcast(tx, by, broadcast_id, "again", self._clock.now())
         self._to_show.add(broadcast_id)
         self._on_change()
@@ -118,10 +120,10 @@ class Delivering:
         if broadcast_id in self._rounds:
             return self._rounds[broadcast_id][0].progress
         async with self._store.reading() as tx:
-            broadcast = await tx.broadcasts.get(broadcast_id)
+            broadcast = await BroadcastRepository(tx).get(broadcast_id)
             if broadcast is None or broadcast.started_at is None:
                 return None
-            counts = await tx.deliveries.counts(broadcast_id)
+            counts = await DeliveryRepository(tx).counts(broadcast_id)
         if broadcast.report is not None:
             counts = {DeliveryStatus(name): count for name, count in broadcast.report.items()}
         return Progress(broadcast, counts)
@@ -135,7 +137,7 @@ class Delivering:
     async def unended(self) -> tuple[Broadcast, ...]:
         """Those that have begun and not come to their end."""
         async with self._store.reading() as tx:
-            found = await tx.broadcasts.under_way()
+            found = await BroadcastRepository(tx).under_way()
         return tuple(each for each in found if each.started_at is not None)
 
     async def showed(self, broadcast_id: str, message_id: int) -> None:
@@ -154,10 +156,10 @@ class Delivering:
         Of these the live message may not show their end. To be called before anything is taken up.
         """
         async with self._store.transaction() as tx:
-            found = await tx.broadcasts.newest(LATELY_ENDED)
+            found = await BroadcastRepository(tx).newest(LATELY_ENDED)
             begun = [each for each in found if each.started_at is not None]
             for broadcast in begun:
-                await tx.deliveries.lost(broadcast.id)
+                await DeliveryRepository(tx).lost(broadcast.id)
         for broadcast in begun:
             if broadcast.status is STOPPED and broadcast.ended_at is None:
                 await self._end(broadcast.id)
@@ -192,17 +194,17 @@ class Delivering:
         """Write the report, where nothing is left to do. Whoever resumes it in this moment keeps it open."""
         for _ in range(SAVES):
             async with self._store.transaction() as tx:
-                broadcast = await tx.broadcasts.get(broadcast_id)
+                broadcast = await BroadcastRepository(tx).get(broadcast_id)
                 if broadcast is None or broadcast.ended_at is not None:
                     return
-                counts = await tx.deliveries.counts(broadcast_id)
+                counts = await DeliveryRepository(tx).counts(broadcast_id)
                 is_through = not {DeliveryStatus.WAITING, DeliveryStatus.SENDING} & counts.keys()
                 if not (broadcast.status is STOPPED or (broadcast.status is RUNNING and is_through)):
                     return
                 status = DONE if broadcast.status is RUNNING else STOPPED
                 report = {str(each): count for each, count in counts.items()}
                 ended = replace(broadcast, status=status, ended_at=self._clock.now(), report=report)
-                if await tx.broadcasts.save(ended) is not None:
+                if await BroadcastRepository(tx).save(ended) is not None:
                     log.info("broadcast_ended", broadcast=broadcast_id, status=str(status), **report)
                     return
 
@@ -219,10 +221,10 @@ class Delivering:
         """`by` is the operator who wishes it; what nobody wished isn't shown either."""
         for _ in range(SAVES):
             async with self._store.transaction() as tx:
-                broadcast = await tx.broadcasts.get(broadcast_id)
+                broadcast = await BroadcastRepository(tx).get(broadcast_id)
                 if broadcast is None or broadcast.started_at is None or broadcast.status not in allowed:
                     return None
-                changed = await tx.broadcasts.save(replace(broadcast, **changes))  # type: ignore[arg-type]  # its fields
+                changed = await BroadcastRepository(tx).save(replace(broadcast, **changes))  # type: ignore[arg-type]  # its fields
                 if changed is not None and by is not None:
                     await write_broadcast(tx, by, broadcast_id, str(changed.status), self._clock.now())
             if changed is not None:

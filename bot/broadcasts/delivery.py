@@ -12,7 +12,7 @@ from bot.broadcasts.run import Progress
 from bot.broadcasts.screens import progress as broadcast_progress
 from bot.broadcasts.screens.text import keyboard_of, text_of
 from bot.core.zones import PRESUMED
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.infra.outbox.model import Outcome
 from bot.infra.outbox.rendering import kept
@@ -22,6 +22,7 @@ from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.screens import phrases as words
 from bot.rates.charts import Charts
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 
 MESSAGES_KEPT: Final = 8
 
@@ -97,7 +98,7 @@ class ChatCourier:
 class LiveMessages:
     """The one message that shows an operator how far a broadcast is."""
 
-    def __init__(self, store: Store, messenger: Messenger, translations: Translations, default_locale: str) -> None:
+    def __init__(self, store: Database, messenger: Messenger, translations: Translations, default_locale: str) -> None:
         self._store = store
         self._messenger = messenger
         self._translations = translations
@@ -126,4 +127,4 @@ class LiveMessages:
 
     async def _reader(self, chat_id: int) -> Person | None:
         async with self._store.reading() as tx:
-            return await tx.people.get_if_readable(chat_id)
+            return await UserRepository(tx).get_if_readable(chat_id)

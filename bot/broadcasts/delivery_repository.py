@@ -5,13 +5,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, bindparam, case, func, insert, literal, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.broadcasts.model import Audience, Broadcast, Delivery, DeliveryStatus
 from bot.broadcasts.tables import IS_CLAIMED_DELIVERY, IS_TO_SEND, deliveries
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import LOCALES
 from bot.rates.tables import subscriptions
 from bot.users.tables import people
@@ -63,12 +62,12 @@ WITH_STATUS = (
 )
 
 
-class SqlDeliveries:
-    """`Deliveries`, in the table of that name."""
+class DeliveryRepository:
+    """The ledger."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def snapshot(self, broadcast: Broadcast, default_locale: str, now: datetime) -> int:
         """Write one waiting row for each subscriber in the audience who can be reached; how many they are."""

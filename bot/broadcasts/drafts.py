@@ -9,11 +9,14 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
+from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast, BroadcastStatus
+from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.rules import tells_rate
 from bot.broadcasts.schedule import Doubt
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.rates.quote import Quote
 
 PAGE: Final = 5
@@ -51,22 +54,22 @@ class Preview:
 class BroadcastDrafts:
     """What is drafted, and the list of what was confirmed."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def get(self, broadcast_id: str) -> Broadcast | None:
         """A broadcast, whatever became of it."""
         async with self._store.reading() as tx:
-            return await tx.broadcasts.get(broadcast_id)
+            return await BroadcastRepository(tx).get(broadcast_id)
 
     async def open(self, operator_id: int) -> Broadcast:
         """The operator's open draft; a new one of the rate where there is none."""
         async with self._store.transaction() as tx:
-            kept = await tx.broadcasts.draft_of(operator_id)
+            kept = await BroadcastRepository(tx).draft_of(operator_id)
             if kept is None:
                 kept = self._new(operator_id)
-                await tx.broadcasts.add(kept)
+                await BroadcastRepository(tx).add(kept)
         return kept
 
     async def like(self, broadcast: Broadcast, operator_id: int) -> Broadcast:
@@ -79,10 +82,10 @@ class BroadcastDrafts:
             audience=broadcast.audience,
         )
         async with self._store.transaction() as tx:
-            kept = await tx.broadcasts.draft_of(operator_id)
+            kept = await BroadcastRepository(tx).draft_of(operator_id)
             if kept is not None:
-                await tx.broadcasts.save(replace(kept, status=BroadcastStatus.DISCARDED))
-            await tx.broadcasts.add(drafted)
+                await BroadcastRepository(tx).save(replace(kept, status=BroadcastStatus.DISCARDED))
+            await BroadcastRepository(tx).add(drafted)
         return drafted
 
     async def change(self, broadcast: Broadcast) -> Broadcast | None:
@@ -93,21 +96,21 @@ class BroadcastDrafts:
         if broadcast.status is not BroadcastStatus.DRAFT:
             return None
         async with self._store.transaction() as tx:
-            return await tx.broadcasts.save(replace(broadcast, quote=None, is_rate=tells_rate(broadcast)))
+            return await BroadcastRepository(tx).save(replace(broadcast, quote=None, is_rate=tells_rate(broadcast)))
 
     async def discard(self, broadcast: Broadcast) -> Broadcast | None:
         """Put a draft away; None where it is one no more."""
         if broadcast.status is not BroadcastStatus.DRAFT:
             return None
         async with self._store.transaction() as tx:
-            return await tx.broadcasts.save(replace(broadcast, status=BroadcastStatus.DISCARDED))
+            return await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.DISCARDED))
 
     async def page(self, offset: int = 0) -> BroadcastPage:
         """A page of those confirmed, newest first."""
         async with self._store.reading() as tx:
-            found = await tx.broadcasts.newest(PAGE, offset)
+            found = await BroadcastRepository(tx).newest(PAGE, offset)
             counts = {each.id: await _counts_of(tx, each) for each in found}
-            return BroadcastPage(found, counts, offset, await tx.broadcasts.count())
+            return BroadcastPage(found, counts, offset, await BroadcastRepository(tx).count())
 
     async def counts(self, broadcast: Broadcast) -> Mapping[str, int]:
         """How many deliveries ended how, by the names of `DeliveryStatus`."""
@@ -129,4 +132,4 @@ async def _counts_of(tx: Transaction, broadcast: Broadcast) -> Mapping[str, int]
         return broadcast.report
     if broadcast.started_at is None:
         return {}
-    return {str(status): count for status, count in (await tx.deliveries.counts(broadcast.id)).items()}
+    return {str(status): count for status, count in (await DeliveryRepository(tx).counts(broadcast.id)).items()}

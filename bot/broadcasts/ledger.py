@@ -6,9 +6,14 @@ from dataclasses import dataclass, replace
 
 import structlog
 
+from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast, BroadcastStatus, Delivery, DeliveryStatus
+from bot.broadcasts.repository import BroadcastRepository
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
@@ -46,7 +51,7 @@ class Page:
 class DeliveryLedger:
     """The ledger of one broadcast, for the one round that delivers it. Every method raises `StoreDown`."""
 
-    def __init__(self, store: Store, clock: Clock, broadcast_id: str) -> None:
+    def __init__(self, store: Database, clock: Clock, broadcast_id: str) -> None:
         self._store = store
         self._clock = clock
         self._id = broadcast_id
@@ -54,48 +59,48 @@ class DeliveryLedger:
     async def open(self) -> Counter[DeliveryStatus]:
         """What a former round has left in the middle of a request is unknown from now on; how many are where."""
         async with self._store.transaction() as tx:
-            await tx.deliveries.lost(self._id)
-            return Counter(await tx.deliveries.counts(self._id))
+            await DeliveryRepository(tx).lost(self._id)
+            return Counter(await DeliveryRepository(tx).counts(self._id))
 
     async def turn(self, wish: Wish) -> Page:
         """Write down what has ended and take the next in hand, if the broadcast still runs."""
         async with self._store.transaction() as tx:
             broadcast = await self._broadcast(tx, gives_up=wish.gives_up)
             runs = broadcast is not None and broadcast.status is BroadcastStatus.RUNNING and not wish.is_held
-            await tx.deliveries.record(wish.ended)
+            await DeliveryRepository(tx).record(wish.ended)
             for each in wish.ended:
                 if each.status is DeliveryStatus.BLOCKED:
                     await self._unsubscribe(tx, each.person_id)
             unsent = frozenset(wish.unsent) | await self._strays(tx, wish.in_hand)
             if unsent:
-                await tx.deliveries.release(self._id, unsent)
+                await DeliveryRepository(tx).release(self._id, unsent)
             taken = await self._take(tx, wish) if runs and wish.room > 0 else ()
         return Page(broadcast, runs, taken, unsent)
 
     async def _broadcast(self, tx: Transaction, *, gives_up: bool) -> Broadcast | None:
-        kept = await tx.broadcasts.get(self._id)
+        kept = await BroadcastRepository(tx).get(self._id)
         if kept is None or kept.status is not BroadcastStatus.RUNNING or not gives_up:
             return kept
         log.error("broadcast_paused", broadcast=kept.id, reason="one after the other is refused")
-        return await tx.broadcasts.save(replace(kept, status=BroadcastStatus.PAUSED)) or kept
+        return await BroadcastRepository(tx).save(replace(kept, status=BroadcastStatus.PAUSED)) or kept
 
     async def _take(self, tx: Transaction, wish: Wish) -> tuple[Delivery, ...]:
         """The next; those who were refused lately only when nobody else is left."""
         now = self._clock.now()
-        taken = await tx.deliveries.claim(self._id, wish.room, now, but=wish.put_off)
+        taken = await DeliveryRepository(tx).claim(self._id, wish.room, now, but=wish.put_off)
         if not taken and wish.put_off:
-            taken = await tx.deliveries.claim(self._id, wish.room, now)
-        quiet = await tx.subscriptions.quiet([each.person_id for each in taken], now)
+            taken = await DeliveryRepository(tx).claim(self._id, wish.room, now)
+        quiet = await SubscriptionRepository(tx).quiet([each.person_id for each in taken], now)
         return tuple(replace(each, silent=each.person_id in quiet) for each in taken)
 
     async def _strays(self, tx: Transaction, in_hand: Collection[int] | None) -> set[int]:
         if in_hand is None:
             return set()
-        marked = await tx.deliveries.with_status(self._id, DeliveryStatus.SENDING, MOST_STRAYS)
+        marked = await DeliveryRepository(tx).with_status(self._id, DeliveryStatus.SENDING, MOST_STRAYS)
         return {each.person_id for each in marked}.difference(in_hand)
 
     async def _unsubscribe(self, tx: Transaction, person_id: int) -> None:
-        await tx.subscriptions.delete(person_id)
-        person = await tx.people.get_if_readable(person_id)
+        await SubscriptionRepository(tx).delete(person_id)
+        person = await UserRepository(tx).get_if_readable(person_id)
         if person is not None and person.blocked_at is None:
-            await tx.people.save(replace(person, blocked_at=self._clock.now()))
+            await UserRepository(tx).save(replace(person, blocked_at=self._clock.now()))

@@ -1,12 +1,9 @@
 """What is kept of broadcasts: what is to be said to whom, and the ledger of deliveries."""
 
-# ruff: noqa: D102  names and types say it; the other methods have a docstring
-
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
 
 from bot.rates.quote import Quote
 
@@ -86,72 +83,3 @@ class Delivery:
     at: datetime | None = None
     failure: str | None = None
     silent: bool = False
-
-
-class Broadcasts(Protocol):
-    """Broadcasts of all operators."""
-
-    async def get(self, broadcast_id: str) -> Broadcast | None: ...
-    async def add(self, broadcast: Broadcast) -> None: ...
-    async def save(self, broadcast: Broadcast) -> Broadcast | None:
-        """Save over the same revision and return it with the next one; None where somebody else has saved."""
-        ...
-
-    async def draft_of(self, operator_id: int) -> Broadcast | None:
-        """The newest draft of an operator that is open."""
-        ...
-
-    async def newest(self, limit: int = 10, offset: int = 0) -> tuple[Broadcast, ...]:
-        """Those that were confirmed, newest first."""
-        ...
-
-    async def count(self) -> int:
-        """How many were confirmed."""
-        ...
-
-    async def under_way(self) -> tuple[Broadcast, ...]:
-        """Those scheduled, running or paused, by the time they begin."""
-        ...
-
-    async def last_with_quote(self) -> Broadcast | None:
-        """The last one that has begun and told a quote."""
-        ...
-
-
-class Deliveries(Protocol):
-    """The ledger."""
-
-    async def snapshot(self, broadcast: Broadcast, default_locale: str, now: datetime) -> int:
-        """Write one waiting row for each subscriber in the audience who can be reached; how many they are."""
-        ...
-
-    async def audience(self, audience: Audience, default_locale: str, now: datetime) -> Mapping[str, int]:
-        """How many subscribers the audience has now, by the language they read."""
-        ...
-
-    async def claim(
-        self, broadcast_id: str, limit: int, at: datetime, but: Collection[int] = ()
-    ) -> tuple[Delivery, ...]:
-        """Waiting -> sending, in the order of the persons' ids, all `but` these."""
-        ...
-
-    async def record(self, deliveries: Sequence[Delivery]) -> None:
-        """Keep what became of claimed deliveries: their status, time and failure."""
-        ...
-
-    async def release(self, broadcast_id: str, person_ids: Collection[int]) -> None:
-        """Sending -> waiting: these surely were not sent."""
-        ...
-
-    async def lost(self, broadcast_id: str) -> int:
-        """Sending -> unknown: a crash has left them in the middle of a request; how many they were."""
-        ...
-
-    async def again(self, broadcast_id: str) -> int:
-        """Unknown -> waiting, at an operator's word; how many they were."""
-        ...
-
-    async def counts(self, broadcast_id: str) -> Mapping[DeliveryStatus, int]: ...
-    async def with_status(
-        self, broadcast_id: str, status: DeliveryStatus, limit: int = 100
-    ) -> tuple[Delivery, ...]: ...

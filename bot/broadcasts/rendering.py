@@ -1,11 +1,12 @@
 """Tells operators that a broadcast's time has come and that it waits for their word."""
 
+from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.rules import waits_for_word
 from bot.broadcasts.screens import confirm as broadcast_confirm
 from bot.broadcasts.service import SUBJECT, WAITS
 from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
 from bot.infra.outbox.model import Sent
 from bot.infra.outbox.rendering import Tellers, Telling, kept, marked
@@ -16,7 +17,7 @@ from bot.users.model import Notification, Person
 class BroadcastRenderer:
     """A teller of news."""
 
-    def __init__(self, store: Store, messenger: Messenger, clock: Clock) -> None:
+    def __init__(self, store: Database, messenger: Messenger, clock: Clock) -> None:
         self._store = store
         self._messenger = messenger
         self._clock = clock
@@ -28,7 +29,7 @@ class BroadcastRenderer:
     async def tell(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         """One attempt; nothing is told of a broadcast that an operator has decided about meanwhile."""
         async with self._store.reading() as tx:
-            broadcast = await tx.broadcasts.get(news.subject.removeprefix(SUBJECT).partition(":")[0])
+            broadcast = await BroadcastRepository(tx).get(news.subject.removeprefix(SUBJECT).partition(":")[0])
         if broadcast is None or not waits_for_word(broadcast):
             return Sent()
         zone, doubts = reader.zone if reader else PRESUMED, str(news.payload.get("doubts", ""))

@@ -5,14 +5,13 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import Integer, bindparam, func, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
 from bot.broadcasts.tables import IS_DRAFT, IS_UNDER_WAY, broadcasts
 from bot.infra.db import encryption as sealing
 from bot.infra.db import nested_json as nested
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 
 UNCONFIRMED = (BroadcastStatus.DRAFT, BroadcastStatus.DISCARDED)
 
@@ -44,12 +43,12 @@ SAVE = update(broadcasts).where(
 )
 
 
-class SqlBroadcasts:
-    """`Broadcasts`, in the table of that name."""
+class BroadcastRepository:
+    """Broadcasts of all operators."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def get(self, broadcast_id: str) -> Broadcast | None:
         """The broadcast with this id."""

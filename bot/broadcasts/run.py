@@ -19,7 +19,8 @@ from bot.broadcasts.refusals import Refusals
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.mistakes import where
-from bot.infra.db.ports import Store, StoreDown
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
 from bot.infra.outbox.model import Courier, Outcome, RetryLater, Sent, Undeliverable
 
 log = structlog.get_logger(__name__)
@@ -59,7 +60,9 @@ class BroadcastRun:
     `per_second` is the pace that is hoped for; the courier keeps to the limit by itself.
     """
 
-    def __init__(self, store: Store, courier: Courier, clock: Clock, broadcast: Broadcast, per_second: float) -> None:
+    def __init__(
+        self, store: Database, courier: Courier, clock: Clock, broadcast: Broadcast, per_second: float
+    ) -> None:
         self._ledger = DeliveryLedger(store, clock, broadcast.id)
         self._courier, self._clock = courier, clock
         self._broadcast = broadcast

@@ -10,20 +10,26 @@ from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Final
 
+from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.drafts import Preview, new_id
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
+from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.rules import is_for_later, may_be_called_off, may_be_confirmed
 from bot.broadcasts.schedule import MOST_LATE, PATIENCE, Doubt, doubts_about, time_to_send
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.core.time_of_day import next_at
 from bot.core.zones import PRESUMED
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.quote import Quote
+from bot.rates.repository import QuoteRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.model import SettlementFailure
 from bot.staff.audit import write_broadcast
 from bot.users.model import Notification
+from bot.users.repository import UserRepository
 
 WAITS: Final = "broadcast_waits"
 """The kind of the news that a broadcast's time has come, and that it waits for an operator's word."""
@@ -47,7 +53,7 @@ class Broadcasts:
     def __init__(
         self,
         *,
-        store: Store,
+        store: Database,
         market: Market,
         clock: Clock,
         rules: BroadcastRules,
@@ -64,7 +70,7 @@ class Broadcasts:
     async def readers(self, audience: Audience) -> Mapping[str, int]:
         """How many the audience has now, by the language they read."""
         async with self._store.reading() as tx:
-            return await tx.deliveries.audience(audience, self._rules.default_locale, self._clock.now())
+            return await DeliveryRepository(tx).audience(audience, self._rules.default_locale, self._clock.now())
 
     async def with_some_quote(self, broadcast: Broadcast) -> Broadcast | None:
         """The broadcast, to be looked at: with its own quote, else the newest; None where it needs one and none is."""
@@ -87,7 +93,7 @@ class Broadcasts:
         if broadcast.is_rate and quote is None:
             raise Rejection("broadcast.no_quote")
         async with self._store.transaction() as tx:
-            kept = await tx.broadcasts.save(replace(broadcast, quote=quote))
+            kept = await BroadcastRepository(tx).save(replace(broadcast, quote=quote))
             return None if kept is None else await self._preview(tx, kept)
 
     async def confirm(
@@ -111,7 +117,7 @@ class Broadcasts:
             scheduled = _scheduled(broadcast, now, zone) if is_for_later(broadcast) else _for_now(preview, now)
             # A draft may have lain for days; its place in the list is where it became a broadcast.
             created_at = now if broadcast.confirmed_at is None else broadcast.created_at
-            confirmed = await tx.broadcasts.save(
+            confirmed = await BroadcastRepository(tx).save(
                 replace(scheduled, created_at=created_at, confirmed_at=now, confirmed_by=by, chat_id=by)
             )
             if confirmed is not None:
@@ -126,7 +132,7 @@ class Broadcasts:
         now = self._clock.now()
         async with self._store.transaction() as tx:
             stopped = replace(broadcast, status=BroadcastStatus.STOPPED, ended_at=now, report={})
-            kept = await tx.broadcasts.save(stopped)
+            kept = await BroadcastRepository(tx).save(stopped)
             if kept is not None:
                 await write_broadcast(tx, by, broadcast.id, "called_off", now)
         return kept
@@ -180,14 +186,16 @@ class Broadcasts:
         """Pause it and ask the operators, in one transaction."""
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            paused = await tx.broadcasts.save(replace(broadcast, status=BroadcastStatus.PAUSED, quote=None))
+            paused = await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.PAUSED, quote=None))
             if paused is not None:
-                await tx.outbox.add([_news(paused, each, doubts, now) for each in sorted(self._rules.operator_ids)])
+                await OutboxRepository(tx).add(
+                    [_news(paused, each, doubts, now) for each in sorted(self._rules.operator_ids)]
+                )
         self._on_news()
 
     async def _preview(self, tx: Transaction, broadcast: Broadcast) -> Preview:
         now, rules = self._clock.now(), self._rules
-        readers = await tx.deliveries.audience(broadcast.audience, rules.default_locale, now)
+        readers = await DeliveryRepository(tx).audience(broadcast.audience, rules.default_locale, now)
         last = await _last_quote(tx)
         duration = time_to_send(sum(readers.values()), rules.messages_per_second)
         if broadcast.quote is None or is_for_later(broadcast):
@@ -201,7 +209,7 @@ class Broadcasts:
             return await self._market.quote()
         except SettlementFailure:
             async with self._store.reading() as tx:
-                return await tx.quotes.latest()
+                return await QuoteRepository(tx).latest()
 
 
 def _scheduled(broadcast: Broadcast, now: datetime, zone: tzinfo) -> Broadcast:
@@ -223,22 +231,22 @@ def _for_now(preview: Preview, now: datetime) -> Broadcast:
 
 
 async def _come(tx: Transaction, now: datetime) -> tuple[Broadcast, ...]:
-    scheduled = [each for each in await tx.broadcasts.under_way() if each.status is BroadcastStatus.SCHEDULED]
+    scheduled = [each for each in await BroadcastRepository(tx).under_way() if each.status is BroadcastStatus.SCHEDULED]
     return tuple(each for each in scheduled if (each.starts_at or now) <= now)
 
 
 async def _beget(tx: Transaction, daily: Broadcast, minute: int, now: datetime) -> None:
     """The day's own broadcast, and when the next is due. One that is long past its time is left out."""
-    operator = await tx.people.get_if_readable(daily.operator_id)
+    operator = await UserRepository(tx).get_if_readable(daily.operator_id)
     zone = operator.zone if operator is not None else PRESUMED
-    moved = await tx.broadcasts.save(replace(daily, starts_at=next_at(minute, zone, now)))
+    moved = await BroadcastRepository(tx).save(replace(daily, starts_at=next_at(minute, zone, now)))
     if moved is not None and now - (daily.starts_at or now) <= MOST_LATE:
         todays = replace(daily, id=new_id(), revision=0, daily_minute=None, series=daily.id, created_at=now)
-        await tx.broadcasts.add(todays)
+        await BroadcastRepository(tx).add(todays)
 
 
 async def _last_quote(tx: Transaction) -> Quote | None:
-    last = await tx.broadcasts.last_with_quote()
+    last = await BroadcastRepository(tx).last_with_quote()
     return last.quote if last is not None else None
 
 

@@ -20,6 +20,7 @@ from bot.core.errors import Rejection
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
+from bot.users.repository import UserRepository
 
 TEXT: Final = "bc_text"
 PICTURE: Final = "bc_picture"
@@ -174,7 +175,7 @@ async def _take(
 
 async def _end_question(visit: Session) -> None:
     async with visit.desk.store.transaction() as tx:
-        await tx.people.save(questions.answered(visit))
+        await UserRepository(tx).save(questions.answered(visit))
 
 
 def _html(message: Message) -> str:

@@ -7,8 +7,11 @@ from datetime import datetime
 import structlog
 
 from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft, new_draft, without_method
+from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
-from bot.infra.db.ports import RowUnreadable, Store
+from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import DRAFT_SUBJECT
 from bot.orders.order import Order, OrderNotification
 from bot.recipients.methods import PayoutMethod
@@ -20,14 +23,14 @@ log = structlog.get_logger(__name__)
 class Drafts:
     """Writes drafts. Each save says which update it answers, so that one replayed after a crash changes nothing."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def get(self, draft_id: str) -> OrderDraft | None:
         """A draft, whatever became of it."""
         async with self._store.reading() as tx:
-            return await tx.drafts.get(draft_id)
+            return await DraftRepository(tx).get(draft_id)
 
     async def begin(
         self, person_id: int, chat_id: int, update_id: int, fill: Callable[[OrderDraft], OrderDraft] | None = None
@@ -61,7 +64,7 @@ class Drafts:
         """Keep an answer; None where the draft has changed since it was read."""
         draft = replace(draft, last_update_id=update_id, expires_at=self._clock.now() + IDLE_LIMIT)
         async with self._store.transaction() as tx:
-            return await tx.drafts.save(draft)
+            return await DraftRepository(tx).save(draft)
 
     async def cancel(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
         """Put the draft away for good, as the person wished."""
@@ -77,23 +80,23 @@ class Drafts:
             draft, status=DraftStatus.OPEN, last_update_id=update_id, expires_at=self._clock.now() + IDLE_LIMIT
         )
         async with self._store.transaction() as tx:
-            if await tx.drafts.has_open(draft.chat_id):
+            if await DraftRepository(tx).has_open(draft.chat_id):
                 return None
-            return await tx.drafts.save(reopened)
+            return await DraftRepository(tx).save(reopened)
 
     async def set_unreadable_aside(self, chat_id: int) -> None:
         """Close the open draft of a chat if it can't be read, so that its person can begin another."""
         async with self._store.transaction() as tx:
             try:
-                await tx.drafts.open_of(chat_id)
+                await DraftRepository(tx).open_of(chat_id)
             except RowUnreadable:
-                await tx.drafts.set_open_aside(chat_id)
+                await DraftRepository(tx).set_open_aside(chat_id)
                 log.error("unreadable_draft_closed")  # noqa: TRY400  where it was read says nothing
 
     async def lapsed(self) -> tuple[ExpiredDraft, ...]:
         """Open drafts that nobody has touched for too long."""
         async with self._store.reading() as tx:
-            return await tx.drafts.lapsed(self._clock.now())
+            return await DraftRepository(tx).lapsed(self._clock.now())
 
     async def lapse(self, draft_id: str) -> bool:
         """Put a draft away and queue the news of it, if nobody has touched it meanwhile; whether that was so.
@@ -103,24 +106,24 @@ class Drafts:
         now = self._clock.now()
         async with self._store.transaction() as tx:
             try:
-                draft = await tx.drafts.get(draft_id)
+                draft = await DraftRepository(tx).get(draft_id)
             except RowUnreadable:
-                await tx.drafts.set_aside(draft_id)
+                await DraftRepository(tx).set_aside(draft_id)
                 log.error("unreadable_draft_closed", draft=draft_id)  # noqa: TRY400  as above
                 return False
             if draft is None or draft.status is not DraftStatus.OPEN or draft.expires_at > now:
                 return False
-            saved = await tx.drafts.save(replace(draft, status=DraftStatus.LAPSED))
+            saved = await DraftRepository(tx).save(replace(draft, status=DraftStatus.LAPSED))
             if saved is not None:
-                await tx.outbox.add([_lapse_news(saved, now)])
+                await OutboxRepository(tx).add([_lapse_news(saved, now)])
         return saved is not None
 
     async def _replace_open(self, draft: OrderDraft) -> OrderDraft:
         async with self._store.transaction() as tx:
-            open_draft = await tx.drafts.open_of(draft.chat_id)
+            open_draft = await DraftRepository(tx).open_of(draft.chat_id)
             if open_draft is not None:
-                await tx.drafts.save(replace(open_draft, status=DraftStatus.CANCELLED))
-            if not await tx.drafts.add(draft):
+                await DraftRepository(tx).save(replace(open_draft, status=DraftStatus.CANCELLED))
+            if not await DraftRepository(tx).add(draft):
                 raise RuntimeError("a chat has opened two drafts at once")
         return draft
 

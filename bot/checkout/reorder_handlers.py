@@ -11,6 +11,7 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order, Phase
+from bot.orders.repository import OrderRepository
 from bot.orders.screens import phrases as words
 from bot.orders.status_messages import show_as_decided, show_at_the_end
 from bot.orders.tracking.intervals import offer_is_over
@@ -82,7 +83,7 @@ async def _let_go(visit: Session, order: Order) -> Order:
         return order
     await visit.desk.orders.drop(order.reference)
     async with visit.desk.store.reading() as tx:
-        return await tx.orders.get(order.reference) or order
+        return await OrderRepository(tx).get(order.reference) or order
 
 
 async def _difference(visit: Session, order: Order) -> Html | None:

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, exists, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.checkout.draft import Ask, DraftStatus, OrderDraft
 from bot.checkout.tables import IS_OPEN_DRAFT, drafts, is_open
@@ -14,6 +13,7 @@ from bot.infra.db import encryption as sealing
 from bot.infra.db import nested_json as nested
 from bot.infra.db import upsert as writing
 from bot.infra.db.columns import constant
+from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.inbound.inbox import TAKE
 from bot.users.model import TAKEN_BY_DRAFT, ExpiredDraft
@@ -42,12 +42,12 @@ SAVE_OPEN = SAVE.where(
 )
 
 
-class SqlDrafts:
-    """`Drafts`, in the table of that name."""
+class DraftRepository:
+    """Read and write drafts; at most one open draft a chat, which the database itself ensures."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def get(self, draft_id: str) -> OrderDraft | None:
         """The draft with this id, whatever its status."""
@@ -69,10 +69,7 @@ class SqlDrafts:
         return await writing.add(self._connection, drafts, _row(draft, self._vault))
 
     async def save(self, draft: OrderDraft) -> OrderDraft | None:
-        """Save over the same revision and return it with the next one; None where somebody else has saved.
-
-        None as well where the draft would become the chat's second open one.
-        """
+        """Save over the same revision and return it with the next one; None where somebody else has saved."""
         after = replace(draft, revision=draft.revision + 1)
         seen: dict[str, object] = {"key": draft.id, "seen": draft.revision}
         statement = SAVE
@@ -85,12 +82,12 @@ class SqlDrafts:
         return after
 
     async def lapsed(self, now: datetime, limit: int = 100) -> tuple[ExpiredDraft, ...]:
-        """Open drafts past their `expires_at`, the longest past first. Nothing of them is opened."""
+        """Open drafts past their `expires_at`, also those that can't be read."""
         found = await self._connection.execute(LAPSED, {"now": now, "limit": limit})
         return tuple(ExpiredDraft(**row) for row in found.mappings())
 
     async def set_aside(self, draft_id: str) -> None:
-        """Close a draft that can't be read, if it is open."""
+        """Close a draft that can't be read (`RowUnreadable`), if it is open."""
         await self._connection.execute(SET_ASIDE, {"key": draft_id})
 
     async def set_open_aside(self, chat_id: int) -> None:

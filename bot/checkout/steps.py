@@ -20,6 +20,7 @@ from bot.infra.i18n import Html
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Pressed, Said, Session
+from bot.orders.repository import OrderRepository
 from bot.orders.screens import outcome
 from bot.settlement.model import SettlementFailure
 
@@ -151,7 +152,7 @@ async def _placed(visit: Session, draft: OrderDraft) -> object:
     """A second tap on Confirm changes nothing; an older button shows how the order stands."""
     await visit.acknowledge(visit.t.plain("stale.placed"))
     async with visit.desk.store.reading() as tx:
-        order = await tx.orders.of_draft(draft.id)
+        order = await OrderRepository(tx).of_draft(draft.id)
     if order is not None and visit.message_id == draft.message_id:
         await visit.update(await review.agreed(visit, draft, order))
     elif order is not None:

@@ -10,7 +10,7 @@ from telegram.error import InvalidToken, TelegramError
 from bot.config import Settings
 from bot.core.reasons import network_reason
 from bot.house import store_of, telegram_application
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch, StoreError
 from bot.infra.db.vault import NoKeys, UnfitKeys
 from bot.settlement.client.client import SettlementClient
@@ -123,7 +123,7 @@ async def _keys(settings: Settings) -> str:
         await store.close()
 
 
-async def _encrypted(store: SqlStore) -> str:
+async def _encrypted(store: Database) -> str:
     await store.check()
     await store.check_keys()
     tables = (await store.sealed()).values()

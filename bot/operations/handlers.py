@@ -15,6 +15,7 @@ from bot.operations.screens import status as operator_status
 from bot.orders.screens import status
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_rendering import orders_of
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.screens import alarms
 
 KINDS = {str(kind): kind for kind in AlarmKind}
@@ -77,7 +78,7 @@ async def _list(visit: Session, kind: str, subject: str) -> bool:
     if not await _settle(visit, kind, subject):
         return False
     async with visit.desk.store.reading() as tx:
-        raised = await tx.alarms.open()
+        raised = await AlarmRepository(tx).open()
     orders, now = await orders_of(visit.desk.store, raised), visit.desk.clock.now()
     left = alarms.reminder(visit.t, raised, orders, now, visit.zone) if raised else alarms.none_left(visit.t)
     await visit.update(left)

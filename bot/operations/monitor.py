@@ -7,11 +7,13 @@ from decimal import Decimal
 import structlog
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.health import Health, has_shrunk
 from bot.settlement.model import SettlementFailure, SlowDown
 from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import BY_HAND, Alarms, Finding
 from bot.users.model import Backlog
 
@@ -43,7 +45,7 @@ class Monitor:
     def __init__(
         self,
         *,
-        store: Store,
+        store: Database,
         clock: Clock,
         health: Health,
         alarms: Alarms,
@@ -96,8 +98,8 @@ class Monitor:
         """All at once, for whom asks."""
         now = self._clock.now()
         async with self._store.reading() as tx:
-            alarms, backlog = await tx.alarms.open(), await tx.outbox.backlog(now)
-            lately = await tx.alarms.since(now - LATELY)
+            alarms, backlog = await AlarmRepository(tx).open(), await OutboxRepository(tx).backlog(now)
+            lately = await AlarmRepository(tx).since(now - LATELY)
         is_down = self._health.answers.are_lacking
         return HealthSummary(
             alarms=alarms,
@@ -139,7 +141,7 @@ class Monitor:
 
     async def _of_outbox(self) -> Finding:
         async with self._store.reading() as tx:
-            backlog = await tx.outbox.backlog(self._clock.now() - self._backlog_after)
+            backlog = await OutboxRepository(tx).backlog(self._clock.now() - self._backlog_after)
         found = _since(AlarmKind.OUTBOX_BACKLOG, backlog.since)
         return replace(found, facts={**found.facts, "count": backlog.count}) if found.is_wrong else found
 

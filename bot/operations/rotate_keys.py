@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 
 from bot.config import Settings
 from bot.house import store_of
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 
 DONE, LEFT = 0, 1
 Say = Callable[[str], object]
@@ -35,7 +35,7 @@ async def run(settings: Settings, say: Say) -> int:
         await store.close()
 
 
-async def _beside_the_bot(store: SqlStore) -> AbstractAsyncContextManager[object]:
+async def _beside_the_bot(store: Database) -> AbstractAsyncContextManager[object]:
     """Nothing where the bot knows the first key; else its place, so that none can begin that doesn't know it."""
     if await store.keys_are_adopted():
         return nullcontext()
@@ -46,7 +46,7 @@ async def _beside_the_bot(store: SqlStore) -> AbstractAsyncContextManager[object
     return store.lead(busy)
 
 
-async def _rotate(store: SqlStore, say: Say) -> int:
+async def _rotate(store: Database, say: Say) -> int:
     await store.adopt_keys()
     before = await store.sealed()
     waiting, sealed = sum(each.waiting for each in before.values()), sum(each.sealed for each in before.values())

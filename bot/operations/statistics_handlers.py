@@ -24,6 +24,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.operations.screens import export, platform
 from bot.operations.screens import statistics as figures
+from bot.users.repository import UserRepository
 
 TIME: Final = "export"
 FIRST_SHOWN: Final = Period.WEEK
@@ -144,7 +145,7 @@ async def _hand_out(visit: Session, span: Span) -> None:
 
 async def _forget_question(visit: Session) -> None:
     async with visit.desk.store.transaction() as tx:
-        await tx.people.save(questions.answered(visit))
+        await UserRepository(tx).save(questions.answered(visit))
 
 
 def _today(visit: Session) -> date:

@@ -20,13 +20,12 @@ from sqlalchemy import (
     select,
     tuple_,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import nested_json as nested
 from bot.infra.db.columns import Instant, constant
 from bot.infra.db.durations import microseconds
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.operations.statistics import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally
 from bot.operations.statistics_model import OrderLine
 from bot.orders.order import LOOKED_FOR, Phase
@@ -124,12 +123,12 @@ LINES = (
 LINES_BEHIND = LINES.where(PLACE > BEHIND)
 
 
-class SqlFigures:
-    """`Figures`, over the tables of persons, subscribers and orders."""
+class StatisticsRepository:
+    """Counting. Times are from a moment on, up to another one that is outside."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def people(self, since: datetime, until: datetime) -> PeopleFigures:
         """All persons, and those who came within this time."""

@@ -8,13 +8,15 @@ from typing import Final, TypeVar
 
 from bot.core.clock import Clock
 from bot.core.date_ranges import Period, Span, last
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.operations import export as exporting
 from bot.operations.statistics import OwnFigures
+from bot.operations.statistics_repository import StatisticsRepository
 from bot.settlement.model import DepositRails, PlatformStats, Settlement, SettlementFailure
 from bot.staff.audit import of_time, record_audit
 from bot.staff.model import AuditAction
 from bot.support.reply_times import TicketFigures, measured
+from bot.support.tickets.repository import TicketRepository
 
 T = TypeVar("T")
 
@@ -47,7 +49,7 @@ class Export:
 class Figures:
     """Counts and hands out; all that it writes is who was handed what."""
 
-    def __init__(self, store: Store, settlement: Settlement, clock: Clock) -> None:
+    def __init__(self, store: Database, settlement: Settlement, clock: Clock) -> None:
         self._store = store
         self._settlement = settlement
         self._clock = clock
@@ -57,17 +59,17 @@ class Figures:
         now = self._clock.now()
         span = last(period, now, zone)
         async with self._store.reading() as tx:
-            people = await tx.figures.people(span.since, span.until)
-            subscribers = await tx.figures.subscribers(span.since, span.until, now)
-            orders = await tx.figures.orders(span.edges)
-            tickets = measured(await tx.tickets.times(span.since, span.until))
+            people = await StatisticsRepository(tx).people(span.since, span.until)
+            subscribers = await StatisticsRepository(tx).subscribers(span.since, span.until, now)
+            orders = await StatisticsRepository(tx).orders(span.edges)
+            tickets = measured(await TicketRepository(tx).times(span.since, span.until))
         return span, OwnFigures(people=people, subscribers=subscribers, orders=orders, tickets=tickets)
 
     async def tickets(self, period: Period, zone: tzinfo) -> TicketFigures:
         """How long people have waited for support over the last day, week or month."""
         span = last(period, self._clock.now(), zone)
         async with self._store.reading() as tx:
-            return measured(await tx.tickets.times(span.since, span.until))
+            return measured(await TicketRepository(tx).times(span.since, span.until))
 
     async def service(self) -> ServiceFigures:
         """The service's own figures and rails, as far as it tells them."""
@@ -79,14 +81,14 @@ class Figures:
     async def export(self, span: Span, by: int) -> Export:
         """The orders placed within a time, oldest first, as of one moment; it is written down who takes them along."""
         async with self._store.reading() as tx:
-            count = await tx.figures.count_orders(span.since, span.until)
+            count = await StatisticsRepository(tx).count_orders(span.since, span.until)
             if not 0 < count <= MOST_ORDERS:
                 return Export(count, None)
             content = bytearray(exporting.header())
-            found = await tx.figures.lines(span.since, span.until, None, AT_ONCE)
+            found = await StatisticsRepository(tx).lines(span.since, span.until, None, AT_ONCE)
             while found:
                 content += await asyncio.to_thread(exporting.rows, found)
-                found = await tx.figures.lines(span.since, span.until, found[-1], AT_ONCE)
+                found = await StatisticsRepository(tx).lines(span.since, span.until, found[-1], AT_ONCE)
         async with self._store.transaction() as tx:
             await record_audit(tx, by, AuditAction.EXPORTED, ORDERS, self._clock.now(), detail=of_time(span))
         return Export(count, bytes(content))

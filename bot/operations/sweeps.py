@@ -5,9 +5,12 @@ from datetime import timedelta
 
 from bot.checkout.drafts import Drafts
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.orders.placement.reconciler import Reconciler
+from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.users.privacy import KEEP_NEWS, KEEP_UPDATES
 
@@ -25,7 +28,7 @@ class Sweeps:
     def __init__(
         self,
         *,
-        store: Store,
+        store: Database,
         clock: Clock,
         observer: Observer,
         drafts: Drafts,
@@ -65,8 +68,8 @@ class Sweeps:
         """Forget what is done with, and take up news whose request nobody finished."""
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            await tx.inbox.forget_finished(now - KEEP_UPDATES)
-            await tx.outbox.forget_told(now - KEEP_NEWS)
+            await InboxRepository(tx).forget_finished(now - KEEP_UPDATES)
+            await OutboxRepository(tx).forget_told(now - KEEP_NEWS)
         await self._read_what_is_never_due()
         if await self._delivery.recover():
             self._on_news()
@@ -81,8 +84,8 @@ class Sweeps:
         from_then = self._clock.now() + FAR_AHEAD
         async with self._store.reading() as tx:
             for is_paid in (True, False):
-                await tx.orders.due_after(from_then, is_paid=is_paid)
-            await tx.outbox.due_after(from_then)
+                await OrderRepository(tx).due_after(from_then, is_paid=is_paid)
+            await OutboxRepository(tx).due_after(from_then)
 
     def _lapsing(self, draft_id: str) -> Callable[[], Awaitable[None]]:
         async def lapse() -> None:

@@ -16,6 +16,7 @@ from bot.orders import history_handlers as history
 from bot.orders.order import Order, Phase
 from bot.orders.placement.service import MethodVanished
 from bot.orders.receipts import handlers as receipts
+from bot.orders.repository import OrderRepository
 from bot.orders.screens import phrases as words
 from bot.orders.status_messages import looked_at, screen_of, show_as_decided, show_at_the_end
 from bot.settlement.model import SettlementFailure
@@ -30,7 +31,7 @@ async def order_pressed(update: Update, _: object) -> None:
     press = data.read_order_press(query.data or "") if query else None
     if press is not None:
         async with visit.desk.store.reading() as tx:
-            order = await tx.orders.get(press.reference)
+            order = await OrderRepository(tx).get(press.reference)
         if order is None or order.chat_id != visit.chat_id:
             await visit.acknowledge(visit.t.plain("stale.not_yours"), alert=True)
         else:

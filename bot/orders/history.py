@@ -6,8 +6,10 @@ that none is skipped or met twice. The newest page alone begins wherever the new
 
 from dataclasses import dataclass
 
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
 
 PAGE = 6
 NEWEST = ""
@@ -33,13 +35,13 @@ class HistoryPage:
 class History:
     """Reads orders in pages."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Database) -> None:
         self._store = store
 
     async def page(self, person_id: int, first: str = NEWEST) -> HistoryPage:
         """The page that begins at the order `first`; the newest one where that is nobody's or another's."""
         async with self._store.reading() as tx:
-            order = await tx.orders.get(first) if first else None
+            order = await OrderRepository(tx).get(first) if first else None
             if order is None or order.person_id != person_id:
                 return await _newest(tx, person_id)
             return await _from(tx, order)
@@ -47,24 +49,24 @@ class History:
     async def page_holding(self, order: Order) -> HistoryPage:
         """The page on which somebody who leafs from the newest one finds `order`."""
         async with self._store.reading() as tx:
-            over = await tx.orders.count_newer(order) % PAGE
-            before = await tx.orders.of_person_before(order, over) if over else ()
+            over = await OrderRepository(tx).count_newer(order) % PAGE
+            before = await OrderRepository(tx).of_person_before(order, over) if over else ()
             first = before[0] if before else order
-            if await tx.orders.count_newer(first) == 0:
+            if await OrderRepository(tx).count_newer(first) == 0:
                 return await _newest(tx, order.person_id)
             return await _from(tx, first)
 
 
 async def _newest(tx: Transaction, person_id: int) -> HistoryPage:
-    found = await tx.orders.of_person(person_id, limit=PAGE + 1)
-    total = await tx.orders.count_of_person(person_id)
+    found = await OrderRepository(tx).of_person(person_id, limit=PAGE + 1)
+    total = await OrderRepository(tx).count_of_person(person_id)
     return HistoryPage(found[:PAGE], NEWEST, None, _reference_after(found), 0, total)
 
 
 async def _from(tx: Transaction, first: Order) -> HistoryPage:
-    before = await tx.orders.count_newer(first)
-    found = await tx.orders.of_person_from(first, PAGE + 1)
-    total = await tx.orders.count_of_person(first.person_id)
+    before = await OrderRepository(tx).count_newer(first)
+    found = await OrderRepository(tx).of_person_from(first, PAGE + 1)
+    total = await OrderRepository(tx).count_of_person(first.person_id)
     newer = await _first_of_newer(tx, first, before)
     return HistoryPage(found[:PAGE], first.reference, newer, _reference_after(found), before, total)
 
@@ -72,7 +74,7 @@ async def _from(tx: Transaction, first: Order) -> HistoryPage:
 async def _first_of_newer(tx: Transaction, first: Order, before: int) -> str | None:
     if before <= PAGE:
         return NEWEST if before else None
-    return (await tx.orders.of_person_before(first, PAGE))[0].reference
+    return (await OrderRepository(tx).of_person_before(first, PAGE))[0].reference
 
 
 def _reference_after(found: tuple[Order, ...]) -> str | None:

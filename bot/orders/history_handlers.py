@@ -10,6 +10,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.history import NEWEST, HistoryPage
 from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
 from bot.orders.screens import history
 from bot.orders.screens import page as order_page
 from bot.orders.status_messages import looked_at
@@ -64,7 +65,7 @@ async def _show_list(visit: Session, page: HistoryPage) -> None:
 
 async def _page_of(visit: Session, order: Order) -> Screen:
     async with visit.desk.store.reading() as tx:
-        events = await tx.orders.events(order.reference)
+        events = await OrderRepository(tx).events(order.reference)
     now, help_offered = visit.desk.clock.now(), visit.desk.help.is_offered
     return order_page.screen(visit.t, order, events, now, visit.zone, help_offered=help_offered)
 

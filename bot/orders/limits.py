@@ -72,7 +72,7 @@ def waits_for_payment(order: Order, now: datetime) -> bool:
 def check_count(limits: Limits, orders: Sequence[Order], now: datetime) -> None:
     """Raise `Rejection` where no further order is possible now, whatever its sum.
 
-    `orders` are those of the person that may count (`orders/ports.py`). The argument `again` is when it will
+    `orders` are those of the person that may count (`OrderRepository.may_count`). The argument `again` is when it will
     be possible, if nothing happens until then.
     """
     refusals = _refusals_of_count(limits, orders, now)

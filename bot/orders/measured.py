@@ -6,7 +6,9 @@ from typing import Final, Generic, TypeVar
 
 from bot.core.clock import Clock
 from bot.core.measuring import MEASURED_OVER
-from bot.infra.db.ports import Store, StoreDown, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.transaction import Transaction
 from bot.settlement.catalogue import Shared
 
 T = TypeVar("T")
@@ -20,7 +22,7 @@ Measure = Callable[[Transaction, datetime, datetime], Awaitable[T | None]]
 class Measured(Generic[T]):
     """Reads the bot's own records of the last 30 days."""
 
-    def __init__(self, store: Store, clock: Clock, measure: Measure[T]) -> None:
+    def __init__(self, store: Database, clock: Clock, measure: Measure[T]) -> None:
         self._store = store
         self._clock = clock
         self._measure = measure

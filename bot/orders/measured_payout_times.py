@@ -4,8 +4,10 @@ from datetime import datetime
 
 from bot.core.clock import Clock
 from bot.core.measuring import MEASURED_OVER
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
+from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.measured import Measured
 from bot.orders.payout_times import PayoutTimes
 
@@ -13,7 +15,7 @@ from bot.orders.payout_times import PayoutTimes
 class MeasuredTimes(Measured[PayoutTimes]):
     """Measures orders that were sent."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Database, clock: Clock) -> None:
         super().__init__(store, clock, _times)
 
 
@@ -26,5 +28,5 @@ def in_words(t: Translator, times: PayoutTimes) -> Html:
 
 
 async def _times(tx: Transaction, since: datetime, until: datetime) -> PayoutTimes | None:
-    times = await tx.figures.payout_times(since, until)
+    times = await StatisticsRepository(tx).payout_times(since, until)
     return times if times is not None and times.is_telling else None

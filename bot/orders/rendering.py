@@ -10,13 +10,16 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.checkout.draft import DraftStatus
+from bot.checkout.repository import DraftRepository
 from bot.checkout.screens import draft_expired as lapsed
 from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
-from bot.infra.db.ports import RowUnreadable, Store
+from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.i18n import Html, Translations, Translator, choose
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.infra.outbox.rendering import Tellers, Telling, kept, marked, tell_text
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.closed_picture import draw_closed
@@ -25,6 +28,7 @@ from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.preferences import Way, way_of
 from bot.orders.receipts.handlers import draw
 from bot.orders.receipts.service import Receipts
+from bot.orders.repository import OrderRepository
 from bot.orders.screens import card, outcome
 from bot.orders.screens import pay_page as wallet_page
 from bot.orders.screens import payment as pay
@@ -32,10 +36,12 @@ from bot.orders.screens import phrases as words
 from bot.orders.timeline import Step
 from bot.payments import qr
 from bot.recipients import screens as recipients
+from bot.recipients.repository import RecipientRepository
 from bot.recipients.saved import known_as
 from bot.staff.help import Help
 from bot.staff.screens import notes as staff_notes
 from bot.users.model import Notification, Person
+from bot.users.repository import UserRepository
 from bot.users.screens import privacy
 
 PICTURE_TRIES = 2
@@ -64,7 +70,7 @@ class OrderRenderer:
     def __init__(
         self,
         *,
-        store: Store,
+        store: Database,
         messenger: Messenger,
         translations: Translations,
         clock: Clock,
@@ -112,7 +118,7 @@ class OrderRenderer:
     async def _tell_of_order(self, news: Notification, kind: str, reader: Person | None, t: Translator) -> Telling:
         zone = reader.zone if reader else PRESUMED
         async with self._store.reading() as tx:
-            order = await tx.orders.get(reference_in(news.subject))
+            order = await OrderRepository(tx).get(reference_in(news.subject))
         if order is None:
             return Undeliverable("the order is gone")
         handler = self._special.get(kind)
@@ -133,7 +139,7 @@ class OrderRenderer:
     async def _with_offer(self, screen: Screen, t: Translator, order: Order) -> Screen:
         """After the first order to somebody, the way to give them a name; only then, so that it is no clutter."""
         async with self._store.reading() as tx:
-            known = known_as(await tx.recipients.of_person(order.person_id), order.method, order.number)
+            known = known_as(await RecipientRepository(tx).of_person(order.person_id), order.method, order.number)
         is_new = known is not None and known.label is None and known.created_at == order.created_at
         if known is None or not is_new:
             return screen
@@ -141,7 +147,7 @@ class OrderRenderer:
 
     async def _reader(self, chat_id: int) -> Person | None:
         async with self._store.reading() as tx:
-            return await tx.people.get_if_readable(chat_id)
+            return await UserRepository(tx).get_if_readable(chat_id)
 
     async def _send(self, news: Notification, t: Translator, screen: Screen, *, silent: bool) -> Telling:
         return await tell_text(self._messenger, news, t, screen, lane="money", silent=silent)
@@ -210,7 +216,7 @@ class OrderRenderer:
 
     async def _edit_card(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
         async with self._store.reading() as tx:
-            message_id = await tx.outbox.message_of(subject_of(order), OrderNotification.CARD, news.chat_id)
+            message_id = await OutboxRepository(tx).message_of(subject_of(order), OrderNotification.CARD, news.chat_id)
         screen = self._card(order, t, zone)
         if message_id is not None:
             edited = await self._messenger.edit_text(
@@ -222,7 +228,7 @@ class OrderRenderer:
         sent = await self._messenger.send_text(news.chat_id, screen.text, screen.keyboard, lane="money", silent=True)
         if isinstance(sent, Delivered):
             async with self._store.transaction() as tx:
-                await tx.outbox.replace_message(
+                await OutboxRepository(tx).replace_message(
                     subject_of(order), OrderNotification.CARD, news.chat_id, sent.message_id
                 )
         return kept(sent)
@@ -232,7 +238,7 @@ class OrderRenderer:
         del zone
         for kind in (OrderNotification.INVOICE_TEXT, OrderNotification.INVOICE):
             async with self._store.reading() as tx:
-                message_id = await tx.outbox.message_of(subject_of(order), kind, news.chat_id)
+                message_id = await OutboxRepository(tx).message_of(subject_of(order), kind, news.chat_id)
             if message_id is None:
                 continue
             gone = await self._take_away(news, message_id, t, order)
@@ -253,7 +259,9 @@ class OrderRenderer:
         if isinstance(outcome, Delivered | NotModified):
             # Text and buttons are gone. A picture that keeps failing must not delay that the payment has arrived.
             async with self._store.transaction() as tx:
-                await tx.outbox.add(news_of(order, (OrderNotification.TAKE_DOWN_PICTURE,), self._clock.now()))
+                await OutboxRepository(tx).add(
+                    news_of(order, (OrderNotification.TAKE_DOWN_PICTURE,), self._clock.now())
+                )
             return Sent()
         if isinstance(outcome, Gone | Invalid):
             outcome = await self._messenger.edit_text(chat_id, message_id, text, lane="money")
@@ -264,7 +272,9 @@ class OrderRenderer:
         """Replace the QR code of an invoice that is too old to be deleted."""
         del zone
         async with self._store.reading() as tx:
-            message_id = await tx.outbox.message_of(subject_of(order), OrderNotification.INVOICE, news.chat_id)
+            message_id = await OutboxRepository(tx).message_of(
+                subject_of(order), OrderNotification.INVOICE, news.chat_id
+            )
         if message_id is None:
             return Sent()
         picture, text = draw_closed(is_paid=order.is_paid), _closed_text(t, order)
@@ -292,7 +302,7 @@ class OrderRenderer:
     async def _tell_lapse(self, news: Notification, t: Translator) -> Telling:
         try:
             async with self._store.reading() as tx:
-                draft = await tx.drafts.get(news.subject.removeprefix(DRAFT_SUBJECT))
+                draft = await DraftRepository(tx).get(news.subject.removeprefix(DRAFT_SUBJECT))
         except RowUnreadable:
             return await self._send(news, t, lapsed.damaged(t), silent=True)
         if draft is None or draft.status is not DraftStatus.LAPSED:
@@ -301,7 +311,7 @@ class OrderRenderer:
 
     async def _tell_staff(self, news: Notification, kind: str, t: Translator) -> Telling:
         async with self._store.reading() as tx:
-            order = await tx.orders.get(reference_in(news.subject))
+            order = await OrderRepository(tx).get(reference_in(news.subject))
         screen = staff_notes.screen(OrderNotification(kind), t, order, news.payload, self._clock.now())
         return await self._send(news, t, screen, silent=False)
 

@@ -22,12 +22,11 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, constant
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order, Phase
 from bot.orders.rows import (
     COLUMNS,
@@ -123,12 +122,12 @@ EVENTS = (
 ADD_EVENT = insert(order_events).inline()
 
 
-class SqlOrders:
-    """`Orders`, in the tables `orders` and `order_events`."""
+class OrderRepository:
+    """Read and write orders, from the intent on."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def add(self, order: Order) -> bool:
         """Keep a new intent; False where this (draft, attempt) or reference has one already."""
@@ -139,7 +138,7 @@ class SqlOrders:
         return await self._first(ONE, reference=reference)
 
     async def get_if_readable(self, reference: str) -> Order | None:
-        """Return the order, or None where it can't be opened, which is noted."""
+        """Return the order, or None where it can't be opened: for what it is only mentioned in."""
         return next(iter(await self._all(ONE, reference=reference)), None)
 
     async def of_draft(self, draft_id: str) -> Order | None:
@@ -147,7 +146,7 @@ class SqlOrders:
         return await self._first(OF_DRAFT, draft=draft_id)
 
     async def by_service_id(self, service_ids: Collection[str]) -> Mapping[str, Order]:
-        """The orders that have claimed any of these ids of the service: a list call's worth, 100 or so."""
+        """The orders that have claimed any of these ids of the service."""
         found = await self._all(CLAIMING, ids=tuple(service_ids))
         return {order.service_id: order for order in found if order.service_id is not None}
 
@@ -176,22 +175,19 @@ class SqlOrders:
         return await self._all(PLACED_AFTER, person=person_id, after=after)
 
     async def may_count(self, person_id: int, after: datetime) -> tuple[Order, ...]:
-        """A person's orders that were created or paid after this moment or aren't over yet, oldest first."""
+        """Return a person's orders that may count towards the limits, oldest first.
+
+        That are those created or paid after this moment, and all that aren't over yet.
+        """
         return await self._all(MAY_COUNT, person=person_id, after=after)
 
     async def one_at_a_time(self, person_id: int) -> None:
-        """Until this transaction has ended, no other one comes past here for the same person.
-
-        SQLite has one writer anyway.
-        """
+        """Until this transaction has ended, no other one comes past here for the same person."""
         if self._connection.dialect.name == POSTGRESQL:
             await self._connection.execute(HOLD_PERSON, {"person": person_id})
 
     async def lock_payment(self, key: str) -> None:
-        """Let no other transaction pass here with the same key until this one has ended.
-
-        SQLite has one writer anyway.
-        """
+        """Let no other transaction pass here with the same key until this one has ended."""
         if self._connection.dialect.name == POSTGRESQL:
             await self._connection.execute(LOCK_PAYMENT, {"key": key})
 
@@ -200,7 +196,7 @@ class SqlOrders:
         return await self._first(WITH_PAYMENT_HASH, hash=payment_hash)
 
     async def with_deposit_key(self, deposit_key: str) -> Order | None:
-        """Return the order whose deposit may still come and looks the same on its chain."""
+        """The order whose deposit may still come and looks the same on its chain."""
         return await self._first(WITH_DEPOSIT_KEY, key=deposit_key)
 
     async def open_of_person(self, person_id: int, limit: int = 10) -> tuple[Order, ...]:
@@ -208,12 +204,7 @@ class SqlOrders:
         return await self._all(OPEN_OF_PERSON, person=person_id, limit=limit, phases=_names(NOT_ENDED))
 
     async def save(self, order: Order) -> Order | None:
-        """Save over the same version and return it with the next one; None where somebody else has saved.
-
-        Raises:
-            StoreFailure: another order has claimed its service id. Ask `by_service_id` first, in the same
-                transaction.
-        """
+        """Save over the same version and return it with the next one; None where somebody else has saved."""
         after = replace(order, version=order.version + 1)
         seen = {"key": order.reference, "seen": order.version}
         result = await self._connection.execute(SAVE, {**to_row(after, self._vault), **seen})
@@ -222,7 +213,8 @@ class SqlOrders:
     async def due(self, now: datetime, *, is_paid: bool, limit: int = 1000) -> tuple[Order, ...]:
         """Paid or unpaid orders whose `next_look_at` has come, the longest waiting first.
 
-        Nothing of them is opened: they are without recipient and without what they are paid with.
+        Without recipient and without what they are paid with, as in `due_if_viewed` and `expiring`: following an order
+        needs neither.
         """
         return await self._followed(DUE, now=now, paid=is_paid, limit=limit)
 
@@ -237,7 +229,10 @@ class SqlOrders:
     async def due_if_viewed(
         self, references: Collection[str], users: Collection[int], now: datetime, looked_at_before: datetime, limit: int
     ) -> tuple[Order, ...]:
-        """Followed orders with these references or of these users that are due, or were last looked at before then."""
+        """Followed orders with these references or of these users that are due, or were last looked at before then.
+
+        Up to `limit` by reference, and as many by user.
+        """
         known: dict[str, object] = {"now": now, "before": looked_at_before, "limit": limit}
         viewed = await self._followed(VIEWED, references=tuple(references), **known) if references else ()
         theirs = await self._followed(OF_USERS, users=tuple(users), **known) if users else ()
@@ -258,7 +253,7 @@ class SqlOrders:
         return await self._all(STUCK, now=paid_before, limit=limit)
 
     async def unclaimed_like(self, order: Order, since: datetime) -> tuple[Order, ...]:
-        """Other intents without a service id, same method code, created since: those it could be mistaken for.
+        """Other intents without a service id, same method code, created since: those an order could be mistaken for.
 
         Of every phase but refused: an abandoned one may still have made an order.
         """
@@ -270,9 +265,9 @@ class SqlOrders:
         return {order.page_token: order for order in found if order.page_token is not None}
 
     async def set_aside(self, reference: str, now: datetime) -> bool:
-        """Ask the service no longer about an order that can't be read. Return False if it is asked now instead.
+        """Ask the service no longer about an order that can't be read (`RowUnreadable`).
 
-        That is where `next_look_at` alone is malformed: the next look replaces it, and nothing else is damaged.
+        Return False if it is asked now instead: only `next_look_at` can't be read.
         """
         row = (await self._connection.execute(ONE, {"reference": reference})).first()
         is_asked = row is not None and row.next_look_at is MALFORMED and self._is_followed(row)

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
@@ -42,8 +43,8 @@ async def show_at_the_end(visit: Session, order: Order) -> Outcome:
     if message_id is None or order.phase not in {Phase.OPEN, Phase.DONE}:
         return sent
     async with visit.desk.store.transaction() as tx:
-        before = await tx.outbox.message_of(subject_of(order), OrderNotification.CARD, visit.chat_id)
-        await tx.outbox.replace_message(subject_of(order), OrderNotification.CARD, visit.chat_id, message_id)
+        before = await OutboxRepository(tx).message_of(subject_of(order), OrderNotification.CARD, visit.chat_id)
+        await OutboxRepository(tx).replace_message(subject_of(order), OrderNotification.CARD, visit.chat_id, message_id)
     if before is not None and before != message_id:
         await visit.desk.messenger.delete(visit.chat_id, before, lane="talk")
     return sent

@@ -8,9 +8,11 @@ A moved price that is accepted asks for nothing more: its order has held its pla
 
 from datetime import datetime
 
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.orders import limits
 from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 
 
@@ -18,16 +20,16 @@ async def decide(tx: Transaction, rules: Rules, wished: Order) -> None:
     """Raise `Rejection` where `wished`, which is about to be written in `tx`, is more than its person may order."""
     if rules.limits.are_none:
         return
-    await tx.orders.one_at_a_time(wished.person_id)
+    await OrderRepository(tx).one_at_a_time(wished.person_id)
     now = wished.created_at
-    placed = await tx.orders.may_count(wished.person_id, now - limits.DAY)
+    placed = await OrderRepository(tx).may_count(wished.person_id, now - limits.DAY)
     limits.check(rules.limits, placed, wished.expected_idr, now, smallest=rules.min_order_idr)
 
 
-async def foresee(store: Store, rules: Rules, person_id: int, now: datetime, idr: int | None = None) -> None:
+async def foresee(store: Database, rules: Rules, person_id: int, now: datetime, idr: int | None = None) -> None:
     """Raise `Rejection` where `decide` would for an order of `idr` rupiah placed now; None is the smallest there is."""
     if rules.limits.are_none:
         return
     async with store.reading() as tx:
-        placed = await tx.orders.may_count(person_id, now - limits.DAY)
+        placed = await OrderRepository(tx).may_count(person_id, now - limits.DAY)
     limits.check(rules.limits, placed, idr or rules.min_order_idr, now, smallest=rules.min_order_idr)

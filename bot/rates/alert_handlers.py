@@ -9,6 +9,7 @@ from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.session import Session
 from bot.rates.alerts import COOL_DOWNS, DAYS, is_sensible, read_threshold
 from bot.rates.quote import Quote
+from bot.rates.repository import QuoteRepository
 from bot.rates.screens import alert as rate_alert
 from bot.rates.screens import subscription
 from bot.rates.subscriptions import AlertWish
@@ -95,7 +96,7 @@ async def _quote(visit: Session) -> Quote | None:
         return await visit.desk.market.quote()
     except SettlementFailure:
         async with visit.desk.store.reading() as tx:
-            return await tx.quotes.latest()
+            return await QuoteRepository(tx).latest()
 
 
 def _wish(argument: str) -> AlertWish | None:

@@ -11,14 +11,19 @@ from typing import Final
 
 from bot.core.clock import Clock
 from bot.core.time_of_day import next_at
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.infra.db.unreadable import unreadable_keys
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import RATE_SUBJECT
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.quote import Quote, payload_of
+from bot.rates.repository import QuoteRepository
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.model import SettlementFailure
 from bot.users.model import Notification
+from bot.users.repository import UserRepository
 
 DAILY: Final = "daily_quote"
 ALERT: Final = "rate_alert"
@@ -35,7 +40,9 @@ _A_DAY, _ABOUT = timedelta(days=1), timedelta(minutes=30)
 class RateNotifications:
     """What the clock and each new quote bring about. `on_news` is called when there is something to tell."""
 
-    def __init__(self, store: Store, market: Market, clock: Clock, on_news: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, store: Database, market: Market, clock: Clock, on_news: Callable[[], None] = lambda: None
+    ) -> None:
         self._store = store
         self._market = market
         self._clock = clock
@@ -48,8 +55,8 @@ class RateNotifications:
         """Queue daily quotes that are due, and leave out those that are late; whether to look again at once."""
         now = self._clock.now()
         async with self._store.reading() as tx:
-            due = await tx.subscriptions.due(now, AT_ONCE)
-            room = AT_ONCE - await tx.outbox.count_due(RATE_SUBJECT, now)
+            due = await SubscriptionRepository(tx).due(now, AT_ONCE)
+            room = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
         await self._set_unreadable_aside()
         late = [each for each in due if _is_late(each, now)]
         timely = due[len(late) : len(late) + max(room, 0)]
@@ -69,13 +76,13 @@ class RateNotifications:
         if found:
             async with self._store.transaction() as tx:
                 for key in found:
-                    await tx.subscriptions.set_aside(int(key))
+                    await SubscriptionRepository(tx).set_aside(int(key))
             self._aside |= found
 
     async def look(self) -> None:
         """Check the alerts if a quote has been recorded since the last time."""
         async with self._store.reading() as tx:
-            latest = await tx.quotes.latest()
+            latest = await QuoteRepository(tx).latest()
         if latest is not None and latest != self._checked:
             await self.check(latest)
 
@@ -86,8 +93,10 @@ class RateNotifications:
         if quote.is_stale(now):
             return 0
         async with self._store.transaction() as tx:
-            await tx.subscriptions.forget_alerts(now)
-            met = [alert for alert in await tx.subscriptions.awake_alerts(now) if alert.is_met_by(quote.btc_idr)]
+            await SubscriptionRepository(tx).forget_alerts(now)
+            met = [
+                alert for alert in await SubscriptionRepository(tx).awake_alerts(now) if alert.is_met_by(quote.btc_idr)
+            ]
         for alert in met:
             self._met.setdefault(alert.id, (alert, quote))
         return len(met)
@@ -98,7 +107,7 @@ class RateNotifications:
             return False
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            room = AT_ONCE - await tx.outbox.count_due(RATE_SUBJECT, now)
+            room = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
             these = tuple(self._met.values())[: max(room, 0)]
             for alert, quote in these:
                 await _ring(tx, alert, quote, now)
@@ -128,25 +137,25 @@ def _daily_payload(quote: Quote | None, change: Decimal | None) -> dict[str, obj
 
 async def _take_up(tx: Transaction, due: Subscription, now: datetime, payload: Mapping[str, object] | None) -> None:
     """Set the next day's time, and queue today's quote unless it is left out."""
-    person = await tx.people.get_if_readable(due.person_id)
+    person = await UserRepository(tx).get_if_readable(due.person_id)
     if person is None or due.next_daily_at is None:
         # It would be due again at once, for ever.
-        await tx.subscriptions.set_aside(due.person_id)
+        await SubscriptionRepository(tx).set_aside(due.person_id)
         return
     upcoming = None if due.daily_minute is None else next_at(due.daily_minute, person.zone, now)
-    if await tx.subscriptions.advance(due.person_id, due.next_daily_at, upcoming) and payload is not None:
+    if await SubscriptionRepository(tx).advance(due.person_id, due.next_daily_at, upcoming) and payload is not None:
         subject = f"{RATE_SUBJECT}daily:{due.next_daily_at.isoformat()}"
-        await tx.outbox.add([_news(due.person_id, subject, DAILY, payload, now)])
+        await OutboxRepository(tx).add([_news(due.person_id, subject, DAILY, payload, now)])
 
 
 async def _ring(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) -> None:
     """An alert that rings once is deleted by it, another one rests; it may be gone by now."""
     if alert.cool_down is None:
-        rings = await tx.subscriptions.delete_alert(alert.id)
+        rings = await SubscriptionRepository(tx).delete_alert(alert.id)
         rests_until = None
     else:
         rests_until = now + timedelta(seconds=alert.cool_down)
-        rings = await tx.subscriptions.rest(alert.id, now, rests_until)
+        rings = await SubscriptionRepository(tx).rest(alert.id, now, rests_until)
     if not rings:
         return
     payload = payload_of(quote) | {
@@ -156,13 +165,13 @@ async def _ring(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) 
         "expires_at": alert.expires_at.isoformat(),
     }
     subject = f"{RATE_SUBJECT}alert:{alert.id}:{quote.fetched_at.isoformat()}"
-    await tx.outbox.add([_news(alert.person_id, subject, ALERT, payload, now)])
+    await OutboxRepository(tx).add([_news(alert.person_id, subject, ALERT, payload, now)])
 
 
 async def _change_in_a_day(tx: Transaction, quote: Quote) -> Decimal | None:
     """By how many percent the rate differs from that of the day before; None where none was recorded then."""
     then = quote.fetched_at - _A_DAY
-    around = await tx.quotes.between(then - _ABOUT, then + _ABOUT)
+    around = await QuoteRepository(tx).between(then - _ABOUT, then + _ABOUT)
     if not around:
         return None
     before = min(around, key=lambda each: abs(each.fetched_at - then))

@@ -7,9 +7,10 @@ from typing import Final
 import structlog
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.rates.history import Period, RateHistory, RatePoint, history_of, points_of, thinned
 from bot.rates.quote import Quote
+from bot.rates.repository import QuoteRepository
 from bot.settlement.model import Settlement, SettlementFailure
 
 log = structlog.get_logger(__name__)
@@ -24,7 +25,7 @@ POINTS_OF_A_PART: Final = 300
 class Quotes:
     """Records and looks back. `on_recorded` is called after each quote that is new."""
 
-    def __init__(self, store: Store, settlement: Settlement, clock: Clock, on_recorded: Callable[[], None]) -> None:
+    def __init__(self, store: Database, settlement: Settlement, clock: Clock, on_recorded: Callable[[], None]) -> None:
         self._store = store
         self._settlement = settlement
         self._clock = clock
@@ -38,7 +39,7 @@ class Quotes:
             log.warning("quote_not_recorded", error=type(failure).__name__)
             return False
         async with self._store.transaction() as tx:
-            is_new = await tx.quotes.add(quote)
+            is_new = await QuoteRepository(tx).add(quote)
         if is_new:
             self._on_recorded()
         return is_new
@@ -46,14 +47,14 @@ class Quotes:
     async def forget(self) -> int:
         """Delete what is too old to be looked at; how many there were."""
         async with self._store.transaction() as tx:
-            return await tx.quotes.forget(self._clock.now() - KEEP_QUOTES)
+            return await QuoteRepository(tx).forget(self._clock.now() - KEEP_QUOTES)
 
     async def history(self, period: Period, quote: Quote) -> RateHistory:
         """The period that ends with `quote`, which is its last point whether it has been recorded or not."""
         seen: list[RatePoint] = []
         for since, until in _parts(quote.fetched_at - period.length, quote.fetched_at):
             async with self._store.reading() as tx:
-                seen += thinned(points_of(await tx.quotes.between(since, until)), POINTS_OF_A_PART)
+                seen += thinned(points_of(await QuoteRepository(tx).between(since, until)), POINTS_OF_A_PART)
         return history_of(period, seen, quote)
 
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from bot.core.clock import Clock
 from bot.core.time_of_day import is_quiet
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
 from bot.infra.outbox.model import Sent
 from bot.infra.outbox.rendering import Tellers, Telling, kept, tell_text
@@ -14,13 +14,14 @@ from bot.rates.model import Subscription
 from bot.rates.notifications import ALERT, DAILY, LATEST
 from bot.rates.quote import quote_in
 from bot.rates.screens import notifications as quote_news
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.users.model import Notification, Person
 
 
 class QuoteRenderer:
     """Two of the outbox's tellers. Whoever has stopped it all meanwhile is told nothing any more."""
 
-    def __init__(self, store: Store, messenger: Messenger, clock: Clock) -> None:
+    def __init__(self, store: Database, messenger: Messenger, clock: Clock) -> None:
         self._store = store
         self._messenger = messenger
         self._clock = clock
@@ -63,7 +64,7 @@ class QuoteRenderer:
         if reader is None or reader.delete_asked_at is not None:
             return None
         async with self._store.reading() as tx:
-            return await tx.subscriptions.get(reader.id)
+            return await SubscriptionRepository(tx).get(reader.id)
 
     def _is_quiet(self, reader: Person, subscription: Subscription) -> bool:
         return is_quiet(self._clock.now(), reader.zone, subscription.quiet_from, subscription.quiet_until)

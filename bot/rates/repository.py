@@ -4,11 +4,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.rates.quote import Quote
 from bot.rates.tables import quotes
 
@@ -20,12 +19,12 @@ LATEST = select(quotes).order_by(AT.desc()).limit(1)
 FORGET = delete(quotes).where(bindparam("before", type_=AT.type) > AT)
 
 
-class SqlQuotes:
-    """`Quotes`, in the table of that name."""
+class QuoteRepository:
+    """The quotes that the bot has seen itself."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def add(self, quote: Quote) -> bool:
         """Keep it; False where the service's quote of this time is kept already."""

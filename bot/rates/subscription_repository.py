@@ -6,13 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Integer, bindparam, delete, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.core.time_of_day import is_quiet
 from bot.core.zones import zone_of
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.tables import HAS_DAILY, rate_alerts, subscriptions
 from bot.users.tables import people
@@ -56,12 +55,12 @@ DELETE_ALERTS = delete(rate_alerts).where(rate_alerts.c.person_id == PERSON)
 FORGET_ALERTS = delete(rate_alerts).where(rate_alerts.c.expires_at < NOW)
 
 
-class SqlSubscriptions:
-    """`Subscriptions`, in the tables of subscriptions and of alerts."""
+class SubscriptionRepository:
+    """Who wishes to hear of the rate, and their alerts."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def get(self, person_id: int) -> Subscription | None:
         """A person's subscription."""

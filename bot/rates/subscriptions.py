@@ -12,9 +12,12 @@ from typing import Final
 
 from bot.core.clock import Clock
 from bot.core.time_of_day import USUAL_QUIET, next_at
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.rates.model import RateAlert, Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 
 MOST_ALERTS: Final = 10
 """So many one person may have; far more than a chat can be asked to ring."""
@@ -46,7 +49,7 @@ class AlertWish:
 class Subscribing:
     """The use cases of those who wish to hear of the rate; each to be called in the person's own lane."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
@@ -54,64 +57,65 @@ class Subscribing:
         """What they have asked for. Alerts that have expired are over, if not yet deleted."""
         now = self._clock.now()
         async with self._store.reading() as tx:
-            alerts = await tx.subscriptions.alerts_of(person_id)
+            alerts = await SubscriptionRepository(tx).alerts_of(person_id)
             return Wishes(
-                await tx.subscriptions.get(person_id), tuple(alert for alert in alerts if alert.expires_at > now)
+                await SubscriptionRepository(tx).get(person_id),
+                tuple(alert for alert in alerts if alert.expires_at > now),
             )
 
     async def daily(self, person: Person, minute: int | None) -> None:
         """A quote each day at this minute of the person's day (0 to 1,439), or none any more."""
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            await tx.people.save(person)
+            await UserRepository(tx).save(person)
             subscription = await _subscribed(tx, person.id, now)
-            await tx.subscriptions.save(_due(replace(subscription, daily_minute=minute), person, now))
+            await SubscriptionRepository(tx).save(_due(replace(subscription, daily_minute=minute), person, now))
 
     async def quiet(self, person: Person, hours: tuple[int, int] | None) -> None:
         """From which to which minute of their day news of the rate come without a sound; None is never."""
         start, end = hours or (None, None)
         async with self._store.transaction() as tx:
-            await tx.people.save(person)
+            await UserRepository(tx).save(person)
             subscription = await _subscribed(tx, person.id, self._clock.now())
-            await tx.subscriptions.save(replace(subscription, quiet_from=start, quiet_until=end))
+            await SubscriptionRepository(tx).save(replace(subscription, quiet_from=start, quiet_until=end))
 
     async def alert(self, person: Person, wish: AlertWish) -> bool:
         """Set an alert; the same one again begins anew. False where the person has as many as one may."""
         now, alert_id = self._clock.now(), _id_of(person.id, wish)
         async with self._store.transaction() as tx:
-            others = [each for each in await tx.subscriptions.alerts_of(person.id) if each.id != alert_id]
+            others = [each for each in await SubscriptionRepository(tx).alerts_of(person.id) if each.id != alert_id]
             if sum(each.expires_at > now for each in others) >= MOST_ALERTS:
                 return False
-            await tx.people.save(person)
-            await tx.subscriptions.save(await _subscribed(tx, person.id, now))
-            await tx.subscriptions.save_alert(_alert(alert_id, person.id, wish, now))
+            await UserRepository(tx).save(person)
+            await SubscriptionRepository(tx).save(await _subscribed(tx, person.id, now))
+            await SubscriptionRepository(tx).save_alert(_alert(alert_id, person.id, wish, now))
         return True
 
     async def drop(self, person_id: int, alert_id: str) -> bool:
         """Delete one of the person's own alerts; whether there was such a one."""
         async with self._store.transaction() as tx:
-            alert = await tx.subscriptions.alert(alert_id)
+            alert = await SubscriptionRepository(tx).alert(alert_id)
             if alert is None or alert.person_id != person_id:
                 return False
-            return await tx.subscriptions.delete_alert(alert_id)
+            return await SubscriptionRepository(tx).delete_alert(alert_id)
 
     async def stop(self, person_id: int) -> bool:
         """End all of it; whether there was any."""
         async with self._store.transaction() as tx:
-            return await tx.subscriptions.delete(person_id)
+            return await SubscriptionRepository(tx).delete(person_id)
 
     async def moved(self, person: Person) -> None:
         """Save a person who lives by another time now; their daily quote comes at the same hour there."""
         async with self._store.transaction() as tx:
-            await tx.people.save(person)
-            subscription = await tx.subscriptions.get(person.id)
+            await UserRepository(tx).save(person)
+            subscription = await SubscriptionRepository(tx).get(person.id)
             if subscription is not None and subscription.daily_minute is not None:
-                await tx.subscriptions.save(_due(subscription, person, self._clock.now()))
+                await SubscriptionRepository(tx).save(_due(subscription, person, self._clock.now()))
 
 
 async def _subscribed(tx: Transaction, person_id: int, now: datetime) -> Subscription:
     """Their subscription, or a new one with the usual quiet hours."""
-    known = await tx.subscriptions.get(person_id)
+    known = await SubscriptionRepository(tx).get(person_id)
     start, end = USUAL_QUIET
     return known or Subscription(person_id=person_id, since=now, quiet_from=start, quiet_until=end)
 

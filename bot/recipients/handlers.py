@@ -31,6 +31,7 @@ from bot.recipients.methods import PayoutMethod
 from bot.recipients.saved import MOST_NAMED, TooManyNamed, current_method, with_recipient
 from bot.settlement.model import SettlementFailure
 from bot.users.model import Recipient
+from bot.users.repository import UserRepository
 
 NAME: Final = "recipient_name"
 HOLDER: Final = "recipient_holder"
@@ -197,7 +198,7 @@ async def _ask_again(
     recipient = await visit.desk.recipients.get(visit.person.id, recipient_id)
     if recipient is None:
         async with visit.desk.store.transaction() as tx:
-            await tx.people.save(questions.answered(visit))
+            await UserRepository(tx).save(questions.answered(visit))
         await _gone(visit)
         return
     visit.notice = visit.t.tell(rejection)

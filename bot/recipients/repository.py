@@ -6,12 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import nested_json as nested
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.users.model import Recipient
 from bot.users.tables import recipients
 
@@ -26,12 +25,12 @@ DELETE = delete(recipients).where(recipients.c.id == bindparam("id"))
 FORGET = delete(recipients).where(recipients.c.used_at < bindparam("before"))
 
 
-class SqlRecipients:
-    """`Recipients`, in the table of that name."""
+class RecipientRepository:
+    """Read and write the recipients to whom users have sent before."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def get(self, recipient_id: str) -> Recipient | None:
         """The recipient with this id, whoever's it is."""
@@ -39,7 +38,7 @@ class SqlRecipients:
         return sealing.read(self._vault, recipients.name, dict(row), _recipient) if row else None
 
     async def of_person(self, person_id: int, *, limit: int = 100) -> tuple[Recipient, ...]:
-        """Those that can be read, the last used first."""
+        """The last used first."""
         found = (await self._connection.execute(OF_PERSON, {"person": person_id, "limit": limit})).mappings()
         return sealing.readable(self._vault, recipients.name, found, _recipient)
 

@@ -7,10 +7,13 @@ from dataclasses import replace
 from bot.checkout.draft import OrderDraft, missing
 from bot.core.clock import Clock
 from bot.core.text import plain
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.recipients.methods import PayoutMethod
+from bot.recipients.repository import RecipientRepository
 from bot.users.model import Person, Recipient
+from bot.users.repository import UserRepository
 
 KEPT_UNNAMED = 50
 """Recipients without a name of the person's: of more than these, the longest unused are forgotten."""
@@ -28,14 +31,14 @@ class TooManyNamed(Exception):
 class KnownRecipients:
     """One person's recipients. Nobody sees or changes those of another."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def of(self, person_id: int) -> tuple[Recipient, ...]:
         """All of them, the last used first."""
         async with self._store.reading() as tx:
-            return await tx.recipients.of_person(person_id, limit=_EVERY)
+            return await RecipientRepository(tx).of_person(person_id, limit=_EVERY)
 
     async def get(self, person_id: int, recipient_id: str) -> Recipient | None:
         """One of them; None where it was deleted, or is another person's."""
@@ -48,7 +51,7 @@ class KnownRecipients:
         None where it was deleted meanwhile. Raises `TooManyNamed`; nothing is saved then.
         """
         async with self._store.transaction() as tx:
-            every = await tx.recipients.of_person(person.id, limit=_EVERY)
+            every = await RecipientRepository(tx).of_person(person.id, limit=_EVERY)
             named = sum(each.label is not None and each.id != recipient_id for each in every)
             if label is not None and named >= MOST_NAMED:
                 raise TooManyNamed
@@ -64,7 +67,7 @@ class KnownRecipients:
         async with self._store.transaction() as tx:
             known = await _own(tx, person_id, recipient_id)
             if known is not None:
-                await tx.recipients.delete(known.id)
+                await RecipientRepository(tx).delete(known.id)
         return known is not None
 
 
@@ -73,7 +76,7 @@ async def remember(tx: Transaction, order: Order) -> None:
 
     A holder's name that was given is kept; that none was given this time doesn't take it away.
     """
-    every = await tx.recipients.of_person(order.person_id, limit=_EVERY)
+    every = await RecipientRepository(tx).of_person(order.person_id, limit=_EVERY)
     known = known_as(every, order.method, order.number)
     if known is None:
         known = Recipient(
@@ -86,9 +89,11 @@ async def remember(tx: Transaction, order: Order) -> None:
         )
         unnamed = [each for each in every if each.label is None]
         for oldest in unnamed[KEPT_UNNAMED - 1 :]:
-            await tx.recipients.delete(oldest.id)
+            await RecipientRepository(tx).delete(oldest.id)
     used_at = max(known.used_at, order.created_at)
-    await tx.recipients.save(replace(known, method=order.method, holder=order.holder or known.holder, used_at=used_at))
+    await RecipientRepository(tx).save(
+        replace(known, method=order.method, holder=order.holder or known.holder, used_at=used_at)
+    )
 
 
 def known_as(recipients: Iterable[Recipient], method: PayoutMethod | None, number: str | None) -> Recipient | None:
@@ -148,15 +153,15 @@ def beginning(recipients: Iterable[Recipient], typed: str) -> tuple[Recipient, .
 
 
 async def _own(tx: Transaction, person_id: int, recipient_id: str) -> Recipient | None:
-    known = await tx.recipients.get(recipient_id)
+    known = await RecipientRepository(tx).get(recipient_id)
     return known if known is not None and known.person_id == person_id else None
 
 
 async def _change(tx: Transaction, person: Person, recipient_id: str, **changes: str | None) -> Recipient | None:
     known = await _own(tx, person.id, recipient_id)
-    await tx.people.save(person)
+    await UserRepository(tx).save(person)
     if known is None:
         return None
     changed = replace(known, **changes)  # type: ignore[arg-type]
-    await tx.recipients.save(changed)
+    await RecipientRepository(tx).save(changed)
     return changed

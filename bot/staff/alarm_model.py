@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
 
 
 class AlarmKind(StrEnum):
@@ -35,23 +34,3 @@ class Alarm:
     raised_at: datetime
     reminded_at: datetime | None = None
     cleared_at: datetime | None = None
-
-
-class Alarms(Protocol):
-    """Alarms, at most one open for each kind and subject."""
-
-    async def open(self) -> tuple[Alarm, ...]:
-        """Those not cleared, oldest first."""
-        ...
-
-    async def add(self, alarm: Alarm) -> bool:
-        """Raise it; False where it is raised already."""
-        ...
-
-    async def save(self, alarm: Alarm) -> bool:
-        """Keep its reminder, its clearing and its facts; False where it has been cleared meanwhile, and stays so."""
-        ...
-
-    async def since(self, moment: datetime) -> tuple[Alarm, ...]:
-        """Those raised since, newest first."""
-        ...

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
 from bot.infra.outbox.model import Sent
 from bot.infra.outbox.rendering import Tell, Telling, tell_text
@@ -12,7 +12,9 @@ from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications import reference_in
 from bot.orders.order import Order, OrderNotification
+from bot.orders.repository import OrderRepository
 from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import OVER, RAISED, REMINDER, alarm_in
 from bot.staff.screens import alarms
 from bot.staff.screens import notes as staff_notes
@@ -28,7 +30,7 @@ KIND_OF: Mapping[str, AlarmKind] = {
 class AlarmRenderer:
     """Tells what is filed as news of alarms."""
 
-    def __init__(self, store: Store, messenger: Messenger, clock: Clock, operator_ids: frozenset[int]) -> None:
+    def __init__(self, store: Database, messenger: Messenger, clock: Clock, operator_ids: frozenset[int]) -> None:
         self._store = store
         self._messenger = messenger
         self._clock = clock
@@ -50,7 +52,7 @@ class AlarmRenderer:
     async def _tell_reminder(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         """Of what is wrong when it is told: what was put right meanwhile isn't worth a sound."""
         async with self._store.reading() as tx:
-            raised = await tx.alarms.open()
+            raised = await AlarmRepository(tx).open()
         if not raised:
             return Sent()
         zone, orders = reader.zone if reader else PRESUMED, await self._orders(raised)
@@ -59,7 +61,7 @@ class AlarmRenderer:
     async def _tell_of_order(self, news: Notification, _: Person | None, t: Translator) -> Telling:
         kind, reference = news.kind, reference_in(news.subject)
         async with self._store.reading() as tx:
-            order = await tx.orders.get_if_readable(reference)
+            order = await OrderRepository(tx).get_if_readable(reference)
         screen = staff_notes.screen(OrderNotification(kind), t, order, news.payload, self._clock.now())
         if news.chat_id in self._operators:
             alarm = Alarm(kind=KIND_OF[kind], subject=reference, raised_at=news.created_at)
@@ -74,9 +76,9 @@ class AlarmRenderer:
         return await tell_text(self._messenger, news, t, screen, lane="money")
 
 
-async def orders_of(store: Store, raised: Iterable[Alarm]) -> Mapping[str, Order]:
+async def orders_of(store: Database, raised: Iterable[Alarm]) -> Mapping[str, Order]:
     """Reference -> order, of the alarms that are about orders and will be shown."""
     references = [alarm.subject for alarm in raised if alarm.subject][: alarms.SHOWN]
     async with store.reading() as tx:
-        found = [await tx.orders.get_if_readable(reference) for reference in references]
+        found = [await OrderRepository(tx).get_if_readable(reference) for reference in references]
     return {order.reference: order for order in found if order is not None}

@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_tables import IS_RAISED, alarms
 
@@ -21,12 +20,12 @@ SINCE = SINCE.order_by(alarms.c.raised_at.desc(), alarms.c.id.desc())
 SAVE = update(alarms).where(IS_RAISED, alarms.c.id == bindparam("key", type_=alarms.c.id.type))
 
 
-class SqlAlarms:
-    """`Alarms`, in the table of that name."""
+class AlarmRepository:
+    """Alarms, at most one open for each kind and subject."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def open(self) -> tuple[Alarm, ...]:
         """Those not cleared, oldest first."""

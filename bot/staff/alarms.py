@@ -12,10 +12,14 @@ from typing import Final
 import structlog
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import staff_news
 from bot.orders.order import OrderNotification
+from bot.orders.repository import OrderRepository
 from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 
@@ -64,7 +68,7 @@ class Alarms:
 
     def __init__(
         self,
-        store: Store,
+        store: Database,
         clock: Clock,
         operator_ids: frozenset[int],
         remind_after: timedelta = timedelta(hours=1),
@@ -80,7 +84,7 @@ class Alarms:
     async def open(self) -> tuple[Alarm, ...]:
         """Those not cleared, oldest first."""
         async with self._store.reading() as tx:
-            return await tx.alarms.open()
+            return await AlarmRepository(tx).open()
 
     async def take_in(self, findings: Iterable[Finding]) -> int:
         """Raise what is newly wrong and clear what is over; how many pieces of news that were."""
@@ -94,10 +98,10 @@ class Alarms:
         if now - self._since < LOOK_FIRST or not self._is_any_due(await self.open(), now):
             return False
         async with self._store.transaction() as tx:
-            for alarm in await tx.alarms.open():
-                await tx.alarms.save(replace(alarm, reminded_at=now))
+            for alarm in await AlarmRepository(tx).open():
+                await AlarmRepository(tx).save(replace(alarm, reminded_at=now))
             subject = f"{ALARM_SUBJECT}{REMINDER}:{_stamp(now)}"
-            await tx.outbox.add(staff_news(self._operators, REMINDER, subject, now))
+            await OutboxRepository(tx).add(staff_news(self._operators, REMINDER, subject, now))
         self._on_news()
         return True
 
@@ -107,7 +111,7 @@ class Alarms:
             now = self._clock.now()
             settled = await over(tx, kind, subject, now, self._operators - {by}, by_hand=True)
             if settled:
-                order = await tx.orders.get_if_readable(subject) if kind in OF_ORDERS else None
+                order = await OrderRepository(tx).get_if_readable(subject) if kind in OF_ORDERS else None
                 whom, about = order.person_id if order else 0, f"{ALARM_SUBJECT}{kind}:{subject}"
                 await record_audit(tx, by, AuditAction.CHANGED, about, now, person_id=whom, detail="settled")
         if settled:
@@ -125,7 +129,7 @@ class Alarms:
         facts = {**finding.facts, **{name: known.facts[name] for name in ("since",) if name in known.facts}}
         if known.facts != facts:
             async with self._store.transaction() as tx:
-                await tx.alarms.save(replace(known, facts=facts))
+                await AlarmRepository(tx).save(replace(known, facts=facts))
         return False
 
     async def _raise(self, finding: Finding) -> bool:
@@ -135,7 +139,9 @@ class Alarms:
             raised = await add(tx, alarm)
             if raised:
                 notice = OWN_NEWS.get(alarm.kind, (RAISED, OVER))[0]
-                await tx.outbox.add(staff_news(self._operators, notice, subject_of(alarm), now, **told_of(alarm)))
+                await OutboxRepository(tx).add(
+                    staff_news(self._operators, notice, subject_of(alarm), now, **told_of(alarm))
+                )
         if raised:
             self._on_news()
         return raised
@@ -153,7 +159,7 @@ class Alarms:
 
 async def add(tx: Transaction, alarm: Alarm) -> bool:
     """Save and log an alarm; False where it is raised already."""
-    added = await tx.alarms.add(alarm)
+    added = await AlarmRepository(tx).add(alarm)
     if added:
         log.error("alarm_raised", alarm=alarm.kind, **_order(alarm))
     return added
@@ -175,7 +181,7 @@ async def raise_about_order(
     """Raise an alarm about an order and queue the message about it for `tell`; nothing where it is raised already."""
     alarm = Alarm(kind=kind, subject=reference, facts=facts, raised_at=now)
     if await add(tx, alarm):
-        await tx.outbox.add(staff_news(tell, RAISED, subject_of(alarm), now, **told_of(alarm)))
+        await OutboxRepository(tx).add(staff_news(tell, RAISED, subject_of(alarm), now, **told_of(alarm)))
 
 
 async def over(
@@ -188,8 +194,10 @@ async def over(
     by_hand: bool = False,
 ) -> bool:
     """Clear an alarm and queue the news of that for `tell`; False where none is raised."""
-    alarm = next((each for each in await tx.alarms.open() if (each.kind, each.subject) == (kind, subject)), None)
-    if alarm is None or not await tx.alarms.save(replace(alarm, cleared_at=now)):
+    alarm = next(
+        (each for each in await AlarmRepository(tx).open() if (each.kind, each.subject) == (kind, subject)), None
+    )
+    if alarm is None or not await AlarmRepository(tx).save(replace(alarm, cleared_at=now)):
         return False
     if by_hand:
         log.info("alarm_closed", alarm=kind, **_order(alarm))
@@ -197,7 +205,7 @@ async def over(
         log.info("alarm_cleared", alarm=kind, **_order(alarm))
     notice = OWN_NEWS.get(kind, (RAISED, OVER))[1]
     facts = {**told_of(alarm), "cleared_at": now.isoformat(), "by_hand": by_hand}
-    await tx.outbox.add(staff_news(tell, notice, subject_of(alarm), now, **facts))
+    await OutboxRepository(tx).add(staff_news(tell, notice, subject_of(alarm), now, **facts))
     return True
 
 

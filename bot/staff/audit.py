@@ -12,9 +12,11 @@ from typing import Final
 
 from bot.core.clock import Clock
 from bot.core.date_ranges import Span
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.operations.export import instant, safe, table
 from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import AuditRepository
 
 PAGE: Final = 8
 AT_ONCE: Final = 500
@@ -46,14 +48,14 @@ class AuditFile:
 class AuditLog:
     """Reads the trail."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def page(self, before: str = "", actor_id: int = 0) -> AuditPage:
         """The entries before that one, or the newest."""
         async with self._store.reading() as tx:
-            found = await tx.audit.page(before=before, actor_id=actor_id, limit=PAGE + 1)
+            found = await AuditRepository(tx).page(before=before, actor_id=actor_id, limit=PAGE + 1)
         older = found[PAGE - 1].id if len(found) > PAGE else ""
         return AuditPage(found[:PAGE], actor_id, older, is_newest=not before)
 
@@ -61,11 +63,11 @@ class AuditLog:
         """The trail of a time, oldest first. That it was taken along is written down before it can be."""
         content, count = bytearray(table([list(COLUMNS)])), 0
         async with self._store.reading() as tx:
-            found = await tx.audit.between(span.since, span.until, "", AT_ONCE)
+            found = await AuditRepository(tx).between(span.since, span.until, "", AT_ONCE)
             while found and count <= MOST_ENTRIES:
                 count += len(found)
                 content += await asyncio.to_thread(_lines, found)
-                found = await tx.audit.between(span.since, span.until, found[-1].id, AT_ONCE)
+                found = await AuditRepository(tx).between(span.since, span.until, found[-1].id, AT_ONCE)
         if not 0 < count <= MOST_ENTRIES:
             return AuditFile(count, None)
         async with self._store.transaction() as tx:
@@ -85,7 +87,7 @@ async def record_audit(
 ) -> None:
     """What `by` does in this transaction; `person_id` is whom it concerns."""
     entry = AuditEntry(at=now, actor_id=by, action=action, subject=subject, person_id=person_id, detail=detail)
-    await tx.audit.add(entry)
+    await AuditRepository(tx).add(entry)
 
 
 async def write_broadcast(tx: Transaction, by: int, broadcast_id: str, record_user_event: str, now: datetime) -> None:

@@ -1,12 +1,9 @@
 """What support leaves behind: what people did, what staff looked at and changed, what was revealed, saved answers."""
 
-# ruff: noqa: D102  names and types say it; the other methods have a docstring
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,23 +14,6 @@ class PersonAct:
     reference: str = ""
     at: datetime
     what: str
-
-
-class Acts(Protocol):
-    """What people did about their orders."""
-
-    async def add(self, act: PersonAct) -> None: ...
-    async def of_order(self, person_id: int, reference: str, since: datetime) -> tuple[PersonAct, ...]:
-        """Those about this order, and those about none since then (blocked the bot, came back); oldest first."""
-        ...
-
-    async def of_person(self, person_id: int, limit: int = 50) -> tuple[PersonAct, ...]:
-        """Newest first."""
-        ...
-
-    async def forget(self, before: datetime) -> int:
-        """Delete older ones; how many."""
-        ...
 
 
 class AuditAction(StrEnum):
@@ -68,22 +48,6 @@ class AuditEntry:
     detail: str = field(default="", repr=False)
 
 
-class Audit(Protocol):
-    """The trail of what staff did: added to, read, and nothing else."""
-
-    async def add(self, entry: AuditEntry) -> None:
-        """Write it down; its id is made here, and sorts by time."""
-        ...
-
-    async def page(self, *, before: str = "", actor_id: int = 0, limit: int = 10) -> tuple[AuditEntry, ...]:
-        """Newest first, from the one before that id; of one actor, or of all (0)."""
-        ...
-
-    async def between(self, since: datetime, until: datetime, after: str, limit: int) -> tuple[AuditEntry, ...]:
-        """Oldest first, those after that id ("" is the beginning): for a file."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reveal:
     """A full recipient in front of a member of staff, in their private chat, until it is masked again."""
@@ -97,17 +61,6 @@ class Reveal:
     masked_at: datetime | None = None
 
 
-class Reveals(Protocol):
-    """What is to be masked again, also after a restart."""
-
-    async def add(self, reveal: Reveal) -> None: ...
-    async def get(self, reveal_id: str) -> Reveal | None: ...
-    async def save(self, reveal: Reveal) -> None: ...
-    async def unmasked(self) -> tuple[Reveal, ...]:
-        """All that may still be seen, the longest shown first."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedReply:
     """An answer to be used again: `texts` by language, with variables in braces."""
@@ -116,18 +69,3 @@ class SavedReply:
     texts: Mapping[str, str]
     updated_at: datetime
     updated_by: int
-
-
-class SavedReplies(Protocol):
-    """The answers that support keeps."""
-
-    async def all(self) -> tuple[SavedReply, ...]:
-        """By name."""
-        ...
-
-    async def get(self, name: str) -> SavedReply | None: ...
-    async def save(self, answer: SavedReply) -> None:
-        """Insert or replace."""
-        ...
-
-    async def delete(self, name: str) -> bool: ...

@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import BindParameter, Integer, Select, bindparam, delete, insert, or_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.staff.model import AuditAction, AuditEntry, PersonAct, Reveal, SavedReply
 from bot.staff.tables import IS_REVEALED, audit, person_acts, reveals, saved_answers
 
@@ -52,19 +51,19 @@ ANSWERS = select(saved_answers).order_by(saved_answers.c.name)
 DELETE_ANSWER = delete(saved_answers).where(saved_answers.c.name == bindparam("called"))
 
 
-class SqlActs:
-    """`Acts`, in the table `person_acts`."""
+class UserEventRepository:
+    """What people did about their orders."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def add(self, act: PersonAct) -> None:
         """Write it down."""
         await self._connection.execute(insert(person_acts).inline(), asdict(act))
 
     async def of_order(self, person_id: int, reference: str, since: datetime) -> tuple[PersonAct, ...]:
-        """Those about this order, and those about none since then; oldest first."""
+        """Those about this order, and those about none since then (blocked the bot, came back); oldest first."""
         return await self._all(OF_ORDER, {"person": person_id, "about": reference, "since": since})
 
     async def of_person(self, person_id: int, limit: int = 50) -> tuple[PersonAct, ...]:
@@ -80,12 +79,12 @@ class SqlActs:
         return sealing.readable(self._vault, person_acts.name, found, _act)
 
 
-class SqlAudit:
-    """`Audit`, in the table of that name: no method changes or deletes what is there."""
+class AuditRepository:
+    """The trail of what staff did: added to, read, and nothing else."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def add(self, entry: AuditEntry) -> None:
         """Write it down; its id is made here, and sorts by time."""
@@ -131,12 +130,12 @@ def _moment(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y%m%dT%H%M%S%f}"
 
 
-class SqlReveals:
-    """`Reveals`, in the table of that name."""
+class RevealRepository:
+    """What is to be masked again, also after a restart."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def add(self, reveal: Reveal) -> None:
         """Keep a new one."""
@@ -163,12 +162,12 @@ def _reveal(known: dict[str, Any]) -> Reveal:
     return Reveal(**known)
 
 
-class SqlSavedReplies:
-    """`SavedReplies`, in the table of that name."""
+class SavedReplyRepository:
+    """The answers that support keeps."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def all(self) -> tuple[SavedReply, ...]:
         """By name."""

@@ -1,6 +1,7 @@
 """Where support works: its group, or the private chat of each supporter where there is no group."""
 
-from bot.infra.db.ports import Transaction
+from bot.infra.db.transaction import Transaction
+from bot.support.tickets.post_repository import TicketPostRepository
 
 
 class StaffChat:
@@ -19,8 +20,8 @@ class StaffChat:
         """The chats in which tickets are told and answered."""
         if not self._chat_id:
             return tuple(sorted(self.supporters))
-        return (await tx.ticket_posts.current_chat(self._chat_id),)
+        return (await TicketPostRepository(tx).current_chat(self._chat_id),)
 
     async def group(self, tx: Transaction) -> int | None:
         """The group's id as it is now; None where there is no group."""
-        return await tx.ticket_posts.current_chat(self._chat_id) if self._chat_id else None
+        return await TicketPostRepository(tx).current_chat(self._chat_id) if self._chat_id else None

@@ -4,13 +4,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import subject_of
 from bot.orders.order import LOOKED_FOR, Failure, Order, Phase
+from bot.orders.repository import OrderRepository
 from bot.staff.model import PersonAct
+from bot.staff.repository import UserEventRepository
 from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import subject_of_ticket
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import EventNote, Notification, NotificationStatus, OrderEvent, Person
+from bot.users.repository import UserRepository
 
 OTHERS = 6
 """Other orders and tickets of the person that are read: one more than is shown, to say that there are more."""
@@ -74,7 +80,7 @@ class Case:
 class Cases:
     """Reads cases."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Database) -> None:
         self._store = store
 
     async def of_order(self, order: Order) -> Case:
@@ -90,14 +96,14 @@ class Cases:
 
 async def case_of(tx: Transaction, person_id: int, reference: str = "") -> Case:
     """The case of a person, and of their order where `reference` names one."""
-    order = await tx.orders.get(reference) if reference else None
+    order = await OrderRepository(tx).get(reference) if reference else None
     tickets = await _tickets(tx, person_id, order)
-    others = await tx.orders.open_of_person(person_id, OTHERS + 1) if person_id else ()
+    others = await OrderRepository(tx).open_of_person(person_id, OTHERS + 1) if person_id else ()
     return Case(
         person_id=person_id,
-        person=await tx.people.get(person_id),
+        person=await UserRepository(tx).get(person_id),
         order=order,
-        events=await tx.orders.events(order.reference) if order else (),
+        events=await OrderRepository(tx).events(order.reference) if order else (),
         news=await _news(tx, person_id, order, tickets),
         acts=await _acts(tx, person_id, order),
         others=tuple(other for other in others if order is None or other.reference != order.reference)[:OTHERS],
@@ -122,8 +128,8 @@ def _edits(news: Notification) -> bool:
 
 
 async def _tickets(tx: Transaction, person_id: int, order: Order | None) -> tuple[Ticket, ...]:
-    known = await tx.tickets.of_person(person_id, limit=OTHERS) if person_id else ()
-    about = await tx.tickets.of_order(order.reference) if order else ()
+    known = await TicketRepository(tx).of_person(person_id, limit=OTHERS) if person_id else ()
+    about = await TicketRepository(tx).of_order(order.reference) if order else ()
     found = {ticket.reference: ticket for ticket in (*about, *known) if ticket.is_open or ticket in about}
     return tuple(sorted(found.values(), key=lambda ticket: (not ticket.is_open, ticket.created_at)))
 
@@ -137,7 +143,7 @@ async def _news(
         subject_of(order),
         *(subject_of_ticket(ticket.reference) for ticket in tickets if _is_about(ticket, order)),
     ]
-    found = [news for subject in subjects for news in await tx.outbox.of_subject(subject)]
+    found = [news for subject in subjects for news in await OutboxRepository(tx).of_subject(subject)]
     return tuple(sorted((news for news in found if news.chat_id == person_id), key=lambda news: news.id))
 
 
@@ -148,7 +154,7 @@ def _is_about(ticket: Ticket, order: Order) -> bool:
 async def _acts(tx: Transaction, person_id: int, order: Order | None) -> tuple[PersonAct, ...]:
     if not person_id or order is None:
         return ()
-    return await tx.acts.of_order(person_id, order.reference, order.created_at)
+    return await UserEventRepository(tx).of_order(person_id, order.reference, order.created_at)
 
 
 def _of_order(case: Case) -> Iterator[Anomaly]:

@@ -3,17 +3,19 @@
 from datetime import datetime, timedelta
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.orders.measured import Measured
 from bot.support.reply_times import measured
+from bot.support.tickets.repository import TicketRepository
 
 
 class ReplyTime(Measured[timedelta]):
     """Measures first replies as `/stats` does."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Database, clock: Clock) -> None:
         super().__init__(store, clock, _usual)
 
 
 async def _usual(tx: Transaction, since: datetime, until: datetime) -> timedelta | None:
-    return measured(await tx.tickets.times(since, until)).usual_reply
+    return measured(await TicketRepository(tx).times(since, until)).usual_reply

@@ -6,9 +6,10 @@ A group that can't be written to loses nothing: its news go to each supporter's 
 from collections.abc import Mapping
 from datetime import datetime
 
-from bot.infra.db.ports import Transaction
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.delivery import After
 from bot.infra.outbox.model import Sent, Undeliverable
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import staff_news
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import RAISED, add, over, subject_of, told_of
@@ -16,6 +17,7 @@ from bot.staff.roles import StaffChat
 from bot.support.model import PostRole
 from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_room, ticket_in
 from bot.support.tickets.posting import keep_post
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Notification
 
 End = Sent | Undeliverable
@@ -41,7 +43,7 @@ class RoomHooks:
         async def after(tx: Transaction, news: Notification, how: End, now: datetime) -> None:
             if then is not None:
                 await then(tx, news, how, now)
-            ticket = await tx.tickets.get(ticket_in(news.subject))
+            ticket = await TicketRepository(tx).get(ticket_in(news.subject))
             if ticket is not None:
                 await tell_room(tx, self._room, ticket, marked(ToStaffChat.CARD, f"{ticket.version}.{news.id}"), now)
 
@@ -61,14 +63,16 @@ class RoomHooks:
             if how.message_id is not None:
                 await over(tx, AlarmKind.ROOM_LOST, "", now, self._operators)
             return
-        await tx.outbox.add([_for(supporter, news, now) for supporter in sorted(self._room.supporters)])
+        await OutboxRepository(tx).add([_for(supporter, news, now) for supporter in sorted(self._room.supporters)])
         if how.whole_chat:
             await self._raise(tx, now)
 
     async def _raise(self, tx: Transaction, now: datetime) -> None:
         alarm = Alarm(kind=AlarmKind.ROOM_LOST, raised_at=now)
         if await add(tx, alarm):
-            await tx.outbox.add(staff_news(self._operators, RAISED, subject_of(alarm), now, **told_of(alarm)))
+            await OutboxRepository(tx).add(
+                staff_news(self._operators, RAISED, subject_of(alarm), now, **told_of(alarm))
+            )
 
 
 def _for(supporter: int, news: Notification, now: datetime) -> Notification:

@@ -4,8 +4,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from bot.infra.db.ports import Transaction
+from bot.infra.db.transaction import Transaction
 from bot.staff.model import PersonAct
+from bot.staff.repository import UserEventRepository
 
 PRESSED: Final = "pressed."
 """Before the name of a button under an order's message."""
@@ -27,7 +28,7 @@ async def record_user_event(
     tx: Transaction, person_id: int, what: str, now: datetime, order_reference: str = ""
 ) -> None:
     """Write down that somebody did something, perhaps about an order."""
-    await tx.acts.add(PersonAct(person_id=person_id, reference=order_reference, at=now, what=str(what)))
+    await UserEventRepository(tx).add(PersonAct(person_id=person_id, reference=order_reference, at=now, what=str(what)))
 
 
 def pressed(action: str) -> str:

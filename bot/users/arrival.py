@@ -7,15 +7,20 @@ from datetime import datetime, timedelta
 from telegram import Chat, Update, User
 
 from bot.checkout.draft import OrderDraft
-from bot.infra.db.ports import RowUnreadable, Transaction
+from bot.checkout.repository import DraftRepository
+from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.missed_repository import MissedOrderRepository
 from bot.infra.telegram.inbound.attempts import TAKEN_BY
 from bot.infra.telegram.outbound.sender import Delivered, Invalid
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Desk, Session
+from bot.orders.repository import OrderRepository
 from bot.orders.screens.phrases import translator_for
 from bot.orders.status_messages import show_at_the_end
 from bot.users.activity import UserEvent, record_user_event
 from bot.users.model import MissedOrder, Person
+from bot.users.repository import UserRepository
 
 ORDERS_CAUGHT_UP = 5
 MISSED_SHOWN = 5
@@ -29,9 +34,9 @@ async def load_session(desk: Desk, update: Update) -> Session | None:
     if user is None or chat is None or user.is_bot:
         return None
     async with desk.store.reading() as tx:
-        known = await tx.people.get(user.id)
+        known = await UserRepository(tx).get(user.id)
         draft, damage = await _open_draft(tx, chat.id)
-        has_missed = chat.type == Chat.PRIVATE and bool(await tx.missed_orders.of_person(user.id))
+        has_missed = chat.type == Chat.PRIVATE and bool(await MissedOrderRepository(tx).of_person(user.id))
     person, away_since = await _person(desk, known, user, chat)
     query = update.callback_query
     message = query.message if query else None
@@ -53,7 +58,7 @@ async def load_session(desk: Desk, update: Update) -> Session | None:
 async def _open_draft(tx: Transaction, chat_id: int) -> tuple[OrderDraft | None, RowUnreadable | None]:
     """Return the chat's open draft, or why it can't be read."""
     try:
-        return await tx.drafts.open_of(chat_id), None
+        return await DraftRepository(tx).open_of(chat_id), None
     except RowUnreadable as damage:
         return None, damage
 
@@ -69,7 +74,7 @@ async def _person(desk: Desk, known: Person | None, user: User, chat: Chat) -> t
     person = replace(person, seen_at=now)
     if chat.type == Chat.PRIVATE:
         async with desk.store.transaction() as tx:
-            await tx.people.save(person)
+            await UserRepository(tx).save(person)
     return person, person.blocked_at
 
 
@@ -85,7 +90,7 @@ async def catch_up(visit: Session) -> None:
     if since is None:
         return
     async with visit.desk.store.reading() as tx:
-        orders = await tx.orders.of_person(visit.person.id, limit=ORDERS_CAUGHT_UP)
+        orders = await OrderRepository(tx).of_person(visit.person.id, limit=ORDERS_CAUGHT_UP)
     for order in reversed(orders):
         if order.reference in shown:
             continue
@@ -94,7 +99,7 @@ async def catch_up(visit: Session) -> None:
             await show_at_the_end(visit, order)
     visit.person = replace(visit.person, blocked_at=None)
     async with visit.desk.store.transaction() as tx:
-        await tx.people.save(visit.person)
+        await UserRepository(tx).save(visit.person)
         await record_user_event(tx, visit.person.id, UserEvent.CAME_BACK, now)
 
 
@@ -106,7 +111,7 @@ async def _show_missed(visit: Session) -> frozenset[str]:
     """
     async with visit.desk.store.reading() as tx:
         # Read again: the user may just have deleted their data.
-        missed_orders = await tx.missed_orders.of_person(visit.person.id)
+        missed_orders = await MissedOrderRepository(tx).of_person(visit.person.id)
     older, newest = missed_orders[:-MISSED_SHOWN], missed_orders[-MISSED_SHOWN:]
     if older:
         if not isinstance(await visit.send(Screen(visit.t.n("talk.missed_older", len(older)))), Delivered):
@@ -124,7 +129,7 @@ async def _show_missed(visit: Session) -> frozenset[str]:
 async def _is_shown(visit: Session, missed: MissedOrder) -> bool:
     """Show one order, and return whether that is settled: Telegram accepted it, or nothing of it can be shown."""
     async with visit.desk.store.reading() as tx:
-        order = await tx.orders.get_if_readable(missed.reference)
+        order = await OrderRepository(tx).get_if_readable(missed.reference)
     if order is None or order.person_id != visit.person.id:
         return True
     visit.notice = visit.t("talk.missed")
@@ -137,4 +142,4 @@ async def _is_shown(visit: Session, missed: MissedOrder) -> bool:
 
 async def _delete(visit: Session, seen: Sequence[MissedOrder]) -> None:
     async with visit.desk.store.transaction() as tx:
-        await tx.missed_orders.delete(seen)
+        await MissedOrderRepository(tx).delete(seen)

@@ -19,11 +19,11 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.broadcasts.tables import broadcasts, deliveries
 from bot.checkout.tables import IS_CLOSED_DRAFT, drafts
 from bot.infra.db.columns import constant
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.tables import IS_FAREWELL, outbox, to_tell
 from bot.orders.order import Phase
 from bot.orders.tables import HAS_RECIPIENT, orders, receipts
@@ -137,11 +137,11 @@ IS_OVER = outbox.c.status.in_([constant(NotificationStatus.TOLD), constant(Notif
 FORGET_FAREWELLS = delete(outbox).where(IS_FAREWELL, IS_OVER)
 
 
-class SqlForgetting:
-    """`Forgetting`, over all tables."""
+class UserDataRepository:
+    """Deletes across tables. Orders are never deleted: they keep their skeleton, without person and recipient."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
 
     async def leaving(self, limit: int = 100, skipped: int = 0) -> tuple[int, ...]:
         """The persons who wish to be forgotten, the longest waiting first, without the first `skipped`."""

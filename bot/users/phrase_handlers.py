@@ -21,6 +21,7 @@ from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.users.phrase import clean_phrase, suggested
+from bot.users.repository import UserRepository
 from bot.users.screens import phrase
 
 QUESTION = "phrase"
@@ -77,7 +78,7 @@ async def _use(visit: Session, chosen: str | None) -> None:
 async def _keep(visit: Session, chosen: str) -> None:
     visit.person = replace(visit.person, phrase=chosen, suggestion=None)
     async with visit.desk.store.transaction() as tx:
-        await tx.people.save(visit.person)
+        await UserRepository(tx).save(visit.person)
     await visit.show(_with_way_back(visit, phrase.kept(visit.t, chosen)))
 
 

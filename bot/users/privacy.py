@@ -10,16 +10,28 @@ from datetime import datetime, timedelta
 from itertools import count
 
 from bot.checkout.draft import OrderDraft
+from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.missed_repository import MissedOrderRepository
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import FAREWELL
 from bot.orders.order import Order
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
 from bot.orders.timeline import FAILED
 from bot.rates.model import RateAlert, Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.recipients.repository import RecipientRepository
 from bot.support.model import EntryKind, TicketEntry
 from bot.support.ticket import Ticket
 from bot.support.tickets.deletion import forget
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.repository import TicketRepository
+from bot.users.deletion import UserDataRepository
 from bot.users.model import MissedOrder, Notification, OrderEvent, Person, Receipt, Recipient
+from bot.users.repository import UserRepository
 
 NOT_ENDED = 100
 """Orders not ended that are looked at: more than anybody may have open."""
@@ -74,7 +86,7 @@ class Waits:
 class Privacy:
     """The use cases of `/privacy`. `retention_days` is 0 where nothing is deleted by itself."""
 
-    def __init__(self, store: Store, clock: Clock, retention_days: int) -> None:
+    def __init__(self, store: Database, clock: Clock, retention_days: int) -> None:
         self.retention_days = retention_days
         self._store = store
         self._clock = clock
@@ -85,20 +97,20 @@ class Privacy:
         async with self._store.reading() as tx:
             orders = await _all_orders(tx, person.id)
             read = orders if whole else ()
-            events = {order.reference: await tx.orders.events(order.reference) for order in read}
-            receipts = {order.reference: await tx.receipts.of_order(order.reference) for order in read}
-            tickets = await tx.tickets.of_person(person.id, limit=100_000)
+            events = {order.reference: await OrderRepository(tx).events(order.reference) for order in read}
+            receipts = {order.reference: await ReceiptRepository(tx).of_order(order.reference) for order in read}
+            tickets = await TicketRepository(tx).of_person(person.id, limit=100_000)
             entries = {each.reference: await _exchanged(tx, each) for each in (tickets if whole else ())}
             return UserData(
-                person=await tx.people.get(person.id) or person,
-                recipients=await tx.recipients.of_person(person.id, limit=100_000),
+                person=await UserRepository(tx).get(person.id) or person,
+                recipients=await RecipientRepository(tx).of_person(person.id, limit=100_000),
                 orders=orders,
                 events=events,
                 receipts={reference: receipt for reference, receipt in receipts.items() if receipt is not None},
-                drafts=await tx.drafts.of_person(person.id),
-                subscription=await tx.subscriptions.get(person.id),
-                alerts=await tx.subscriptions.alerts_of(person.id),
-                missed=await tx.missed_orders.of_person(person.id),
+                drafts=await DraftRepository(tx).of_person(person.id),
+                subscription=await SubscriptionRepository(tx).get(person.id),
+                alerts=await SubscriptionRepository(tx).alerts_of(person.id),
+                missed=await MissedOrderRepository(tx).of_person(person.id),
                 tickets=tickets,
                 entries=entries,
             )
@@ -119,7 +131,7 @@ class Privacy:
                 await forget(tx, person.id, self._clock.now())
             else:
                 wished_at = person.delete_asked_at or self._clock.now()
-                await tx.people.save(replace(person, delete_asked_at=wished_at))
+                await UserRepository(tx).save(replace(person, delete_asked_at=wished_at))
         if waits.is_over:
             await self._erase()
         return waits
@@ -128,19 +140,19 @@ class Privacy:
         """Take the wish back; the person without it."""
         kept = replace(person, delete_asked_at=None)
         async with self._store.transaction() as tx:
-            await tx.people.save(kept)
+            await UserRepository(tx).save(kept)
         return kept
 
     async def is_unknown(self, person_id: int) -> bool:
         """Whether nothing but their having come is known of a person: as after a deletion."""
         async with self._store.reading() as tx:
             return not (
-                await tx.orders.of_person(person_id, limit=1)
-                or await tx.recipients.of_person(person_id, limit=1)
-                or await tx.drafts.of_person(person_id)
-                or await tx.subscriptions.get(person_id)
-                or await tx.subscriptions.alerts_of(person_id)
-                or await tx.tickets.of_person(person_id, limit=1)
+                await OrderRepository(tx).of_person(person_id, limit=1)
+                or await RecipientRepository(tx).of_person(person_id, limit=1)
+                or await DraftRepository(tx).of_person(person_id)
+                or await SubscriptionRepository(tx).get(person_id)
+                or await SubscriptionRepository(tx).alerts_of(person_id)
+                or await TicketRepository(tx).of_person(person_id, limit=1)
             )
 
     async def ready(self) -> tuple[int, ...]:
@@ -149,7 +161,7 @@ class Privacy:
         async with self._store.reading() as tx:
             # All of them: a hundred who have to wait must not keep those behind them waiting, too.
             for skipped in count(0, LEAVING_READ):
-                leaving = await tx.forgetting.leaving(LEAVING_READ, skipped)
+                leaving = await UserDataRepository(tx).leaving(LEAVING_READ, skipped)
                 ready += [person for person in leaving if await _may_leave(tx, person)]
                 if len(leaving) < LEAVING_READ or len(ready) >= LEAVING_READ:
                     break
@@ -161,11 +173,11 @@ class Privacy:
         To be called in the person's own lane: nothing of theirs is half done there.
         """
         async with self._store.transaction() as tx:
-            person = await tx.people.get(person_id)
+            person = await UserRepository(tx).get(person_id)
             if person is None or person.delete_asked_at is None or not await _may_leave(tx, person_id):
                 return False
             await forget(tx, person_id, self._clock.now())
-            await tx.outbox.add([_farewell(person, self._clock.now())])
+            await OutboxRepository(tx).add([_farewell(person, self._clock.now())])
         await self._erase()
         return True
 
@@ -175,13 +187,13 @@ class Privacy:
             return ()
         before = self._clock.now() - timedelta(days=self.retention_days)
         async with self._store.reading() as tx:
-            away = await tx.forgetting.away(before)
+            away = await UserDataRepository(tx).away(before)
             return tuple([person for person in away if await _may_leave(tx, person)])
 
     async def forget_away(self, person_id: int) -> bool:
         """Forget somebody who is long away, without a word: none would reach them."""
         async with self._store.transaction() as tx:
-            person = await tx.people.get(person_id)
+            person = await UserRepository(tx).get(person_id)
             if person is None or person.blocked_at is None or not await _may_leave(tx, person_id):
                 return False
             await forget(tx, person_id, self._clock.now())
@@ -191,7 +203,7 @@ class Privacy:
     async def tidy(self) -> None:
         """Delete farewells that were told, and erase what a reader was in the way of."""
         async with self._store.transaction() as tx:
-            farewells = await tx.forgetting.farewells()
+            farewells = await UserDataRepository(tx).farewells()
         if farewells or self._to_erase:
             await self._erase()
 
@@ -201,24 +213,24 @@ class Privacy:
 
 async def _waits(tx: Transaction, person_id: int) -> Waits:
     return Waits(
-        orders=await tx.orders.open_of_person(person_id, NOT_ENDED),
-        news=await tx.forgetting.has_news_to_tell(person_id),
+        orders=await OrderRepository(tx).open_of_person(person_id, NOT_ENDED),
+        news=await UserDataRepository(tx).has_news_to_tell(person_id),
     )
 
 
 async def _may_leave(tx: Transaction, person_id: int) -> bool:
     """By themselves nobody is forgotten in the middle of a conversation: an open draft is finished, or lapses."""
-    return (await _waits(tx, person_id)).is_over and not await tx.drafts.has_open(person_id)
+    return (await _waits(tx, person_id)).is_over and not await DraftRepository(tx).has_open(person_id)
 
 
 async def _exchanged(tx: Transaction, ticket: Ticket) -> tuple[TicketEntry, ...]:
-    entries = await tx.ticket_entries.of_ticket(ticket.reference)
+    entries = await TicketEntryRepository(tx).of_ticket(ticket.reference)
     return tuple(entry for entry in entries if entry.kind is not EntryKind.NOTE)
 
 
 async def _all_orders(tx: Transaction, person_id: int) -> tuple[Order, ...]:
     found: list[Order] = []
-    while len(page := await tx.orders.of_person(person_id, limit=PAGE, offset=len(found))) == PAGE:
+    while len(page := await OrderRepository(tx).of_person(person_id, limit=PAGE, offset=len(found))) == PAGE:
         found += page
     return (*found, *page)
 

@@ -4,11 +4,10 @@ from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import bindparam, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.inbox import TAKE
 from bot.users.model import TAKEN_BY_QUESTION, Person
 from bot.users.tables import people
@@ -21,12 +20,12 @@ def to_person(known: dict[str, Any]) -> Person:
     return Person(**known)
 
 
-class SqlPeople:
-    """`People`, in the table of that name."""
+class UserRepository:
+    """Read and write the users who have met the bot."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def get(self, person_id: int) -> Person | None:
         """The person with this Telegram id."""

@@ -8,7 +8,12 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.missed_repository import MissedOrderRepository
+from bot.recipients.repository import RecipientRepository
+from bot.staff.repository import UserEventRepository
+from bot.users.deletion import UserDataRepository
 from bot.users.privacy import KEEP_CLOSED_DRAFTS, KEEP_LEDGERS, KEEP_NEVER_SHOWN
 
 AT_ONCE = 500
@@ -21,7 +26,7 @@ class Retention:
     """`days` is how long a recipient is kept after the last use; 0 is for ever. Orders keep their skeleton."""
 
     def __init__(
-        self, store: Store, clock: Clock, days: int, rest: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self, store: Database, clock: Clock, days: int, rest: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
         self._store = store
         self._clock = clock
@@ -32,19 +37,21 @@ class Retention:
         """Delete what is due; how many rows that concerned."""
         now = self._clock.now()
         closed_before = now - min(KEEP_CLOSED_DRAFTS, self._kept or KEEP_CLOSED_DRAFTS)
-        forgotten = await self._in_batches(lambda tx: tx.forgetting.closed_drafts(closed_before, AT_ONCE))
+        forgotten = await self._in_batches(lambda tx: UserDataRepository(tx).closed_drafts(closed_before, AT_ONCE))
         ended_before = now - min(KEEP_LEDGERS, self._kept or KEEP_LEDGERS)
-        forgotten += await self._in_batches(lambda tx: tx.forgetting.deliveries(ended_before, AT_ONCE))
+        forgotten += await self._in_batches(lambda tx: UserDataRepository(tx).deliveries(ended_before, AT_ONCE))
         never_shown_before = now - KEEP_NEVER_SHOWN
-        forgotten += await self._in_batches(lambda tx: tx.forgetting.never_shown_orders(never_shown_before, AT_ONCE))
+        forgotten += await self._in_batches(
+            lambda tx: UserDataRepository(tx).never_shown_orders(never_shown_before, AT_ONCE)
+        )
         if self._kept is not None:
             before = now - self._kept
-            forgotten += await self._in_batches(lambda tx: tx.forgetting.recipients_of_orders(before, AT_ONCE))
-            forgotten += await self._in_batches(lambda tx: tx.forgetting.entries_of_tickets(before, AT_ONCE))
+            forgotten += await self._in_batches(lambda tx: UserDataRepository(tx).recipients_of_orders(before, AT_ONCE))
+            forgotten += await self._in_batches(lambda tx: UserDataRepository(tx).entries_of_tickets(before, AT_ONCE))
             async with self._store.transaction() as tx:
-                forgotten += await tx.recipients.forget_unused(before)
-                forgotten += await tx.acts.forget(before)
-                forgotten += await tx.missed_orders.forget(before)
+                forgotten += await RecipientRepository(tx).forget_unused(before)
+                forgotten += await UserEventRepository(tx).forget(before)
+                forgotten += await MissedOrderRepository(tx).forget(before)
         if forgotten:
             await self._store.erase()
         return forgotten

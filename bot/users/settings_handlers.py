@@ -25,6 +25,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.preferences import Way, choose, topic_named
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 from bot.users.screens import settings
 
 PLACE: Final = "place"
@@ -148,7 +149,7 @@ async def _speak(visit: Session, locale: str) -> None:
 async def _save(visit: Session, person: Person) -> None:
     visit.person = person
     async with visit.desk.store.transaction() as tx:
-        await tx.people.save(person)
+        await UserRepository(tx).save(person)
 
 
 async def _put(visit: Session, screen: Screen) -> bool:

@@ -18,12 +18,16 @@ from decimal import Decimal
 from sqlalchemy import select
 
 from bot.broadcasts.model import Broadcast, BroadcastStatus
-from bot.infra.db.database import SqlStore
+from bot.broadcasts.repository import BroadcastRepository
+from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.tables import outbox
 from bot.orders.order import OrderNotification
 from bot.rates.model import Subscription
 from bot.rates.quote import Quote
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.users.model import Notification, Person
+from bot.users.repository import UserRepository
 from tests.benchmarks import crowd
 from tests.benchmarks.crowd import Followed
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
@@ -61,7 +65,7 @@ async def run(*, quick: bool) -> list[Row]:
         answer = await hall.telegram.post("/sandbox/crowd", json={"count": subscribers, "languages": ["en", "id"]})
         readers: list[int] = answer.raise_for_status().json()["ids"]
         paying = await _payments(hall, payments)
-        store = SqlStore(hall.database, VAULT)
+        store = Database(hall.database, VAULT)
         await _subscribe(store, readers)
         async with hall.bot():
             await asyncio.sleep(3.0)  # the greetings have been answered by then
@@ -76,7 +80,7 @@ async def _payments(hall: Stage, count: int) -> list[Followed]:
     return await crowd.follow(hall, ids, watched=ids)
 
 
-async def _show_cards(hall: Stage, store: SqlStore, paying: Sequence[Followed]) -> None:
+async def _show_cards(hall: Stage, store: Database, paying: Sequence[Followed]) -> None:
     """Each order has its live card, as if its person had confirmed it here: the answer to their greeting becomes it."""
     now = datetime.now(UTC)
     async with store.transaction() as tx:
@@ -85,26 +89,26 @@ async def _show_cards(hall: Stage, store: SqlStore, paying: Sequence[Followed]) 
             card = Notification(
                 chat_id=order.chat_id, subject=subject, kind=OrderNotification.CARD, due_at=now, created_at=now
             )
-            await tx.outbox.add([card])
+            await OutboxRepository(tx).add([card])
         shown = {order.chat_id: hall.sights.seen[order.chat_id][-1].message["message_id"] for order in paying}
-        for news in await tx.outbox.heads(now, limit=2 * len(paying)):
+        for news in await OutboxRepository(tx).heads(now, limit=2 * len(paying)):
             if news.chat_id in shown and news.kind == OrderNotification.CARD:
-                await tx.outbox.told(news.id, shown[news.chat_id], now)
+                await OutboxRepository(tx).told(news.id, shown[news.chat_id], now)
 
 
-async def _subscribe(store: SqlStore, readers: Sequence[int]) -> None:
+async def _subscribe(store: Database, readers: Sequence[int]) -> None:
     now = datetime.now(UTC)
     async with store.transaction() as tx:
         for number, person_id in enumerate(readers):
-            await tx.people.save(Person(id=person_id, language_code=("en", "id")[number % 2], created_at=now))
-            await tx.subscriptions.save(Subscription(person_id=person_id, since=now))
+            await UserRepository(tx).save(Person(id=person_id, language_code=("en", "id")[number % 2], created_at=now))
+            await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=now))
 
 
-async def _watch(hall: Stage, store: SqlStore, readers: Sequence[int], paying: Sequence[Followed]) -> Findings:
+async def _watch(hall: Stage, store: Database, readers: Sequence[int], paying: Sequence[Followed]) -> Findings:
     found = Findings()
     broadcast = a_broadcast()
     async with store.transaction() as tx:
-        await tx.broadcasts.add(broadcast)
+        await BroadcastRepository(tx).add(broadcast)
     lasts = len(readers) / PER_SECOND
     moments = sorted(random.uniform(2, lasts * 0.9) for _ in paying)
     watching = asyncio.create_task(_collect(hall, found))
@@ -114,7 +118,7 @@ async def _watch(hall: Stage, store: SqlStore, readers: Sequence[int], paying: S
         while not found.report:
             await asyncio.sleep(0.5)
             async with store.reading() as tx:
-                kept = await tx.broadcasts.get(broadcast.id)
+                kept = await BroadcastRepository(tx).get(broadcast.id)
             found.report = dict((kept.report if kept else None) or {})
     await asyncio.sleep(LOOK_EVERY / 5)
     watching.cancel()
@@ -166,7 +170,7 @@ async def _collect_once(hall: Stage, found: Findings) -> None:
     found.calls += answer.raise_for_status().json()["calls"]
 
 
-async def _told(store: SqlStore, chats: Sequence[int]) -> list[float]:
+async def _told(store: Database, chats: Sequence[int]) -> list[float]:
     """From the commit that has the news to its message's arrival, for all that the paying were told."""
     async with store._reader.connect() as connection:
         found = await connection.execute(

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from bot.core.money import Amount
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.orders.order import Order, Phase
+from bot.orders.repository import OrderRepository
 from bot.orders.timeline import Step
 from bot.recipients.methods import PayoutMethod
 from tests.benchmarks.stage import Stage
@@ -47,12 +48,12 @@ async def follow(
     chats = {service_id: await hall.person(number) for number, service_id in enumerate(watched)}
     for person in chats.values():
         await hall.says(person, "/start")
-    store = SqlStore(hall.database, VAULT)
+    store = Database(hall.database, VAULT)
     await store.upgrade()
     async with store.transaction() as tx:
         for number, service_id in enumerate(ids):
             chat_id = chats.get(service_id, ELSEWHERE + number)
-            await tx.orders.add(an_order(service_id, chat_id, paid=paid, within=within))
+            await OrderRepository(tx).add(an_order(service_id, chat_id, paid=paid, within=within))
     await store.close()
     return [Followed(service_id, chats[service_id]) for service_id in watched]
 

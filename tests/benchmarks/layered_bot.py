@@ -10,7 +10,7 @@ import sys
 from telegram.ext import ApplicationBuilder
 
 from bot.core.clock import SystemClock
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
 from bot.infra.telegram.outbound.limiter import SendLimiter
@@ -24,7 +24,7 @@ async def main(address: str, database: str) -> None:
     """Run until SIGTERM, put together as `bot.house` does it."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    polls, store, clock = TelegramRequest(connections=1), SqlStore(database, VAULT), SystemClock()
+    polls, store, clock = TelegramRequest(connections=1), Database(database, VAULT), SystemClock()
     builder = ApplicationBuilder().token(skeleton.TOKEN).base_url(f"{address}/bot").updater(None)
     builder.request(TelegramRequest()).get_updates_request(TelegramRequest(connections=2))
     application = skeleton.with_conversation(builder.rate_limiter(SendLimiter(UNLIMITED)).build(), 0)

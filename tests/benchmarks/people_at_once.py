@@ -17,7 +17,7 @@ from pathlib import Path
 from telegram import Update
 
 from bot.core.clock import SystemClock
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver
 from tests.benchmarks import skeleton
@@ -92,7 +92,7 @@ async def plain(hall: Hall, concurrent: int) -> AsyncIterator[App]:
 async def ours(hall: Hall, folder: Path) -> AsyncIterator[App]:
     """The receiver, the inbox and the lanes around the same skeleton."""
     application = skeleton.offline(hall.answered, SERVICE_SECONDS)
-    store, feed, clock = SqlStore(f"sqlite:///{folder / 'inbox.db'}", VAULT), _Feed(), SystemClock()
+    store, feed, clock = Database(f"sqlite:///{folder / 'inbox.db'}", VAULT), _Feed(), SystemClock()
     await store.upgrade()
     async with application:
         lanes = ChatQueues(store, application.process_update, clock, application.bot)

@@ -19,8 +19,9 @@ from pathlib import Path
 import aiohttp
 import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.orders.order import new_page_token
+from bot.orders.repository import OrderRepository
 from tests.benchmarks import crowd
 from tests.benchmarks.processes import Process, running
 from tests.benchmarks.report import Row, Spread, times_as_much
@@ -90,13 +91,13 @@ def _serves_pages(hall: Stage) -> str:
 
 async def _orders(hall: Stage, count: int) -> list[str]:
     """Orders that wait for their payment, with a page each; the pages' tokens. Nothing else is to be done for them."""
-    store = SqlStore(hall.database, VAULT)
+    store = Database(hall.database, VAULT)
     tokens = [new_page_token() for _ in range(count)]
     await store.upgrade()
     async with store.transaction() as tx:
         for number, token in enumerate(tokens):
             order = crowd.an_order(f"page{number:08}", crowd.ELSEWHERE + number, paid=False, within=0)
-            await tx.orders.add(replace(order, page_token=token, next_look_at=None))
+            await OrderRepository(tx).add(replace(order, page_token=token, next_look_at=None))
     await store.close()
     return tokens
 

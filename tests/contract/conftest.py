@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import make_url
 
 from bot.infra.db import engine, migrate
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.tables import metadata
 from tests.keys import VAULT
 from tests.sqlite_in_the_loop import connect
@@ -116,15 +116,15 @@ def bare_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[st
 
 
 @pytest.fixture
-async def store(database: str) -> AsyncIterator[SqlStore]:
-    store = SqlStore(database, VAULT)
+async def store(database: str) -> AsyncIterator[Database]:
+    store = Database(database, VAULT)
     yield store
     await store.close()
 
 
 @pytest.fixture
-async def other_store(database: str) -> AsyncIterator[SqlStore]:
+async def other_store(database: str) -> AsyncIterator[Database]:
     """Another process's store, as far as the database can tell."""
-    other = SqlStore(database, VAULT)
+    other = Database(database, VAULT)
     yield other
     await other.close()

@@ -4,17 +4,32 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
+from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast
+from bot.broadcasts.repository import BroadcastRepository
 from bot.checkout.draft import DraftStatus
-from bot.infra.db.database import SqlStore
-from bot.infra.db.ports import Transaction
+from bot.checkout.repository import DraftRepository
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.missed_repository import MissedOrderRepository
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.orders.order import Deposit, Order, Phase
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
 from bot.rates.model import RateAlert, Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.recipients.repository import RecipientRepository
 from bot.staff.model import AuditAction, AuditEntry, PersonAct
+from bot.staff.repository import AuditRepository, UserEventRepository
 from bot.support.model import EntryKind, PostRole, TicketEntry, TicketPost
 from bot.support.ticket import Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
 from bot.users.model import MissedOrder, OrderEvent, Person, Receipt, Recipient
+from bot.users.repository import UserRepository
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order, an_update, some_news
 
 DAY = timedelta(days=1)
@@ -32,7 +47,7 @@ def a_recipient(recipient_id: str, person_id: int = EMMA, **changes: object) -> 
     return Recipient(id=recipient_id, person_id=person_id, **{**known, **changes})  # type: ignore[arg-type]
 
 
-async def live(store: SqlStore, person_id: int, n: int = 0) -> Order:
+async def live(store: Database, person_id: int, n: int = 0) -> Order:
     """A person who has left something in every table; their sent order."""
     deposit = Deposit("cbbtc", 8453, "Base", "cbBTC", "0xcb", "0xto", 8)
     order = an_order(
@@ -48,10 +63,10 @@ async def live(store: SqlStore, person_id: int, n: int = 0) -> Order:
         **DONE,
     )
     async with store.transaction() as tx:
-        await tx.people.save(a_person(person_id, phrase="MANGO LAUT", locale="id"))
-        await tx.recipients.save(a_recipient(f"r{person_id}.{n}", person_id, label="Ibu Kost"))
-        await tx.subscriptions.save(Subscription(person_id=person_id, since=NOW))
-        await tx.subscriptions.save_alert(
+        await UserRepository(tx).save(a_person(person_id, phrase="MANGO LAUT", locale="id"))
+        await RecipientRepository(tx).save(a_recipient(f"r{person_id}.{n}", person_id, label="Ibu Kost"))
+        await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=NOW))
+        await SubscriptionRepository(tx).save_alert(
             RateAlert(
                 id=f"alert {person_id}.{n}",
                 person_id=person_id,
@@ -62,30 +77,32 @@ async def live(store: SqlStore, person_id: int, n: int = 0) -> Order:
             )
         )
         broadcast = Broadcast(id=f"b{person_id}.{n}", operator_id=2001, created_at=NOW)
-        await tx.broadcasts.add(broadcast)
-        await tx.deliveries.snapshot(broadcast, "en", NOW)
-        await tx.orders.add(order)
-        await tx.orders.add_event(OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED"))
-        await tx.receipts.add(
+        await BroadcastRepository(tx).add(broadcast)
+        await DeliveryRepository(tx).snapshot(broadcast, "en", NOW)
+        await OrderRepository(tx).add(order)
+        await OrderRepository(tx).add_event(
+            OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")
+        )
+        await ReceiptRepository(tx).add(
             Receipt(reference=order.reference, code=f"CODE-{person_id}", code_hash=f"{person_id}.{n}", created_at=NOW)
         )
-        await tx.missed_orders.save(MissedOrder(person_id=person_id, reference=order.reference, at=NOW))
+        await MissedOrderRepository(tx).save(MissedOrder(person_id=person_id, reference=order.reference, at=NOW))
         placed = a_draft(f"d{person_id}.{n}", chat_id=person_id, person_id=person_id, number="7731004455")
-        await tx.drafts.add(replace(placed, status=DraftStatus.PLACED))
-        await tx.outbox.add([some_news(f"order:{order.reference}", chat_id=person_id)])
+        await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED))
+        await OutboxRepository(tx).add([some_news(f"order:{order.reference}", chat_id=person_id)])
         await _writes_to_support(tx, order, n)
-        for news in await tx.outbox.heads(NOW):
-            await tx.outbox.told(news.id, 5, NOW)
+        for news in await OutboxRepository(tx).heads(NOW):
+            await OutboxRepository(tx).told(news.id, 5, NOW)
         update = person_id * 10 + n
-        await tx.inbox.add([an_update(update, chat_id=person_id)])
-        await tx.inbox.finish([update], NOW)
+        await InboxRepository(tx).add([an_update(update, chat_id=person_id)])
+        await InboxRepository(tx).finish([update], NOW)
     return order
 
 
 async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
     """A ticket about the order, with a word from either side, a note, and where they stand; and what staff did."""
     person_id, name = order.person_id, f"T-{order.person_id}.{n}"
-    await tx.tickets.add(
+    await TicketRepository(tx).add(
         Ticket(reference=name, person_id=person_id, order_reference=order.reference, created_at=NOW, waits_since=NOW)
     )
     for kind, author, chat_id in (
@@ -103,14 +120,16 @@ async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
             source_chat_id=chat_id,
             source_message_id=person_id * 1_000 + n * 3 + list(EntryKind).index(kind),
         )
-        assert await tx.ticket_entries.add(entry)
+        assert await TicketEntryRepository(tx).add(entry)
     for chat_id, message_id in ((person_id, 900 + n), (GROUP, person_id * 10_000 + n)):
-        await tx.ticket_posts.add(
+        await TicketPostRepository(tx).add(
             TicketPost(chat_id=chat_id, message_id=message_id, ticket=name, role=PostRole.REMARK, topic_id=n, at=NOW)
         )
-    await tx.outbox.add([some_news(f"ticket:{name}", chat_id=GROUP)])
-    await tx.acts.add(PersonAct(person_id=person_id, reference=order.reference, at=NOW, what="pressed.look"))
-    await tx.audit.add(
+    await OutboxRepository(tx).add([some_news(f"ticket:{name}", chat_id=GROUP)])
+    await UserEventRepository(tx).add(
+        PersonAct(person_id=person_id, reference=order.reference, at=NOW, what="pressed.look")
+    )
+    await AuditRepository(tx).add(
         AuditEntry(
             at=NOW,
             actor_id=RINA,
@@ -122,7 +141,7 @@ async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
     )
 
 
-async def rows_that_name(store: SqlStore, person_id: int) -> list[str]:
+async def rows_that_name(store: Database, person_id: int) -> list[str]:
     """The tables in which a person's id stands in any column."""
     found = []
     async with store._reader.connect() as connection:

@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from bot.infra.db import migrate
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault
 from tests.keys import KEY, OLDER_KEY, VAULT
 
@@ -22,7 +22,7 @@ async def migrated(url: str) -> None:
 
 async def rotate(url: str) -> None:
     """Seal everything anew, but stop after the first transaction with orders, and say so."""
-    store = SqlStore(url, Vault([KEY, OLDER_KEY]))
+    store = Database(url, Vault([KEY, OLDER_KEY]))
     await store.adopt_keys()
     async for step in store.rotate():
         if step.table == "orders":

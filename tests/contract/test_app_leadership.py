@@ -13,7 +13,7 @@ from bot.core.money import Amount
 from bot.house import build
 from bot.infra.db import leader, migrate
 from bot.infra.db.address import address
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.db.engine import writer
 from bot.infra.db.errors import SchemaMismatch
 from bot.infra.outbox.delivery import OutboxDelivery
@@ -66,7 +66,7 @@ async def test_who_stands_by_leaves_the_tables_alone_and_migrates_when_it_leads(
 ) -> None:
     if tables:
         await brought_to(tables, bare_database)
-    other = SqlStore(bare_database)
+    other = Database(bare_database)
     async with other.lead():
         async with running(bare_database) as standby:
             await standby.says("standby_started")
@@ -84,7 +84,7 @@ async def test_who_stands_by_leaves_the_tables_alone_and_migrates_when_it_leads(
     await other.close()
 
 
-async def test_one_that_is_older_than_the_tables_ends_instead_of_standing_by(store: SqlStore, database: str) -> None:
+async def test_one_that_is_older_than_the_tables_ends_instead_of_standing_by(store: Database, database: str) -> None:
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     try:
@@ -122,7 +122,7 @@ async def test_a_loss_while_migrating_ends_the_process_before_it_meets_telegram(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reached = asyncio.Event()
-    monkeypatch.setattr(SqlStore, "upgrade", never(reached))
+    monkeypatch.setattr(Database, "upgrade", never(reached))
     async with running(database) as bot:
         await asyncio.wait_for(reached.wait(), PATIENCE)
         await lose_the_lead(database)
@@ -155,7 +155,7 @@ async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(
 ) -> None:
     monkeypatch.setattr(app, "OTHERS_MIGRATE_WITHIN", 0.05)
     settings = settings_of(bare_database)
-    other = SqlStore(bare_database)
+    other = Database(bare_database)
     async with other.lead():
         with pytest.raises(app.BotIsRunning):
             await app.migrate(settings)

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from bot.config import Settings, load
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
 from bot.infra.db.vault import UnfitKeys, Vault
 from bot.operations import check as checks
 from bot.operations import rotate_keys as rotating
+from bot.orders.repository import OrderRepository
 from tests.contract.store_builders import an_order
 from tests.keys import KEY, OLDER_KEY
 
@@ -30,11 +31,11 @@ def settings_of(database: str, *keys: bytes) -> Settings:
 
 
 async def left_by_the_bot(database: str) -> None:
-    store = SqlStore(database, Vault([OLDER_KEY]))
+    store = Database(database, Vault([OLDER_KEY]))
     await store.adopt_keys()
     async with store.transaction() as tx:
         for n in range(COUNT):
-            await tx.orders.add(an_order(f"R{n}"))
+            await OrderRepository(tx).add(an_order(f"R{n}"))
     await store.close()
 
 
@@ -55,19 +56,19 @@ async def test_it_seals_everything_anew_and_says_how_far_it_is(database: str) ->
 
 async def test_beside_a_bot_that_does_not_know_the_key_it_does_nothing(database: str) -> None:
     await left_by_the_bot(database)
-    bot, said = SqlStore(database, Vault([OLDER_KEY])), list[str]()
+    bot, said = Database(database, Vault([OLDER_KEY])), list[str]()
     async with bot.lead():
         assert await rotating.run(settings_of(database, KEY, OLDER_KEY), said.append) == 1
         await bot.check_keys()
     assert "Restart it" in said[0]
     async with bot.reading() as tx:
-        assert await tx.orders.get("R7") is not None
+        assert await OrderRepository(tx).get("R7") is not None
     await bot.close()
 
 
 async def test_beside_a_bot_that_knows_it_it_does(database: str) -> None:
     await left_by_the_bot(database)
-    bot, said = SqlStore(database, Vault([KEY, OLDER_KEY])), list[str]()
+    bot, said = Database(database, Vault([KEY, OLDER_KEY])), list[str]()
     async with bot.lead():
         await bot.adopt_keys()
         assert await rotating.run(settings_of(database, KEY, OLDER_KEY), said.append) == 0
@@ -78,14 +79,14 @@ async def test_keys_that_do_not_fit_are_refused_before_anything_is_touched(datab
     await left_by_the_bot(database)
     with pytest.raises(UnfitKeys):
         await rotating.run(settings_of(database, KEY), print)
-    store = SqlStore(database, Vault([OLDER_KEY]))
+    store = Database(database, Vault([OLDER_KEY]))
     await store.check_keys()
     await store.close()
 
 
 async def test_while_a_row_does_not_open_the_older_key_is_not_given_up(database: str) -> None:
     await left_by_the_bot(database)
-    store, said = SqlStore(database, Vault([OLDER_KEY])), list[str]()
+    store, said = Database(database, Vault([OLDER_KEY])), list[str]()
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("UPDATE orders SET number = holder WHERE reference = 'R7'")
     assert await rotating.run(settings_of(database, KEY, OLDER_KEY), said.append) == 1
@@ -93,7 +94,7 @@ async def test_while_a_row_does_not_open_the_older_key_is_not_given_up(database:
     assert "You can remove" not in said[-1]
     with pytest.raises(StoreFailure):
         async with store.reading() as tx:
-            await tx.orders.get("R7")
+            await OrderRepository(tx).get("R7")
     await store.close()
 
 

@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
-from bot.infra.db.database import SqlStore
+from bot.broadcasts.repository import BroadcastRepository
+from bot.infra.db.database import Database
 from bot.rates.quote import Quote
 from tests.contract.store_builders import NOW, SECOND
 
@@ -41,44 +42,44 @@ WHOLE = a_broadcast(
 )
 
 
-async def keep(store: SqlStore, *broadcasts: Broadcast) -> None:
+async def keep(store: Database, *broadcasts: Broadcast) -> None:
     async with store.transaction() as tx:
         for each in broadcasts:
-            await tx.broadcasts.add(each)
+            await BroadcastRepository(tx).add(each)
 
 
-async def test_a_broadcast_comes_back_as_it_was_kept(store: SqlStore) -> None:
+async def test_a_broadcast_comes_back_as_it_was_kept(store: Database) -> None:
     bare = a_broadcast("b2")
     await keep(store, WHOLE, bare)
     async with store.reading() as tx:
-        assert await tx.broadcasts.get("b1") == WHOLE
-        assert await tx.broadcasts.get("b2") == bare
-        assert await tx.broadcasts.get("b3") is None
+        assert await BroadcastRepository(tx).get("b1") == WHOLE
+        assert await BroadcastRepository(tx).get("b2") == bare
+        assert await BroadcastRepository(tx).get("b3") is None
 
 
-async def test_keeping_the_same_id_again_changes_nothing(store: SqlStore) -> None:
+async def test_keeping_the_same_id_again_changes_nothing(store: Database) -> None:
     await keep(store, WHOLE, a_broadcast())
     async with store.reading() as tx:
-        assert await tx.broadcasts.get("b1") == WHOLE
+        assert await BroadcastRepository(tx).get("b1") == WHOLE
 
 
-async def test_of_two_who_save_over_the_same_revision_one_is_first(store: SqlStore, other_store: SqlStore) -> None:
+async def test_of_two_who_save_over_the_same_revision_one_is_first(store: Database, other_store: Database) -> None:
     await keep(store, a_broadcast())
     async with store.transaction() as tx:
-        saved = await tx.broadcasts.save(replace(WHOLE, revision=0))
+        saved = await BroadcastRepository(tx).save(replace(WHOLE, revision=0))
     async with other_store.transaction() as tx:
-        assert await tx.broadcasts.save(a_broadcast(picture="p")) is None
+        assert await BroadcastRepository(tx).save(a_broadcast(picture="p")) is None
     async with store.reading() as tx:
-        assert saved == replace(WHOLE, revision=1) == await tx.broadcasts.get("b1")
+        assert saved == replace(WHOLE, revision=1) == await BroadcastRepository(tx).get("b1")
 
 
-async def test_what_was_never_kept_cannot_be_saved(store: SqlStore) -> None:
+async def test_what_was_never_kept_cannot_be_saved(store: Database) -> None:
     async with store.transaction() as tx:
-        assert await tx.broadcasts.save(WHOLE) is None
-        assert await tx.broadcasts.get("b1") is None
+        assert await BroadcastRepository(tx).save(WHOLE) is None
+        assert await BroadcastRepository(tx).get("b1") is None
 
 
-async def test_an_operators_open_draft_is_the_newest_of_their_own(store: SqlStore) -> None:
+async def test_an_operators_open_draft_is_the_newest_of_their_own(store: Database) -> None:
     await keep(
         store,
         a_broadcast("older"),
@@ -87,13 +88,13 @@ async def test_an_operators_open_draft_is_the_newest_of_their_own(store: SqlStor
         a_broadcast("another's", created_at=NOW + 3 * SECOND, operator_id=OLGA),
     )
     async with store.reading() as tx:
-        found = await tx.broadcasts.draft_of(OSCAR)
+        found = await BroadcastRepository(tx).draft_of(OSCAR)
         assert found is not None
         assert found.id == "newer"
-        assert await tx.broadcasts.draft_of(1001) is None
+        assert await BroadcastRepository(tx).draft_of(1001) is None
 
 
-async def test_those_that_were_confirmed_are_listed_newest_first_in_pages(store: SqlStore) -> None:
+async def test_those_that_were_confirmed_are_listed_newest_first_in_pages(store: Database) -> None:
     statuses = [status for status in BroadcastStatus if status not in {"draft", "discarded"}]
     await keep(
         store,
@@ -105,23 +106,23 @@ async def test_those_that_were_confirmed_are_listed_newest_first_in_pages(store:
         ),
     )
     async with store.reading() as tx:
-        assert await tx.broadcasts.count() == len(statuses)
-        assert [each.id for each in await tx.broadcasts.newest()] == ["4", "3", "2", "1", "0"]
-        assert [each.id for each in await tx.broadcasts.newest(2, 2)] == ["2", "1"]
+        assert await BroadcastRepository(tx).count() == len(statuses)
+        assert [each.id for each in await BroadcastRepository(tx).newest()] == ["4", "3", "2", "1", "0"]
+        assert [each.id for each in await BroadcastRepository(tx).newest(2, 2)] == ["2", "1"]
 
 
-async def test_under_way_are_those_scheduled_running_and_paused_by_the_time_they_begin(store: SqlStore) -> None:
+async def test_under_way_are_those_scheduled_running_and_paused_by_the_time_they_begin(store: Database) -> None:
     await keep(
         store,
         *(a_broadcast(status, status=status, starts_at=NOW) for status in BroadcastStatus),
         a_broadcast("sooner", status=BroadcastStatus.SCHEDULED, starts_at=NOW - timedelta(days=1)),
     )
     async with store.reading() as tx:
-        found = [each.id for each in await tx.broadcasts.under_way()]
+        found = [each.id for each in await BroadcastRepository(tx).under_way()]
     assert found == ["sooner", "paused", "running", "scheduled"]
 
 
-async def test_the_last_quote_told_is_of_the_last_that_began_with_one(store: SqlStore) -> None:
+async def test_the_last_quote_told_is_of_the_last_that_began_with_one(store: Database) -> None:
     await keep(
         store,
         a_broadcast("never begun", quote=QUOTE),
@@ -130,13 +131,13 @@ async def test_the_last_quote_told_is_of_the_last_that_began_with_one(store: Sql
         a_broadcast("of no rate", started_at=NOW + 2 * SECOND),
     )
     async with store.reading() as tx:
-        found = await tx.broadcasts.last_with_quote()
+        found = await BroadcastRepository(tx).last_with_quote()
     assert found is not None
     assert found.id == "last"
 
 
-async def test_without_any_there_is_nothing(store: SqlStore) -> None:
+async def test_without_any_there_is_nothing(store: Database) -> None:
     async with store.reading() as tx:
-        assert await tx.broadcasts.last_with_quote() is None
-        assert (await tx.broadcasts.newest(), await tx.broadcasts.under_way()) == ((), ())
-        assert await tx.broadcasts.count() == 0
+        assert await BroadcastRepository(tx).last_with_quote() is None
+        assert (await BroadcastRepository(tx).newest(), await BroadcastRepository(tx).under_way()) == ((), ())
+        assert await BroadcastRepository(tx).count() == 0

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.repository import OrderRepository
 from tests.contract.store_builders import NOW
 
 pytestmark = pytest.mark.process
@@ -18,21 +20,23 @@ ROOT = Path(__file__).resolve().parents[2]
 
 WRITING = """
 import asyncio, sys
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.repository import OrderRepository
 from tests.contract.store_builders import an_order, some_news
 from tests.keys import VAULT
 
 async def write(store, n, pause):
     async with store.transaction() as tx:
-        await tx.orders.add(an_order(str(n)))
+        await OrderRepository(tx).add(an_order(str(n)))
         if pause:
             print("half", flush=True)
             await asyncio.Event().wait()
-        await tx.outbox.add([some_news(f"order:{n}", chat_id=n)])
+        await OutboxRepository(tx).add([some_news(f"order:{n}", chat_id=n)])
     print(n, flush=True)
 
 async def main(url, pause_at):
-    store = SqlStore(url, VAULT)
+    store = Database(url, VAULT)
     for n in range(1, 100_000):
         await write(store, n, n == pause_at)
 
@@ -57,27 +61,27 @@ def line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-async def kept(store: SqlStore) -> set[int]:
+async def kept(store: Database) -> set[int]:
     """The numbers that are there, each with its order and its news."""
     async with store.reading() as tx:
-        orders = {int(order.reference) for order in await tx.orders.of_person(1001, limit=100_000)}
-        news = {head.chat_id for head in await tx.outbox.heads(NOW, limit=100_000)}
+        orders = {int(order.reference) for order in await OrderRepository(tx).of_person(1001, limit=100_000)}
+        news = {head.chat_id for head in await OutboxRepository(tx).heads(NOW, limit=100_000)}
     assert orders == news
     return orders
 
 
-async def test_a_kill_in_the_middle_of_a_transaction_leaves_no_half(store: SqlStore, database: str) -> None:
+async def test_a_kill_in_the_middle_of_a_transaction_leaves_no_half(store: Database, database: str) -> None:
     with writing(database, pause_at=4) as process:
         assert [line(process) for _ in range(4)] == ["1", "2", "3", "half"]
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert await kept(store) == {1, 2, 3}
         async with store.transaction() as tx:  # the dead writer's lock is gone
-            assert await tx.orders.get("4") is None
+            assert await OrderRepository(tx).get("4") is None
 
 
 @pytest.mark.parametrize("after", [1, 7, 23, 40])
-async def test_a_kill_at_any_moment_loses_nothing_committed(store: SqlStore, database: str, after: int) -> None:
+async def test_a_kill_at_any_moment_loses_nothing_committed(store: Database, database: str, after: int) -> None:
     with writing(database, pause_at=-1) as process:
         for _ in range(after):
             line(process)

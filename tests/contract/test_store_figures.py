@@ -10,14 +10,18 @@ from typing import Any
 
 import pytest
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.operations.statistics import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally, outcome_of
 from bot.operations.statistics_model import OrderLine
+from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.order import Order, Phase
 from bot.orders.payout_times import PayoutTimes
+from bot.orders.repository import OrderRepository
 from bot.orders.timeline import Step
 from bot.rates.model import RateAlert, Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 from tests.contract.store_builders import BCA, NOW, OVO, SECOND, an_order
 
 MICROSECOND = timedelta(microseconds=1)
@@ -28,16 +32,16 @@ STATES = ("", "IDLE", "LN_INVOICE_PAID", "COMPLETED", "FAILED", "IDR_QUEUED", "'
 LARGEST = 10**18
 
 
-async def keep(store: SqlStore, orders: Iterable[Order]) -> None:
+async def keep(store: Database, orders: Iterable[Order]) -> None:
     async with store.transaction() as tx:
         for order in orders:
-            assert await tx.orders.add(order)
+            assert await OrderRepository(tx).add(order)
 
 
-async def keep_people(store: SqlStore, people: Iterable[Person]) -> None:
+async def keep_people(store: Database, people: Iterable[Person]) -> None:
     async with store.transaction() as tx:
         for person in people:
-            await tx.people.save(person)
+            await UserRepository(tx).save(person)
 
 
 def any_orders(chance: random.Random, count: int) -> list[Order]:
@@ -99,16 +103,16 @@ def counted(orders: Sequence[Order], edges: Sequence[datetime]) -> OrderFigures:
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_orders_are_counted_as_one_by_one(store: SqlStore, seed: int) -> None:
+async def test_orders_are_counted_as_one_by_one(store: Database, seed: int) -> None:
     chance = random.Random(seed)
     orders = any_orders(chance, count=(0, 1, 2, 60, 200, 301)[seed])
     await keep(store, orders)
     async with store.reading() as tx:
         for edges in (EDGES, EDGES[:2], EDGES[2:4], (NOW - HOUR, NOW), tuple(NOW + 2 * HOUR * n for n in range(25))):
-            assert await tx.figures.orders(edges) == counted(orders, edges)
+            assert await StatisticsRepository(tx).orders(edges) == counted(orders, edges)
 
 
-async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: SqlStore) -> None:
+async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: Database) -> None:
     every = product(Phase, Step, STATES, (None, NOW), (True, False), ("lightning", "btcb"))
     orders = [
         an_order(f"R{number}", phase=phase, step=step, state=state, paid_at=paid_at, expiry_told=told, channel=channel)
@@ -116,29 +120,29 @@ async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: SqlStore
     ]
     await keep(store, orders)
     async with store.reading() as tx:
-        lines = await tx.figures.lines(NOW, NOW + SECOND, None, len(orders) + 1)
+        lines = await StatisticsRepository(tx).lines(NOW, NOW + SECOND, None, len(orders) + 1)
     assert {line.reference: line.outcome for line in lines} == {order.reference: outcome_of(order) for order in orders}
     assert {line.outcome for line in lines} == set(Outcome)
 
 
-async def test_sums_have_no_largest_one(store: SqlStore) -> None:
+async def test_sums_have_no_largest_one(store: Database) -> None:
     await keep(store, [an_order(f"R{number}", idr=LARGEST, sats=LARGEST - 1) for number in range(30)])
     async with store.reading() as tx:
-        placed = (await tx.figures.orders((NOW, NOW + SECOND))).placed
+        placed = (await StatisticsRepository(tx).orders((NOW, NOW + SECOND))).placed
     assert placed == Tally(orders=30, idr=30 * LARGEST, sats=30 * LARGEST - 30)
 
 
-async def test_the_median_is_exact_to_the_microsecond(store: SqlStore) -> None:
+async def test_the_median_is_exact_to_the_microsecond(store: Database) -> None:
     sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": Step.SENT, "paid_at": NOW}
     lengths = [timedelta(seconds=59, microseconds=999_999), timedelta(seconds=60), timedelta(days=3)]
     expected = [lengths[0], lengths[0], lengths[1]]  # of two, the middle between them loses half a microsecond
     for number, (length, middle) in enumerate(zip(lengths, expected, strict=True)):
         await keep(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
         async with store.reading() as tx:
-            assert (await tx.figures.orders((NOW, NOW + SECOND))).median == middle
+            assert (await StatisticsRepository(tx).orders((NOW, NOW + SECOND))).median == middle
 
 
-async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: SqlStore) -> None:
+async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: Database) -> None:
     sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": Step.SENT, "paid_at": NOW}
     others = [
         an_order("EARLIER", **sent, created_at=NOW - SECOND, ended_at=NOW + HOUR),
@@ -148,14 +152,14 @@ async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: SqlStore
     ]
     await keep(store, others)
     async with store.reading() as tx:
-        assert await tx.figures.payout_times(NOW, NOW + SECOND) is None
+        assert await StatisticsRepository(tx).payout_times(NOW, NOW + SECOND) is None
     lengths = [SECOND * number for number in range(1, 22)]
     random.Random(3).shuffle(lengths)
     found = []
     for number, length in enumerate(lengths):
         await keep(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
         async with store.reading() as tx:
-            found.append(await tx.figures.payout_times(NOW, NOW + SECOND))
+            found.append(await StatisticsRepository(tx).payout_times(NOW, NOW + SECOND))
     for count, times in enumerate(found, 1):
         known = sorted(lengths[:count])
         # So many that at least nine in ten of them are no longer.
@@ -164,7 +168,7 @@ async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: SqlStore
         assert times == PayoutTimes(orders=count, median=half, slow=slow)
 
 
-async def test_people_are_counted_as_one_by_one(store: SqlStore) -> None:
+async def test_people_are_counted_as_one_by_one(store: Database) -> None:
     chance = random.Random(7)
     moments = [*NEAR_EDGES, NOW - 100 * HOUR]
     people = [
@@ -182,7 +186,7 @@ async def test_people_are_counted_as_one_by_one(store: SqlStore) -> None:
     since, until = EDGES[0], EDGES[3]
     new = {person.id for person in people if since <= person.created_at < until}
     async with store.reading() as tx:
-        assert await tx.figures.people(since, until) == PeopleFigures(
+        assert await StatisticsRepository(tx).people(since, until) == PeopleFigures(
             known=59,
             away=sum(person.blocked_at is not None for person in people),
             active=sum(person.seen_at is not None and person.seen_at >= since for person in people),
@@ -192,13 +196,13 @@ async def test_people_are_counted_as_one_by_one(store: SqlStore) -> None:
         )
 
 
-async def test_subscribers_and_alerts_are_counted(store: SqlStore) -> None:
+async def test_subscribers_and_alerts_are_counted(store: Database) -> None:
     since, until = EDGES[0], EDGES[3]
     async with store.transaction() as tx:
         for number, at in enumerate(NEAR_EDGES, start=1):
-            await tx.people.save(Person(id=number, created_at=NOW))
+            await UserRepository(tx).save(Person(id=number, created_at=NOW))
             daily = 480 if number % 3 else None
-            await tx.subscriptions.save(Subscription(person_id=number, since=at, daily_minute=daily))
+            await SubscriptionRepository(tx).save(Subscription(person_id=number, since=at, daily_minute=daily))
             for above in (True, False):
                 alert = RateAlert(
                     id=f"{number} {above}",
@@ -208,9 +212,9 @@ async def test_subscribers_and_alerts_are_counted(store: SqlStore) -> None:
                     created_at=NOW,
                     expires_at=at,
                 )
-                await tx.subscriptions.save_alert(alert)
+                await SubscriptionRepository(tx).save_alert(alert)
     async with store.reading() as tx:
-        assert await tx.figures.subscribers(since, until, EDGES[1]) == SubscriberFigures(
+        assert await StatisticsRepository(tx).subscribers(since, until, EDGES[1]) == SubscriberFigures(
             total=len(NEAR_EDGES),
             new=sum(since <= at < until for at in NEAR_EDGES),
             daily=sum(number % 3 != 0 for number in range(1, len(NEAR_EDGES) + 1)),
@@ -218,26 +222,28 @@ async def test_subscribers_and_alerts_are_counted(store: SqlStore) -> None:
         )
 
 
-async def test_nothing_is_counted_where_there_is_nothing(store: SqlStore) -> None:
+async def test_nothing_is_counted_where_there_is_nothing(store: Database) -> None:
     async with store.reading() as tx:
-        assert await tx.figures.people(NOW, NOW + HOUR) == PeopleFigures(
+        assert await StatisticsRepository(tx).people(NOW, NOW + HOUR) == PeopleFigures(
             known=0, away=0, active=0, new=0, ordered=0, paid=0
         )
-        assert await tx.figures.subscribers(NOW, NOW, NOW) == SubscriberFigures(total=0, new=0, daily=0, alerts=0)
-        assert await tx.figures.orders(EDGES) == OrderFigures(parts=({},) * 6, median=None, timed=0)
-        assert await tx.figures.lines(NOW, NOW + HOUR, None, 10) == ()
+        assert await StatisticsRepository(tx).subscribers(NOW, NOW, NOW) == SubscriberFigures(
+            total=0, new=0, daily=0, alerts=0
+        )
+        assert await StatisticsRepository(tx).orders(EDGES) == OrderFigures(parts=({},) * 6, median=None, timed=0)
+        assert await StatisticsRepository(tx).lines(NOW, NOW + HOUR, None, 10) == ()
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 1000])
-async def test_lines_come_oldest_first_none_twice_and_none_left_out(store: SqlStore, at_once: int) -> None:
+async def test_lines_come_oldest_first_none_twice_and_none_left_out(store: Database, at_once: int) -> None:
     orders = any_orders(random.Random(at_once), 60)
     await keep(store, orders)
     since, until = EDGES[1], EDGES[5]
     expected = sorted(within(orders, since, until), key=lambda order: (order.created_at, order.reference))
     found: list[OrderLine] = []
     async with store.reading() as tx:
-        assert await tx.figures.count_orders(since, until) == len(expected)
-        while more := await tx.figures.lines(since, until, found[-1] if found else None, at_once):
+        assert await StatisticsRepository(tx).count_orders(since, until) == len(expected)
+        while more := await StatisticsRepository(tx).lines(since, until, found[-1] if found else None, at_once):
             assert len(more) <= at_once
             found += more
     assert found == [line_of(order) for order in expected]

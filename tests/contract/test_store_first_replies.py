@@ -7,10 +7,11 @@ import pytest
 
 from bot.core.templates import variables_in
 from bot.infra.db import migrate
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.outbound.truncate import visible_units
 from bot.migrations import versions
+from bot.staff.repository import SavedReplyRepository
 from bot.support.saved_replies.model import LONGEST, OF_ORDERS, read_name, read_text
 from tests.contract.older_tables import UNDO_0014
 from tests.keys import VAULT
@@ -19,12 +20,12 @@ REPLIES: Final[dict[str, dict[str, str]]] = import_module(f"{versions.__name__}.
 NAMES: Final = ("bank-delay", "confirm-number", "done", "failed-checking", "paid-expired", "payment-received")
 
 
-async def kept(store: SqlStore) -> dict[str, dict[str, str]]:
+async def kept(store: Database) -> dict[str, dict[str, str]]:
     async with store.reading() as tx:
-        return {answer.name: dict(answer.texts) for answer in await tx.saved_answers.all()}
+        return {answer.name: dict(answer.texts) for answer in await SavedReplyRepository(tx).all()}
 
 
-async def goes_back(store: SqlStore, *statements: str) -> None:
+async def goes_back(store: Database, *statements: str) -> None:
     """Make the database one of the revision before, after these statements."""
     async with store._writer.begin() as connection:
         for statement in (*statements, *UNDO_0014, "UPDATE alembic_version SET version_num = '0012'"):
@@ -33,7 +34,7 @@ async def goes_back(store: SqlStore, *statements: str) -> None:
 
 async def test_a_new_installation_has_them_in_both_languages(bare_database: str) -> None:
     await migrate.upgrade(bare_database)
-    store = SqlStore(bare_database, VAULT)
+    store = Database(bare_database, VAULT)
     assert await kept(store) == REPLIES
     assert tuple(sorted(REPLIES)) == NAMES
     await store.close()
@@ -41,7 +42,7 @@ async def test_a_new_installation_has_them_in_both_languages(bare_database: str)
 
 async def test_an_earlier_installation_gets_them_only_where_it_has_none(bare_database: str) -> None:
     await migrate.upgrade(bare_database)
-    store = SqlStore(bare_database, VAULT)
+    store = Database(bare_database, VAULT)
     own = "UPDATE saved_answers SET texts = '{\"en\": \"our own\"}' WHERE name = 'done'"
     await goes_back(store, "DELETE FROM saved_answers WHERE name <> 'done'", own)
     await migrate.upgrade(bare_database)
@@ -53,11 +54,11 @@ async def test_an_earlier_installation_gets_them_only_where_it_has_none(bare_dat
 
 
 async def test_those_that_were_deleted_do_not_come_back_at_the_next_start(bare_database: str) -> None:
-    store = SqlStore(bare_database, VAULT)
+    store = Database(bare_database, VAULT)
     await store.upgrade()
     async with store.transaction() as tx:
         for name in NAMES:
-            assert await tx.saved_answers.delete(name)
+            assert await SavedReplyRepository(tx).delete(name)
     await store.upgrade()
     assert await kept(store) == {}
     await store.close()

@@ -8,15 +8,24 @@ from dataclasses import fields, replace
 import pytest
 
 from bot.checkout.draft import DraftStatus
-from bot.infra.db.database import SqlStore
+from bot.checkout.repository import DraftRepository
+from bot.infra.db.database import Database
 from bot.infra.db.encryption import SEALED
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.orders.notifications import FAREWELL
 from bot.orders.order import Order, Phase
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
+from bot.recipients.repository import RecipientRepository
+from bot.staff.repository import AuditRepository
 from bot.support.model import EntryKind
 from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import ToStaffChat
+from bot.support.tickets.repository import TicketRepository
 from bot.users.export import as_file
 from bot.users.privacy import Privacy
+from bot.users.repository import UserRepository
 from tests.contract.conftest import on_sqlite
 from tests.contract.leaving import DAY, EMMA, GROUP, RINA, SARI, a_person, live, rows_that_name
 from tests.contract.on_disk import found_in
@@ -27,26 +36,29 @@ from tests.unit.fake_settlement import MovedClock
 
 
 @pytest.fixture
-def privacy(store: SqlStore) -> Privacy:
+def privacy(store: Database) -> Privacy:
     return Privacy(store, MovedClock(), 365)
 
 
 async def test_nothing_leads_to_a_forgotten_person_and_everybody_else_keeps_theirs(
-    store: SqlStore, privacy: Privacy, database: str
+    store: Database, privacy: Privacy, database: str
 ) -> None:
     mine, theirs = await live(store, EMMA), await live(store, SARI)
     sealed = [each for each in await every_text(database) if each.startswith("s1.")]
     async with store.reading() as tx:
-        others = (await tx.orders.get(theirs.reference), await tx.recipients.of_person(SARI))
+        others = (await OrderRepository(tx).get(theirs.reference), await RecipientRepository(tx).of_person(SARI))
     assert (await privacy.delete(a_person())).is_over
     assert await rows_that_name(store, EMMA) == []
     async with store.reading() as tx:
-        kept = await tx.orders.get(mine.reference)
-        receipt = await tx.receipts.of_order(mine.reference)
-        assert (await tx.orders.get(theirs.reference), await tx.recipients.of_person(SARI)) == others
-        assert len(await tx.orders.events(mine.reference)) == 1
-        assert not await tx.orders.by_page_token("t1001.0")
-        assert await tx.orders.of_person(EMMA) == ()
+        kept = await OrderRepository(tx).get(mine.reference)
+        receipt = await ReceiptRepository(tx).of_order(mine.reference)
+        assert (
+            await OrderRepository(tx).get(theirs.reference),
+            await RecipientRepository(tx).of_person(SARI),
+        ) == others
+        assert len(await OrderRepository(tx).events(mine.reference)) == 1
+        assert not await OrderRepository(tx).by_page_token("t1001.0")
+        assert await OrderRepository(tx).of_person(EMMA) == ()
     assert kept is not None
     forgotten = {"person_id": 0, "chat_id": 0, "number": "", "version": 1} | dict.fromkeys(
         ("holder", "refusal", "bolt11", "deposit", "page_token")
@@ -63,7 +75,7 @@ async def test_nothing_leads_to_a_forgotten_person_and_everybody_else_keeps_thei
 
 
 @on_sqlite  # PostgreSQL's files belong to its operator
-async def test_among_thousands_of_rows_no_file_keeps_a_trace(store: SqlStore, privacy: Privacy, database: str) -> None:
+async def test_among_thousands_of_rows_no_file_keeps_a_trace(store: Database, privacy: Privacy, database: str) -> None:
     for n in range(examples(60)):
         await live(store, EMMA, n)
         await live(store, SARI, n)
@@ -74,7 +86,7 @@ async def test_among_thousands_of_rows_no_file_keeps_a_trace(store: SqlStore, pr
 
 
 @on_sqlite  # PostgreSQL's files belong to its operator
-async def test_a_reader_in_the_way_only_puts_the_erasing_off(store: SqlStore, privacy: Privacy, database: str) -> None:
+async def test_a_reader_in_the_way_only_puts_the_erasing_off(store: Database, privacy: Privacy, database: str) -> None:
     await live(store, EMMA)
     sealed = [each for each in await every_text(database) if each.startswith("s1.")]
     with closing(sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)) as reader:
@@ -87,88 +99,88 @@ async def test_a_reader_in_the_way_only_puts_the_erasing_off(store: SqlStore, pr
 
 
 async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
-    store: SqlStore, privacy: Privacy
+    store: Database, privacy: Privacy
 ) -> None:
     await live(store, EMMA)
     async with store.transaction() as tx:
-        await tx.orders.add(an_order("OPEN", phase=Phase.OPEN))
-        emma = await tx.people.get(EMMA)
+        await OrderRepository(tx).add(an_order("OPEN", phase=Phase.OPEN))
+        emma = await UserRepository(tx).get(EMMA)
     assert emma is not None
     waits = await privacy.delete(emma)
     assert [order.reference for order in waits.orders] == ["OPEN"]
     assert await privacy.ready() == ()
     assert not await privacy.carry_out(EMMA)
     async with store.reading() as tx:
-        noted = await tx.people.get(EMMA)
+        noted = await UserRepository(tx).get(EMMA)
     assert noted is not None
     assert noted.delete_asked_at is not None
     await privacy.keep(noted)
     async with store.transaction() as tx:
-        order = await tx.orders.get("OPEN")
+        order = await OrderRepository(tx).get("OPEN")
         assert order is not None
-        await tx.orders.save(replace(order, phase=Phase.DONE))
+        await OrderRepository(tx).save(replace(order, phase=Phase.DONE))
     assert await privacy.ready() == ()
     assert not await privacy.carry_out(EMMA)
     assert "people" in await rows_that_name(store, EMMA)
 
 
 @pytest.mark.parametrize("phase", [Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN])
-async def test_every_phase_that_is_no_end_is_waited_for(store: SqlStore, privacy: Privacy, phase: Phase) -> None:
+async def test_every_phase_that_is_no_end_is_waited_for(store: Database, privacy: Privacy, phase: Phase) -> None:
     async with store.transaction() as tx:
-        await tx.people.save(a_person())
-        await tx.orders.add(an_order(phase=phase))
+        await UserRepository(tx).save(a_person())
+        await OrderRepository(tx).add(an_order(phase=phase))
     assert not (await privacy.delete(a_person())).is_over
 
 
-async def test_the_farewell_outlives_the_person_until_it_is_told(store: SqlStore, privacy: Privacy) -> None:
+async def test_the_farewell_outlives_the_person_until_it_is_told(store: Database, privacy: Privacy) -> None:
     await live(store, EMMA)
     async with store.transaction() as tx:
-        await tx.people.save(a_person(delete_asked_at=NOW, locale="id"))
-        await tx.outbox.add([some_news("order:LAST", "sent")])
+        await UserRepository(tx).save(a_person(delete_asked_at=NOW, locale="id"))
+        await OutboxRepository(tx).add([some_news("order:LAST", "sent")])
     assert await privacy.ready() == (), "the last news of money comes first"
     async with store.transaction() as tx:
-        (last,) = await tx.outbox.heads(NOW)
-        await tx.outbox.told(last.id, 6, NOW)
-        await tx.drafts.add(a_draft("open"))
+        (last,) = await OutboxRepository(tx).heads(NOW)
+        await OutboxRepository(tx).told(last.id, 6, NOW)
+        await DraftRepository(tx).add(a_draft("open"))
     assert await privacy.ready() == (), "nobody is forgotten in the middle of a conversation"
     async with store.transaction() as tx:
-        draft = await tx.drafts.get("open")
+        draft = await DraftRepository(tx).get("open")
         assert draft is not None
-        await tx.drafts.save(replace(draft, status=DraftStatus.LAPSED))
+        await DraftRepository(tx).save(replace(draft, status=DraftStatus.LAPSED))
     assert await privacy.ready() == (EMMA,)
     assert await privacy.carry_out(EMMA)
     assert not await privacy.carry_out(EMMA), "a second time there is nobody"
     assert await rows_that_name(store, EMMA) == ["outbox"]
     await privacy.tidy()
     async with store.transaction() as tx:
-        (farewell,) = [news for news in await tx.outbox.heads(NOW + DAY * 4000) if news.chat_id == EMMA]
+        (farewell,) = [news for news in await OutboxRepository(tx).heads(NOW + DAY * 4000) if news.chat_id == EMMA]
         assert (farewell.kind, farewell.payload) == (FAREWELL, {"locale": "id", "language_code": "en"})
-        await tx.outbox.told(farewell.id, 7, NOW)
+        await OutboxRepository(tx).told(farewell.id, 7, NOW)
     await privacy.tidy()
     assert await rows_that_name(store, EMMA) == []
 
 
 async def test_whoever_read_an_order_before_cannot_write_its_recipient_back(
-    store: SqlStore, other_store: SqlStore, privacy: Privacy
+    store: Database, other_store: Database, privacy: Privacy
 ) -> None:
     order = await live(store, EMMA)
     async with other_store.reading() as tx:
-        read_before = await tx.orders.get(order.reference)
+        read_before = await OrderRepository(tx).get(order.reference)
     assert read_before is not None
     await privacy.delete(a_person())
     async with other_store.transaction() as tx:
-        assert await tx.orders.save(read_before) is None
+        assert await OrderRepository(tx).save(read_before) is None
     async with store.reading() as tx:
-        assert not (await tx.orders.get(order.reference)).has_recipient  # type: ignore[union-attr]
+        assert not (await OrderRepository(tx).get(order.reference)).has_recipient  # type: ignore[union-attr]
 
 
-async def test_updates_that_wait_are_still_answered(store: SqlStore, privacy: Privacy) -> None:
+async def test_updates_that_wait_are_still_answered(store: Database, privacy: Privacy) -> None:
     await live(store, EMMA)
     async with store.transaction() as tx:
-        await tx.inbox.add([an_update(99_999)])
+        await InboxRepository(tx).add([an_update(99_999)])
     await privacy.delete(a_person())
     async with store.reading() as tx:
-        assert [item.update_id for item in await tx.inbox.waiting(EMMA)] == [99_999]
+        assert [item.update_id for item in await InboxRepository(tx).waiting(EMMA)] == [99_999]
 
 
 def test_no_sealed_column_is_forgotten_by_the_forgetting() -> None:
@@ -186,15 +198,15 @@ def test_no_sealed_column_is_forgotten_by_the_forgetting() -> None:
 
 
 async def test_what_support_s_chats_show_of_a_forgotten_person_is_to_be_taken_away(
-    store: SqlStore, privacy: Privacy
+    store: Database, privacy: Privacy
 ) -> None:
     await live(store, EMMA)
     await live(store, SARI)
     await privacy.delete(a_person())
     async with store.reading() as tx:
-        (removal,) = await tx.outbox.of_subject(f"ticket:T-{EMMA}.0")
-        assert len(await tx.outbox.of_subject(f"ticket:T-{SARI}.0")) == 1, "its own news stay"
-        (trail, hers) = sorted(await tx.audit.page(), key=lambda entry: entry.person_id)
+        (removal,) = await OutboxRepository(tx).of_subject(f"ticket:T-{EMMA}.0")
+        assert len(await OutboxRepository(tx).of_subject(f"ticket:T-{SARI}.0")) == 1, "its own news stay"
+        (trail, hers) = sorted(await AuditRepository(tx).page(), key=lambda entry: entry.person_id)
     assert (removal.chat_id, removal.kind, dict(removal.payload)) == (
         GROUP,
         ToStaffChat.FORGOTTEN,
@@ -204,18 +216,18 @@ async def test_what_support_s_chats_show_of_a_forgotten_person_is_to_be_taken_aw
     assert (hers.person_id, hers.detail) == (SARI, "they asked about 7731004455")
 
 
-async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(store: SqlStore, privacy: Privacy) -> None:
+async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(store: Database, privacy: Privacy) -> None:
     ticket = Ticket(reference="T-22222", person_id=EMMA, created_at=NOW)
     async with store.transaction() as tx:
-        await tx.people.save(a_person())
-        await tx.tickets.add(ticket)
+        await UserRepository(tx).save(a_person())
+        await TicketRepository(tx).add(ticket)
     assert not await privacy.is_unknown(EMMA)
     assert (await privacy.held(a_person())).tickets == (ticket,)
     await privacy.delete(a_person())
     assert await privacy.is_unknown(EMMA)
 
 
-async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(store: SqlStore, privacy: Privacy) -> None:
+async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(store: Database, privacy: Privacy) -> None:
     await live(store, EMMA)
     held = await privacy.held(a_person())
     assert [each.kind for each in held.entries[f"T-{EMMA}.0"]] == [EntryKind.ASKED, EntryKind.ANSWER]

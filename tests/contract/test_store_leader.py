@@ -12,16 +12,16 @@ import pytest
 from sqlalchemy import make_url
 
 from bot.infra.db import leader
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 LEADING = """
 import asyncio, sys
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 async def main():
-    async with SqlStore(sys.argv[1]).lead(lambda: print("waiting", flush=True)):
+    async with Database(sys.argv[1]).lead(lambda: print("waiting", flush=True)):
         print("leading", flush=True)
         await asyncio.Event().wait()
 asyncio.run(main())
@@ -52,19 +52,19 @@ async def says(process: asyncio.subprocess.Process) -> str:
     return (await asyncio.wait_for(process.stdout.readline(), PATIENCE)).decode().strip()
 
 
-async def lead_once(store: SqlStore, waiting: Callable[[], None] | None = None) -> None:
+async def lead_once(store: Database, waiting: Callable[[], None] | None = None) -> None:
     async with store.lead(waiting):
         pass
 
 
-async def test_the_first_leads_without_waiting(store: SqlStore) -> None:
+async def test_the_first_leads_without_waiting(store: Database) -> None:
     waited: list[str] = []
     async with store.lead(lambda: waited.append("waiting")) as leadership:
         assert not leadership.lost.is_set()
     assert waited == []
 
 
-async def test_another_waits_says_so_once_and_leads_when_the_first_ends(store: SqlStore, other_store: SqlStore) -> None:
+async def test_another_waits_says_so_once_and_leads_when_the_first_ends(store: Database, other_store: Database) -> None:
     waited = asyncio.Event()
     calls: list[str] = []
 
@@ -81,7 +81,7 @@ async def test_another_waits_says_so_once_and_leads_when_the_first_ends(store: S
     assert calls == ["waiting"]
 
 
-async def test_one_that_waits_can_be_cancelled(store: SqlStore, other_store: SqlStore) -> None:
+async def test_one_that_waits_can_be_cancelled(store: Database, other_store: Database) -> None:
     waited = asyncio.Event()
     async with store.lead():
         second = asyncio.create_task(lead_once(other_store, waited.set))
@@ -93,7 +93,7 @@ async def test_one_that_waits_can_be_cancelled(store: SqlStore, other_store: Sql
 
 
 @pytest.mark.process
-async def test_the_lead_passes_on_when_its_holder_is_killed(store: SqlStore, database: str) -> None:
+async def test_the_lead_passes_on_when_its_holder_is_killed(store: Database, database: str) -> None:
     async with another_process(database) as first:
         assert await says(first) == "leading"
         waited = asyncio.Event()
@@ -105,7 +105,7 @@ async def test_the_lead_passes_on_when_its_holder_is_killed(store: SqlStore, dat
 
 
 @pytest.mark.process
-async def test_a_process_that_waits_takes_over(store: SqlStore, database: str) -> None:
+async def test_a_process_that_waits_takes_over(store: Database, database: str) -> None:
     async with store.lead():
         process = another_process(database)
         second = await process.__aenter__()
@@ -115,7 +115,7 @@ async def test_a_process_that_waits_takes_over(store: SqlStore, database: str) -
 
 
 async def test_a_lost_connection_loses_the_lead(migrated_database: str) -> None:
-    store = SqlStore(migrated_database)
+    store = Database(migrated_database)
     async with store.lead() as leadership:
         await end_leaders_session(migrated_database)
         await asyncio.wait_for(leadership.lost.wait(), PATIENCE)
@@ -126,7 +126,7 @@ async def test_a_lost_connection_loses_the_lead(migrated_database: str) -> None:
 async def test_a_server_that_falls_silent_loses_the_lead(
     migrated_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = SqlStore(migrated_database)
+    store = Database(migrated_database)
 
     async def silence(*_: object) -> None:
         raise TimeoutError
@@ -144,7 +144,7 @@ async def test_another_process_in_the_same_session_takes_the_lead_away(
     session = await leader._connect(make_url(migrated_database))
     monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", PATIENCE)
     monkeypatch.setattr(leader, "_connect", lambda _: asyncio.sleep(0, session))
-    first, second = SqlStore(migrated_database), SqlStore(migrated_database)
+    first, second = Database(migrated_database), Database(migrated_database)
     async with first.lead():
         # Asked twice, for the watching asks in between, and a session answers one question at a time.
         assert await first.leads()
@@ -159,7 +159,7 @@ async def test_another_process_in_the_same_session_takes_the_lead_away(
 
 
 async def test_a_deleted_lock_file_loses_the_lead(tmp_path: Path) -> None:
-    first, second = SqlStore(str(tmp_path / "kirim.db")), SqlStore(str(tmp_path / "kirim.db"))
+    first, second = Database(str(tmp_path / "kirim.db")), Database(str(tmp_path / "kirim.db"))
     async with first.lead() as leadership:
         waited = asyncio.Event()
         mine = asyncio.create_task(lead_once(second, waited.set))
@@ -170,7 +170,7 @@ async def test_a_deleted_lock_file_loses_the_lead(tmp_path: Path) -> None:
         assert not first.is_leading
 
 
-async def test_a_store_knows_whether_its_process_leads(store: SqlStore) -> None:
+async def test_a_store_knows_whether_its_process_leads(store: Database) -> None:
     assert not store.is_leading
     assert not await store.leads()
     async with store.lead():
@@ -182,7 +182,7 @@ async def test_a_store_knows_whether_its_process_leads(store: SqlStore) -> None:
 
 async def test_a_loss_is_found_by_asking_before_it_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", PATIENCE)
-    store = SqlStore(str(tmp_path / "kirim.db"))
+    store = Database(str(tmp_path / "kirim.db"))
     async with store.lead() as leadership:
         assert await store.leads()
         (tmp_path / "kirim.db.lock").unlink()
@@ -194,7 +194,7 @@ async def test_a_loss_is_found_by_asking_before_it_is_noticed(tmp_path: Path, mo
 async def test_a_lock_file_that_can_not_be_opened_is_a_failure(tmp_path: Path) -> None:
     (tmp_path / "kirim.db.lock").mkdir()
     with pytest.raises(StoreFailure):
-        await lead_once(SqlStore(str(tmp_path / "kirim.db")))
+        await lead_once(Database(str(tmp_path / "kirim.db")))
 
 
 async def end_leaders_session(url: str) -> None:

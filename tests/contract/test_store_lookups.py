@@ -5,13 +5,16 @@ from typing import Any
 
 import pytest
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.orders.order import Phase
+from bot.orders.repository import OrderRepository
 from bot.orders.timeline import Step
 from bot.recipients.methods import PayoutMethod
 from bot.support.lookup.model import PersonTally
 from bot.support.lookup.query import Sought
+from bot.support.lookup.repository import LookupRepository
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 from tests.contract.store_builders import BCA, NOW, OVO, an_order
 
 DAY = timedelta(days=1)
@@ -24,10 +27,10 @@ ORDERS = (
 )
 
 
-async def keep(store: SqlStore) -> None:
+async def keep(store: Database) -> None:
     async with store.transaction() as tx:
         for order in ORDERS:
-            assert await tx.orders.add(order)
+            assert await OrderRepository(tx).add(order)
 
 
 @pytest.mark.parametrize(
@@ -45,18 +48,20 @@ async def keep(store: SqlStore) -> None:
         ("", []),
     ],
 )
-async def test_a_fragment_of_either_name_finds_the_order(store: SqlStore, fragment: str, found: list[str]) -> None:
+async def test_a_fragment_of_either_name_finds_the_order(store: Database, fragment: str, found: list[str]) -> None:
     await keep(store)
     async with store.reading() as tx:
-        orders = await tx.lookups.orders_named_like(fragment, limit=10, offset=0)
+        orders = await LookupRepository(tx).orders_named_like(fragment, limit=10, offset=0)
     assert [order.reference for order in orders] == found
 
 
-async def test_what_is_found_comes_in_pages(store: SqlStore) -> None:
+async def test_what_is_found_comes_in_pages(store: Database) -> None:
     await keep(store)
     async with store.reading() as tx:
-        pages = [await tx.lookups.orders_named_like("4fq", limit=2, offset=offset) for offset in (0, 2, 4)]
-        others = [await tx.lookups.orders_like(Sought(code="014"), limit=2, offset=offset) for offset in (0, 2)]
+        pages = [await LookupRepository(tx).orders_named_like("4fq", limit=2, offset=offset) for offset in (0, 2, 4)]
+        others = [
+            await LookupRepository(tx).orders_like(Sought(code="014"), limit=2, offset=offset) for offset in (0, 2)
+        ]
     assert [[order.reference for order in page] for page in pages] == [["4FQZZZZ", "XQ4FQ7K"], ["R2345AB"], []]
     assert [[order.reference for order in page] for page in others] == [["T777777", "4FQZZZZ"], ["R2345AB"]]
     assert pages[1][0] == ORDERS[0], "whole, with what is sealed in it"
@@ -78,24 +83,24 @@ async def test_what_is_found_comes_in_pages(store: SqlStore) -> None:
     ],
 )
 async def test_orders_are_found_by_destination_sum_and_time(
-    store: SqlStore, sought: dict[str, Any], found: list[str]
+    store: Database, sought: dict[str, Any], found: list[str]
 ) -> None:
     await keep(store)
     async with store.reading() as tx:
-        orders = await tx.lookups.orders_like(Sought(**sought), limit=10, offset=0)
+        orders = await LookupRepository(tx).orders_like(Sought(**sought), limit=10, offset=0)
     assert [order.reference for order in orders] == found
 
 
-async def test_where_orders_went_is_named_once_a_code(store: SqlStore) -> None:
+async def test_where_orders_went_is_named_once_a_code(store: Database) -> None:
     await keep(store)
     async with store.reading() as tx:
-        methods = await tx.lookups.methods()
+        methods = await LookupRepository(tx).methods()
     assert [method.code for method in methods] == ["014", "ovo"]
     assert methods[1] == OVO
     assert methods[0] in {BCA, OLD_BCA}
 
 
-async def test_people_are_found_by_their_name_the_last_seen_first(store: SqlStore) -> None:
+async def test_people_are_found_by_their_name_the_last_seen_first(store: Database) -> None:
     people = [
         Person(id=1001, created_at=NOW, username="emma", seen_at=NOW, phrase="kopi tubruk"),
         Person(id=1002, created_at=NOW, username="emma", seen_at=NOW + DAY),
@@ -104,13 +109,13 @@ async def test_people_are_found_by_their_name_the_last_seen_first(store: SqlStor
     ]
     async with store.transaction() as tx:
         for person in people:
-            await tx.people.save(person)
+            await UserRepository(tx).save(person)
     async with store.reading() as tx:
-        assert await tx.lookups.people_called("emma") == (people[1], people[0])
-        assert await tx.lookups.people_called("") == ()
+        assert await LookupRepository(tx).people_called("emma") == (people[1], people[0])
+        assert await LookupRepository(tx).people_called("") == ()
 
 
-async def test_a_tally_counts_one_person_alone(store: SqlStore) -> None:
+async def test_a_tally_counts_one_person_alone(store: Database) -> None:
     all_facts: tuple[dict[str, Any], ...] = (
         {"phase": Phase.OPEN},
         {"phase": Phase.OPEN, "paid_at": NOW, "step": Step.PAID, "state": "LN_INVOICE_PAID"},
@@ -121,7 +126,7 @@ async def test_a_tally_counts_one_person_alone(store: SqlStore) -> None:
     )
     async with store.transaction() as tx:
         for number, facts in enumerate(all_facts):
-            assert await tx.orders.add(an_order(f"R{number}", **facts))
+            assert await OrderRepository(tx).add(an_order(f"R{number}", **facts))
     async with store.reading() as tx:
-        assert await tx.lookups.tally(1001) == PersonTally(orders=5, under_way=2, paid=3, failed=1)
-        assert await tx.lookups.tally(1003) == PersonTally()
+        assert await LookupRepository(tx).tally(1001) == PersonTally(orders=5, under_way=2, paid=3, failed=1)
+        assert await LookupRepository(tx).tally(1003) == PersonTally()

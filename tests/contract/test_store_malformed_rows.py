@@ -8,14 +8,29 @@ import pytest
 from sqlalchemy import text
 
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
-from bot.infra.db.database import SqlStore, SqlTransaction
-from bot.infra.db.ports import RowUnreadable
+from bot.broadcasts.repository import BroadcastRepository
+from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.order import Phase
+from bot.orders.repository import OrderRepository
 from bot.rates.quote import Quote
+from bot.rates.repository import QuoteRepository
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.model import AuditAction, AuditEntry, SavedReply
+from bot.staff.repository import AuditRepository, SavedReplyRepository
+from bot.support.lookup.repository import LookupRepository
 from bot.support.model import TicketFilter
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import OrderEvent
+from bot.users.repository import UserRepository
 from tests.contract.conftest import on_sqlite
 from tests.contract.leaving import DAY, EMMA, SARI, a_person
 from tests.contract.store_builders import NOW, SECOND, a_post, a_ticket, an_entry, an_order, an_update, some_news
@@ -28,160 +43,163 @@ LATER = NOW + DAY
 class Case:
     """Two rows, one of which is broken; what is read of both, and by which key the broken one is noted."""
 
-    keep: Callable[[SqlTransaction], Awaitable[object]]
+    keep: Callable[[Transaction], Awaitable[object]]
     breaks: str
-    read: Callable[[SqlTransaction], Awaitable[Collection[object]]]
+    read: Callable[[Transaction], Awaitable[Collection[object]]]
     noted: str
 
 
-async def two_people(tx: SqlTransaction) -> None:
+async def two_people(tx: Transaction) -> None:
     for person_id in (EMMA, SARI):
-        await tx.people.save(a_person(person_id, username="her"))
+        await UserRepository(tx).save(a_person(person_id, username="her"))
 
 
-async def two_orders(tx: SqlTransaction) -> None:
+async def two_orders(tx: Transaction) -> None:
     for reference in ("BAD", "GOOD"):
-        await tx.orders.add(an_order(reference, next_look_at=NOW, expires_at=NOW, service_id=reference))
+        await OrderRepository(tx).add(an_order(reference, next_look_at=NOW, expires_at=NOW, service_id=reference))
 
 
-async def two_events(tx: SqlTransaction) -> None:
+async def two_events(tx: Transaction) -> None:
     await two_orders(tx)
     for state in ("BAD", "GOOD"):
-        await tx.orders.add_event(OrderEvent(reference="GOOD", at=NOW, phase=Phase.OPEN, state=state))
+        await OrderRepository(tx).add_event(OrderEvent(reference="GOOD", at=NOW, phase=Phase.OPEN, state=state))
 
 
-async def two_alerts(tx: SqlTransaction) -> None:
+async def two_alerts(tx: Transaction) -> None:
     await two_people(tx)
-    await tx.subscriptions.save_alert(an_alert("bad"))
-    await tx.subscriptions.save_alert(an_alert("good"))
+    await SubscriptionRepository(tx).save_alert(an_alert("bad"))
+    await SubscriptionRepository(tx).save_alert(an_alert("good"))
 
 
-async def two_subscriptions(tx: SqlTransaction) -> None:
+async def two_subscriptions(tx: Transaction) -> None:
     await two_people(tx)
     for person_id in (EMMA, SARI):
-        await tx.subscriptions.save(wished(person_id, next_daily_at=NOW))
+        await SubscriptionRepository(tx).save(wished(person_id, next_daily_at=NOW))
 
 
-async def two_tickets(tx: SqlTransaction) -> None:
+async def two_tickets(tx: Transaction) -> None:
     for reference in ("T-BAD", "T-GOOD"):
-        await tx.tickets.add(a_ticket(reference))
+        await TicketRepository(tx).add(a_ticket(reference))
 
 
-async def two_entries(tx: SqlTransaction) -> None:
+async def two_entries(tx: Transaction) -> None:
     await two_tickets(tx)
     for source in (1, 2):
-        await tx.ticket_entries.add(an_entry("T-GOOD", source))
+        await TicketEntryRepository(tx).add(an_entry("T-GOOD", source))
 
 
-async def two_posts(tx: SqlTransaction) -> None:
+async def two_posts(tx: Transaction) -> None:
     await two_tickets(tx)
     for chat_id in (-1, -2):
-        await tx.ticket_posts.add(a_post(1, "T-GOOD", chat_id=chat_id))
+        await TicketPostRepository(tx).add(a_post(1, "T-GOOD", chat_id=chat_id))
 
 
-async def two_broadcasts(tx: SqlTransaction) -> None:
+async def two_broadcasts(tx: Transaction) -> None:
     for key in ("bad", "good"):
-        await tx.broadcasts.add(
+        await BroadcastRepository(tx).add(
             Broadcast(id=key, operator_id=EMMA, created_at=NOW, status=BroadcastStatus.SCHEDULED, audience=Audience())
         )
 
 
-async def two_alarms(tx: SqlTransaction) -> None:
+async def two_alarms(tx: Transaction) -> None:
     for subject in ("BAD", "GOOD"):
-        await tx.alarms.add(Alarm(kind=AlarmKind.ORDER_FAILED, subject=subject, raised_at=NOW))
+        await AlarmRepository(tx).add(Alarm(kind=AlarmKind.ORDER_FAILED, subject=subject, raised_at=NOW))
 
 
-async def two_quotes(tx: SqlTransaction) -> None:
+async def two_quotes(tx: Transaction) -> None:
     for minute in range(2):
-        await tx.quotes.add(Quote(Decimal(1_666_666_666), NOW + minute * SECOND, None, "s"))
+        await QuoteRepository(tx).add(Quote(Decimal(1_666_666_666), NOW + minute * SECOND, None, "s"))
 
 
-async def two_news(tx: SqlTransaction) -> None:
-    await tx.outbox.add([some_news(chat_id=EMMA), some_news(chat_id=SARI)])
+async def two_news(tx: Transaction) -> None:
+    await OutboxRepository(tx).add([some_news(chat_id=EMMA), some_news(chat_id=SARI)])
 
 
-async def two_updates(tx: SqlTransaction) -> None:
-    await tx.inbox.add([an_update(key) for key in (1, 2)])
+async def two_updates(tx: Transaction) -> None:
+    await InboxRepository(tx).add([an_update(key) for key in (1, 2)])
 
 
-async def two_audit_entries(tx: SqlTransaction) -> None:
+async def two_audit_entries(tx: Transaction) -> None:
     for subject in ("BAD", "GOOD"):
-        await tx.audit.add(AuditEntry(at=NOW, actor_id=EMMA, action=AuditAction.REVEALED, subject=subject))
+        await AuditRepository(tx).add(AuditEntry(at=NOW, actor_id=EMMA, action=AuditAction.REVEALED, subject=subject))
 
 
-async def two_answers(tx: SqlTransaction) -> None:
+async def two_answers(tx: Transaction) -> None:
     for name in ("bad", "good"):
-        await tx.saved_answers.save(SavedReply(name=name, texts={"en": "x"}, updated_at=NOW, updated_by=EMMA))
+        await SavedReplyRepository(tx).save(SavedReply(name=name, texts={"en": "x"}, updated_at=NOW, updated_by=EMMA))
 
 
 ANYWHERE = {
     "order's rate": Case(
         two_orders,
         "UPDATE orders SET btc_idr = 'much' WHERE reference = 'BAD'",
-        lambda tx: tx.orders.due(LATER, is_paid=False, limit=9),
+        lambda tx: OrderRepository(tx).due(LATER, is_paid=False, limit=9),
         "orders BAD",
     ),
     "infinite rate": Case(
         two_orders,
         "UPDATE orders SET btc_idr = 'Infinity' WHERE reference = 'BAD'",
-        lambda tx: tx.orders.of_person(1001),
+        lambda tx: OrderRepository(tx).of_person(1001),
         "orders BAD",
     ),
     "exported rate": Case(
         two_orders,
         "UPDATE orders SET btc_idr = 'much' WHERE reference = 'BAD'",
-        lambda tx: tx.figures.lines(NOW, LATER, None, 9),
+        lambda tx: StatisticsRepository(tx).lines(NOW, LATER, None, 9),
         "orders BAD",
     ),
     "message": Case(
         two_news,
         "UPDATE outbox SET payload = '{' WHERE chat_id = 1001",
-        lambda tx: tx.outbox.heads(LATER),
+        lambda tx: OutboxRepository(tx).heads(LATER),
         "outbox ",
     ),
     "alarm": Case(
-        two_alarms, "UPDATE alarms SET facts = '{' WHERE subject = 'BAD'", lambda tx: tx.alarms.open(), "alarms "
+        two_alarms,
+        "UPDATE alarms SET facts = '{' WHERE subject = 'BAD'",
+        lambda tx: AlarmRepository(tx).open(),
+        "alarms ",
     ),
     "price alert": Case(
         two_alerts,
         "UPDATE rate_alerts SET threshold = 'high' WHERE id = 'bad'",
-        lambda tx: tx.subscriptions.awake_alerts(NOW),
+        lambda tx: SubscriptionRepository(tx).awake_alerts(NOW),
         "rate_alerts bad",
     ),
     "broadcast": Case(
         two_broadcasts,
         "UPDATE broadcasts SET texts = '{' WHERE id = 'bad'",
-        lambda tx: tx.broadcasts.under_way(),
+        lambda tx: BroadcastRepository(tx).under_way(),
         "broadcasts bad",
     ),
     "saved answer": Case(
         two_answers,
         "UPDATE saved_answers SET texts = '{' WHERE name = 'bad'",
-        lambda tx: tx.saved_answers.all(),
+        lambda tx: SavedReplyRepository(tx).all(),
         "saved_answers bad",
     ),
     "audit entry": Case(
         two_audit_entries,
         "UPDATE audit SET action = 'lost' WHERE subject = 'BAD'",
-        lambda tx: tx.audit.page(),
+        lambda tx: AuditRepository(tx).page(),
         "audit ",
     ),
     "user": Case(
         two_people,
         "UPDATE people SET notices = '{' WHERE id = 1001",
-        lambda tx: tx.lookups.people_called("her"),
+        lambda tx: LookupRepository(tx).people_called("her"),
         "people 1001",
     ),
     "ticket": Case(
         two_tickets,
         "UPDATE tickets SET cause = 'lost' WHERE reference = 'T-BAD'",
-        lambda tx: tx.tickets.listed(TicketFilter.OPEN, EMMA, limit=9, offset=0),
+        lambda tx: TicketRepository(tx).listed(TicketFilter.OPEN, EMMA, limit=9, offset=0),
         "tickets T-BAD",
     ),
     "quote": Case(
         two_quotes,
         "UPDATE quotes SET btc_idr = 'much' WHERE fetched_at = (SELECT min(fetched_at) FROM quotes)",
-        lambda tx: tx.quotes.between(NOW, LATER),
+        lambda tx: QuoteRepository(tx).between(NOW, LATER),
         "quotes 2026-03-01 09:30:00.123456+00:00",
     ),
 }
@@ -189,49 +207,49 @@ ON_SQLITE = {
     "order's time": Case(
         two_orders,
         "UPDATE orders SET created_at = 'today' WHERE reference = 'BAD'",
-        lambda tx: tx.orders.due(LATER, is_paid=False, limit=9),
+        lambda tx: OrderRepository(tx).due(LATER, is_paid=False, limit=9),
         "orders BAD",
     ),
     "event's time": Case(
         two_events,
         "UPDATE order_events SET at = 'today' WHERE state = 'BAD'",
-        lambda tx: tx.orders.events("GOOD"),
+        lambda tx: OrderRepository(tx).events("GOOD"),
         "order_events ",
     ),
     "subscription's time": Case(
         two_subscriptions,
         "UPDATE subscriptions SET since = 'today' WHERE person_id = 1001",
-        lambda tx: tx.subscriptions.due(LATER),
+        lambda tx: SubscriptionRepository(tx).due(LATER),
         "subscriptions 1001",
     ),
     "ticket's reminder": Case(
         two_tickets,
         "UPDATE tickets SET reminded_at = 'today' WHERE reference = 'T-BAD'",
-        lambda tx: tx.tickets.waiting(LATER),
+        lambda tx: TicketRepository(tx).waiting(LATER),
         "tickets T-BAD",
     ),
     "ticket's times": Case(
         two_tickets,
         "UPDATE tickets SET closed_at = 'today' WHERE reference = 'T-BAD'",
-        lambda tx: tx.tickets.times(NOW, LATER),
+        lambda tx: TicketRepository(tx).times(NOW, LATER),
         "tickets T-BAD",
     ),
     "entry's time": Case(
         two_entries,
         "UPDATE ticket_entries SET at = 'today' WHERE source_message_id = 1",
-        lambda tx: tx.ticket_entries.of_ticket("T-GOOD"),
+        lambda tx: TicketEntryRepository(tx).of_ticket("T-GOOD"),
         "ticket_entries T-GOOD.1",
     ),
     "post's time": Case(
         two_posts,
         "UPDATE ticket_posts SET at = 'today' WHERE chat_id = -1",
-        lambda tx: tx.ticket_posts.heads("T-GOOD"),
+        lambda tx: TicketPostRepository(tx).heads("T-GOOD"),
         "ticket_posts -1.1",
     ),
     "message's time": Case(
         two_news,
         "UPDATE outbox SET created_at = 'today' WHERE chat_id = 1001",
-        lambda tx: tx.outbox.heads(LATER),
+        lambda tx: OutboxRepository(tx).heads(LATER),
         "outbox ",
     ),
 }
@@ -248,7 +266,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("database", "case"), CASES, indirect=["database"])
-async def test_a_value_that_cannot_be_read_costs_its_own_row_alone(store: SqlStore, case: Case) -> None:
+async def test_a_value_that_cannot_be_read_costs_its_own_row_alone(store: Database, case: Case) -> None:
     async with store.transaction() as tx:
         await case.keep(tx)
     async with store.reading() as tx:
@@ -262,30 +280,30 @@ async def test_a_value_that_cannot_be_read_costs_its_own_row_alone(store: SqlSto
 
 
 @on_sqlite
-async def test_an_update_of_an_unknown_time_is_set_aside_as_one_without_a_body(store: SqlStore) -> None:
+async def test_an_update_of_an_unknown_time_is_set_aside_as_one_without_a_body(store: Database) -> None:
     async with store.transaction() as tx:
         await two_updates(tx)
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE inbox SET received_at = 'today' WHERE update_id = 1"))
     async with store.reading() as tx:
-        found = {item.update_id: item.body for item in await tx.inbox.waiting(1001)}
+        found = {item.update_id: item.body for item in await InboxRepository(tx).waiting(1001)}
     assert found == {1: "", 2: an_update(2).body}
     assert store.unreadable_rows() == {"inbox 1"}
 
 
 @on_sqlite
-async def test_when_the_next_message_is_due_does_not_hang_on_a_malformed_time(store: SqlStore) -> None:
+async def test_when_the_next_message_is_due_does_not_hang_on_a_malformed_time(store: Database) -> None:
     async with store.transaction() as tx:
         await two_news(tx)
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE outbox SET due_at = '' WHERE chat_id = 1001"))
     async with store.reading() as tx:
-        assert await tx.outbox.next_due() is None
-        assert (await tx.outbox.backlog(LATER)).since is None
-        assert [news.chat_id for news in await tx.outbox.heads(LATER)] == [SARI]
+        assert await OutboxRepository(tx).next_due() is None
+        assert (await OutboxRepository(tx).backlog(LATER)).since is None
+        assert [news.chat_id for news in await OutboxRepository(tx).heads(LATER)] == [SARI]
 
 
-async def test_one_row_that_is_asked_for_by_its_key_is_refused(store: SqlStore) -> None:
+async def test_one_row_that_is_asked_for_by_its_key_is_refused(store: Database) -> None:
     async with store.transaction() as tx:
         await two_entries(tx)
         await two_people(tx)
@@ -294,8 +312,8 @@ async def test_one_row_that_is_asked_for_by_its_key_is_refused(store: SqlStore) 
         await connection.execute(text("UPDATE people SET notices = '{' WHERE id = 1001"))
     async with store.transaction() as tx:
         with pytest.raises(RowUnreadable):  # None would say that the message is new
-            await tx.ticket_entries.of_source(1001, 1)
+            await TicketEntryRepository(tx).of_source(1001, 1)
         with pytest.raises(RowUnreadable):  # None would say that the user is new
-            await tx.people.get(EMMA)
-        assert await tx.people.get_if_readable(EMMA) is None
-        assert await tx.people.get_if_readable(SARI) == a_person(SARI, username="her")
+            await UserRepository(tx).get(EMMA)
+        assert await UserRepository(tx).get_if_readable(EMMA) is None
+        assert await UserRepository(tx).get_if_readable(SARI) == a_person(SARI, username="her")

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, MetaData, inspect, text
 
 import bot
 from bot.infra.db import migrate
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch, StoreFailure
 from bot.tables import metadata
 from tests.waiting import PATIENCE
@@ -53,7 +53,7 @@ def differences(connection: Connection) -> list[object]:
 
 async def test_the_migrations_make_exactly_the_tables(bare_database: str) -> None:
     assert await migrate.upgrade(bare_database) == migrate.head()
-    store = SqlStore(bare_database)
+    store = Database(bare_database)
     async with store._writer.begin() as connection:
         assert await connection.run_sync(differences) == []
         migrated = await connection.run_sync(spelled)
@@ -66,7 +66,7 @@ async def test_the_migrations_make_exactly_the_tables(bare_database: str) -> Non
 
 async def test_a_new_column_would_be_noticed(bare_database: str) -> None:
     await migrate.upgrade(bare_database)
-    store = SqlStore(bare_database)
+    store = Database(bare_database)
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("ALTER TABLE people ADD COLUMN nickname TEXT")
         assert await connection.run_sync(differences) != []
@@ -75,7 +75,7 @@ async def test_a_new_column_would_be_noticed(bare_database: str) -> None:
 
 async def test_the_revision_is_known_before_and_after(bare_database: str) -> None:
     assert await migrate.current(bare_database) is None
-    store = SqlStore(bare_database)
+    store = Database(bare_database)
     with pytest.raises(SchemaMismatch) as caught:
         await store.check()
     assert caught.value.found is None
@@ -85,7 +85,7 @@ async def test_the_revision_is_known_before_and_after(bare_database: str) -> Non
     await store.close()
 
 
-async def test_tables_of_a_newer_program_are_not_touched(store: SqlStore) -> None:
+async def test_tables_of_a_newer_program_are_not_touched(store: Database) -> None:
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(SchemaMismatch) as caught:
@@ -114,7 +114,7 @@ def test_several_processes_may_migrate_at_once_from_any_folder(bare_database: st
 
 
 async def test_a_migration_that_fails_leaves_the_tables_as_they_were(bare_database: str) -> None:
-    store = SqlStore(bare_database)
+    store = Database(bare_database)
     async with store._writer.begin() as connection:
         only = MetaData()
         metadata.tables["outbox"].to_metadata(only)

@@ -3,8 +3,10 @@
 from datetime import datetime
 
 from bot.infra.db import migrate
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
+from bot.infra.outbox.missed_repository import MissedOrderRepository
 from bot.users.model import MissedOrder
+from bot.users.repository import UserRepository
 from tests.contract.leaving import EMMA, SARI, a_person
 from tests.contract.older_tables import UNDO_0015
 from tests.contract.store_builders import NOW, SECOND
@@ -15,18 +17,18 @@ def missed(reference: str, at: datetime = NOW, person_id: int = EMMA) -> MissedO
     return MissedOrder(person_id=person_id, reference=reference, at=at)
 
 
-async def keep(store: SqlStore, *kept: MissedOrder) -> None:
+async def keep(store: Database, *kept: MissedOrder) -> None:
     async with store.transaction() as tx:
         for each in kept:
-            await tx.missed_orders.save(each)
+            await MissedOrderRepository(tx).save(each)
 
 
-async def of_person(store: SqlStore, person_id: int = EMMA) -> tuple[MissedOrder, ...]:
+async def of_person(store: Database, person_id: int = EMMA) -> tuple[MissedOrder, ...]:
     async with store.reading() as tx:
-        return await tx.missed_orders.of_person(person_id)
+        return await MissedOrderRepository(tx).of_person(person_id)
 
 
-async def test_each_order_of_a_user_is_kept_once_oldest_first(store: SqlStore) -> None:
+async def test_each_order_of_a_user_is_kept_once_oldest_first(store: Database) -> None:
     await keep(store, missed("R2", NOW + SECOND), missed("R1"), missed("R1", NOW, SARI), missed("R3", NOW + SECOND))
     assert await of_person(store) == (missed("R1"), missed("R2", NOW + SECOND), missed("R3", NOW + SECOND))
     await keep(store, missed("R1", NOW + SECOND * 2))
@@ -34,22 +36,22 @@ async def test_each_order_of_a_user_is_kept_once_oldest_first(store: SqlStore) -
     assert await of_person(store, SARI) == (missed("R1", NOW, SARI),)
 
 
-async def test_what_was_refused_again_since_it_was_shown_is_not_deleted(store: SqlStore) -> None:
+async def test_what_was_refused_again_since_it_was_shown_is_not_deleted(store: Database) -> None:
     await keep(store, missed("R1"), missed("R2"), missed("R1", NOW, SARI))
     shown = await of_person(store)
     await keep(store, missed("R2", NOW + SECOND))
     async with store.transaction() as tx:
-        await tx.missed_orders.delete(shown)
+        await MissedOrderRepository(tx).delete(shown)
     assert await of_person(store) == (missed("R2", NOW + SECOND),)
     assert await of_person(store, SARI) == (missed("R1", NOW, SARI),)
 
 
 async def test_the_one_order_of_the_program_before_is_carried_over(bare_database: str) -> None:
     await migrate.upgrade(bare_database)
-    store = SqlStore(bare_database, VAULT)
+    store = Database(bare_database, VAULT)
     async with store.transaction() as tx:
-        await tx.people.save(a_person(EMMA))
-        await tx.people.save(a_person(SARI))
+        await UserRepository(tx).save(a_person(EMMA))
+        await UserRepository(tx).save(a_person(SARI))
     async with store._writer.begin() as connection:
         before = (f"UPDATE people SET missed = 'R2345AB' WHERE id = {EMMA}",)  # noqa: S608  a number of ours
         for statement in (*UNDO_0015, *before, "UPDATE alembic_version SET version_num = '0014'"):
@@ -59,5 +61,5 @@ async def test_the_one_order_of_the_program_before_is_carried_over(bare_database
     assert carried == missed("R2345AB", carried.at)
     assert await of_person(store, SARI) == ()
     async with store.reading() as tx:
-        assert await tx.people.get(EMMA) == a_person(EMMA)
+        assert await UserRepository(tx).get(EMMA) == a_person(EMMA)
     await store.close()

@@ -4,10 +4,11 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.rates.history import Period
 from bot.rates.quote import Quote
 from bot.rates.recording import KEEP_QUOTES, Quotes
+from bot.rates.repository import QuoteRepository
 from bot.settlement.model import ServiceDown
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 
@@ -24,29 +25,29 @@ class Bell:
         self.rung += 1
 
 
-def recording(store: SqlStore) -> tuple[Quotes, FakeSettlement, Bell]:
+def recording(store: Database) -> tuple[Quotes, FakeSettlement, Bell]:
     service, bell = FakeSettlement(MovedClock()), Bell()
     return Quotes(store, service, service.clock, bell), service, bell
 
 
-async def kept(store: SqlStore, *quotes: Quote) -> None:
+async def kept(store: Database, *quotes: Quote) -> None:
     async with store.transaction() as tx:
         for quote in quotes:
-            assert await tx.quotes.add(quote)
+            assert await QuoteRepository(tx).add(quote)
 
 
-async def test_a_quote_comes_back_as_it_was_and_is_kept_once(store: SqlStore) -> None:
+async def test_a_quote_comes_back_as_it_was_and_is_kept_once(store: Database) -> None:
     quote = Quote(Decimal("1612345678.10"), MovedClock().now() + timedelta(microseconds=7), Decimal("16250.5"), "s")
     await kept(store, quote, replace(quote, fetched_at=quote.fetched_at + MINUTE, usdc_idr=None))
     async with store.transaction() as tx:
-        assert not await tx.quotes.add(replace(quote, btc_idr=Decimal(1)))
-        assert await tx.quotes.between(quote.fetched_at, quote.fetched_at) == (quote,)
-        latest = await tx.quotes.latest()
+        assert not await QuoteRepository(tx).add(replace(quote, btc_idr=Decimal(1)))
+        assert await QuoteRepository(tx).between(quote.fetched_at, quote.fetched_at) == (quote,)
+        latest = await QuoteRepository(tx).latest()
     assert latest is not None
     assert (latest.fetched_at, latest.usdc_idr) == (quote.fetched_at + MINUTE, None)
 
 
-async def test_what_the_service_says_is_recorded_and_told_of_once(store: SqlStore) -> None:
+async def test_what_the_service_says_is_recorded_and_told_of_once(store: Database) -> None:
     quotes, service, bell = recording(store)
     assert await quotes.record()
     assert not await quotes.record()  # the service's own time hasn't moved
@@ -55,14 +56,14 @@ async def test_what_the_service_says_is_recorded_and_told_of_once(store: SqlStor
     assert bell.rung == 2
 
 
-async def test_a_service_that_is_away_is_no_error(store: SqlStore) -> None:
+async def test_a_service_that_is_away_is_no_error(store: Database) -> None:
     quotes, service, bell = recording(store)
     service.reads.append(ServiceDown())
     assert not await quotes.record()
     assert bell.rung == 0
 
 
-async def test_a_month_is_looked_back_over_in_one_line_to_the_quote_at_its_end(store: SqlStore) -> None:
+async def test_a_month_is_looked_back_over_in_one_line_to_the_quote_at_its_end(store: Database) -> None:
     quotes, service, _ = recording(store)
     now = service.clock.now()
     seen = [Quote(Decimal(10**9 + hour % 29), now - timedelta(hours=hour)) for hour in range(31 * 24, 0, -1)]
@@ -77,10 +78,10 @@ async def test_a_month_is_looked_back_over_in_one_line_to_the_quote_at_its_end(s
     assert [point.at for point in day.points] == [now - timedelta(hours=hour) for hour in range(24, -1, -1)]
 
 
-async def test_what_is_too_old_for_any_chart_is_forgotten(store: SqlStore) -> None:
+async def test_what_is_too_old_for_any_chart_is_forgotten(store: Database) -> None:
     quotes, service, _ = recording(store)
     now = service.clock.now()
     await kept(store, *(Quote(Decimal(10**9), now - KEEP_QUOTES + MINUTE * step) for step in (-1, 1)))
     assert await quotes.forget() == 1
     async with store.reading() as tx:
-        assert len(await tx.quotes.between(now - 2 * KEEP_QUOTES, now)) == 1
+        assert len(await QuoteRepository(tx).between(now - 2 * KEEP_QUOTES, now)) == 1

@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from bot.checkout.repository import DraftRepository
 from bot.infra.db import key_rotation as rotation
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
 from bot.infra.db.vault import UnfitKeys, Vault
+from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.orders.repository import OrderRepository
+from bot.recipients.repository import RecipientRepository
 from bot.users.model import Recipient
 from tests.contract.on_disk import found_in
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order, an_update
@@ -21,72 +25,72 @@ ORDERS, RECIPIENTS = 450, 30
 
 
 @pytest.fixture
-async def old(database: str) -> AsyncIterator[SqlStore]:
+async def old(database: str) -> AsyncIterator[Database]:
     """The bot as it was: with the older key alone, and much that is sealed with it."""
-    store = SqlStore(database, Vault([OLDER_KEY]))
+    store = Database(database, Vault([OLDER_KEY]))
     await store.adopt_keys()
     async with store.transaction() as tx:
         for n in range(ORDERS):
-            await tx.orders.add(an_order(f"R{n:04}", number=f"86201{n:05}"))
+            await OrderRepository(tx).add(an_order(f"R{n:04}", number=f"86201{n:05}"))
         for n in range(RECIPIENTS):
-            await tx.recipients.save(
+            await RecipientRepository(tx).save(
                 Recipient(id=f"r{n}", person_id=1001, method=BCA, number=f"8720{n}", created_at=NOW, used_at=NOW)
             )
-        await tx.drafts.add(a_draft(number="8820", doubtful_number="8821"))
-        await tx.inbox.add([an_update(5)])
+        await DraftRepository(tx).add(a_draft(number="8820", doubtful_number="8821"))
+        await InboxRepository(tx).add([an_update(5)])
     yield store
     await store.close()
 
 
 @pytest.fixture
-async def both(database: str) -> AsyncIterator[SqlStore]:
+async def both(database: str) -> AsyncIterator[Database]:
     """The bot after its restart: a new key first, the older one behind it."""
-    store = SqlStore(database, Vault([KEY, OLDER_KEY]))
+    store = Database(database, Vault([KEY, OLDER_KEY]))
     yield store
     await store.close()
 
 
-async def rotated(store: SqlStore) -> dict[str, int]:
+async def rotated(store: Database) -> dict[str, int]:
     """Everything sealed anew; table -> how many rows that were."""
     return {step.table: step.sealed async for step in store.rotate()}
 
 
-async def waiting(store: SqlStore) -> int:
+async def waiting(store: Database) -> int:
     return sum(each.waiting for each in (await store.sealed()).values())
 
 
-async def numbers(store: SqlStore) -> list[str]:
+async def numbers(store: Database) -> list[str]:
     async with store.reading() as tx:
-        return sorted(order.number for order in await tx.orders.of_person(1001, limit=10_000))
+        return sorted(order.number for order in await OrderRepository(tx).of_person(1001, limit=10_000))
 
 
 async def test_everything_is_sealed_anew_and_the_older_key_is_needed_no_more(
-    old: SqlStore, both: SqlStore, database: str
+    old: Database, both: Database, database: str
 ) -> None:
     before = await numbers(old)
     await both.adopt_keys()
     assert await waiting(both) == ORDERS + RECIPIENTS + 2
     assert await rotated(both) == {"orders": ORDERS, "recipients": RECIPIENTS, "drafts": 1, "inbox": 1}
     assert await both.finish_rotation() == 0
-    alone = SqlStore(database, Vault([KEY]))
+    alone = Database(database, Vault([KEY]))
     await alone.check_keys()
     assert await numbers(alone) == before
     async with alone.reading() as tx:
-        assert [item.body for item in await tx.inbox.waiting(1001)] == ['{"text": "halo"}']
-        assert (await tx.drafts.get("d1")).doubtful_number == "8821"  # type: ignore[union-attr]
+        assert [item.body for item in await InboxRepository(tx).waiting(1001)] == ['{"text": "halo"}']
+        assert (await DraftRepository(tx).get("d1")).doubtful_number == "8821"  # type: ignore[union-attr]
     await alone.close()
     assert await rotated(both) == {}, "a second time there is nothing to do"
     if database.startswith("sqlite"):
         assert found_in(database, [Vault([OLDER_KEY]).mark]) == {}, "nothing of the older key is left in the files"
 
 
-async def test_keys_that_do_not_fit_are_noticed_before_anything_is_read(old: SqlStore, database: str) -> None:
-    stranger = SqlStore(database, Vault([KEY]))
+async def test_keys_that_do_not_fit_are_noticed_before_anything_is_read(old: Database, database: str) -> None:
+    stranger = Database(database, Vault([KEY]))
     for asked in (stranger.check_keys, stranger.adopt_keys, stranger.sealed):
         with pytest.raises(UnfitKeys):
             await asked()
     await stranger.close()
-    without = SqlStore(database)
+    without = Database(database)
     with pytest.raises(UnfitKeys):
         await without.check_keys()
     await without.close()
@@ -94,14 +98,14 @@ async def test_keys_that_do_not_fit_are_noticed_before_anything_is_read(old: Sql
 
 
 async def test_after_a_restart_with_a_new_key_both_are_needed_until_it_is_done(
-    old: SqlStore, both: SqlStore, database: str
+    old: Database, both: Database, database: str
 ) -> None:
     assert not await both.keys_are_adopted()
     await both.adopt_keys()
     assert await both.keys_are_adopted()
     with pytest.raises(UnfitKeys):  # it would not open what has been written since
         await old.check_keys()
-    alone = SqlStore(database, Vault([KEY]))
+    alone = Database(database, Vault([KEY]))
     with pytest.raises(UnfitKeys):
         await alone.check_keys()
     await rotated(both)
@@ -110,35 +114,35 @@ async def test_after_a_restart_with_a_new_key_both_are_needed_until_it_is_done(
     await alone.close()
 
 
-async def test_an_empty_database_takes_any_key(store: SqlStore) -> None:
+async def test_an_empty_database_takes_any_key(store: Database) -> None:
     assert await store.keys_are_adopted()
     await store.check_keys()
     assert await waiting(store) == 0
 
 
-async def test_what_is_saved_meanwhile_stands(old: SqlStore, both: SqlStore) -> None:
+async def test_what_is_saved_meanwhile_stands(old: Database, both: Database) -> None:
     del old
     await both.adopt_keys()
     progress = both.rotate()
     await anext(progress)
     async with both.transaction() as tx:
-        changed = await tx.orders.get("R0449")
-        gone = await tx.recipients.get("r7")
+        changed = await OrderRepository(tx).get("R0449")
+        gone = await RecipientRepository(tx).get("r7")
         assert changed is not None
         assert gone is not None
-        await tx.recipients.delete("r7")
-        assert await tx.orders.save(changed) is not None
+        await RecipientRepository(tx).delete("r7")
+        assert await OrderRepository(tx).save(changed) is not None
     async for _ in progress:
         pass
     assert await both.finish_rotation() == 0
     async with both.reading() as tx:
-        kept = await tx.orders.get("R0449")
+        kept = await OrderRepository(tx).get("R0449")
         assert kept is not None
         assert (kept.number, kept.version) == ("8620100449", 1)
-        assert await tx.recipients.get("r7") is None
+        assert await RecipientRepository(tx).get("r7") is None
 
 
-async def test_orders_are_saved_all_the_while_and_none_is_lost(old: SqlStore, both: SqlStore) -> None:
+async def test_orders_are_saved_all_the_while_and_none_is_lost(old: Database, both: Database) -> None:
     del old
     await both.adopt_keys()
     done = asyncio.Event()
@@ -147,9 +151,9 @@ async def test_orders_are_saved_all_the_while_and_none_is_lost(old: SqlStore, bo
         saved = 0
         while not done.is_set():
             async with both.transaction() as tx:
-                order = await tx.orders.get(f"R{saved % ORDERS:04}")
+                order = await OrderRepository(tx).get(f"R{saved % ORDERS:04}")
                 assert order is not None
-                assert await tx.orders.save(order) is not None
+                assert await OrderRepository(tx).save(order) is not None
             saved += 1
         return saved
 
@@ -160,13 +164,13 @@ async def test_orders_are_saved_all_the_while_and_none_is_lost(old: SqlStore, bo
     assert saved > 3
     assert await both.finish_rotation() == 0
     async with both.reading() as tx:
-        orders = await tx.orders.of_person(1001, limit=1000)
+        orders = await OrderRepository(tx).of_person(1001, limit=1000)
     assert sum(order.version for order in orders) == saved
     assert sorted(order.number for order in orders) == [f"86201{n:05}" for n in range(ORDERS)]
 
 
 async def test_a_text_that_changed_between_reading_and_writing_is_left_alone(
-    old: SqlStore, both: SqlStore, monkeypatch: pytest.MonkeyPatch
+    old: Database, both: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del old
     await both.adopt_keys()
@@ -184,11 +188,11 @@ async def test_a_text_that_changed_between_reading_and_writing_is_left_alone(
     monkeypatch.setattr(rotation, "_seal", changed_meanwhile)
     await rotated(both)
     async with both.reading() as tx:
-        assert (await tx.orders.get("R0000")).number == "1234"  # type: ignore[union-attr]
+        assert (await OrderRepository(tx).get("R0000")).number == "1234"  # type: ignore[union-attr]
 
 
 async def test_a_row_that_does_not_open_is_left_and_keeps_the_older_key_needed(
-    old: SqlStore, both: SqlStore, database: str
+    old: Database, both: Database, database: str
 ) -> None:
     async with old._writer.begin() as connection:
         await connection.execute(
@@ -201,13 +205,13 @@ async def test_a_row_that_does_not_open_is_left_and_keeps_the_older_key_needed(
     last = {step.table: step async for step in both.rotate()}
     assert (last["orders"].sealed, last["orders"].refused) == (ORDERS - 1, 1)
     assert await both.finish_rotation() == 1
-    alone = SqlStore(database, Vault([KEY]))
+    alone = Database(database, Vault([KEY]))
     with pytest.raises(UnfitKeys):
         await alone.check_keys()
     await alone.close()
     with pytest.raises(StoreFailure):
         async with both.reading() as tx:
-            await tx.orders.get("R0001")
+            await OrderRepository(tx).get("R0001")
 
 
 async def rotate_and_be_killed(database: str, log: Path) -> None:
@@ -227,7 +231,7 @@ async def rotate_and_be_killed(database: str, log: Path) -> None:
 
 @pytest.mark.process
 async def test_killed_in_the_middle_it_goes_on_with_what_is_left(
-    old: SqlStore, both: SqlStore, database: str, tmp_path: Path
+    old: Database, both: Database, database: str, tmp_path: Path
 ) -> None:
     before = await numbers(old)
     await rotate_and_be_killed(database, tmp_path / "log")

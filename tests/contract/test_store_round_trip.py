@@ -10,10 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
 from bot.orders.order import Deposit, Order, Phase
+from bot.orders.repository import OrderRepository
 from bot.orders.timeline import Step
 from bot.rates.quote import Quote
 from bot.recipients.methods import PayoutMethod
@@ -96,10 +98,10 @@ class Undone(Exception):
 
 
 def for_each(
-    database: str, among: st.SearchStrategy[T], check: Callable[[SqlStore, T], Coroutine[Any, Any, None]]
+    database: str, among: st.SearchStrategy[T], check: Callable[[Database, T], Coroutine[Any, Any, None]]
 ) -> None:
     with asyncio.Runner() as runner:
-        store = SqlStore(database, VAULT)
+        store = Database(database, VAULT)
 
         @settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
         @given(among)
@@ -112,46 +114,46 @@ def for_each(
 
 
 def test_an_order_comes_back_as_it_was(database: str) -> None:
-    async def check(store: SqlStore, order: Order) -> None:
+    async def check(store: Database, order: Order) -> None:
         async with store.transaction() as tx:
-            assert await tx.orders.add(order)
-            back = await tx.orders.get(order.reference)
+            assert await OrderRepository(tx).add(order)
+            back = await OrderRepository(tx).get(order.reference)
             assert back == order
             assert (repr(back.btc_idr), back.created_at.tzinfo) == (repr(order.btc_idr), UTC)
-            saved = await tx.orders.save(order)
-            assert await tx.orders.get(order.reference) == saved
+            saved = await OrderRepository(tx).save(order)
+            assert await OrderRepository(tx).get(order.reference) == saved
             raise Undone
 
     for_each(database, ORDERS, check)
 
 
 def test_a_draft_comes_back_as_it_was(database: str) -> None:
-    async def check(store: SqlStore, draft: OrderDraft) -> None:
+    async def check(store: Database, draft: OrderDraft) -> None:
         async with store.transaction() as tx:
-            assert await tx.drafts.add(draft)
-            back = await tx.drafts.get(draft.id)
+            assert await DraftRepository(tx).add(draft)
+            back = await DraftRepository(tx).get(draft.id)
             assert back == draft
             assert repr(back.quote and back.quote.btc_idr) == repr(draft.quote and draft.quote.btc_idr)
-            saved = await tx.drafts.save(draft)
-            assert await tx.drafts.get(draft.id) == saved
+            saved = await DraftRepository(tx).save(draft)
+            assert await DraftRepository(tx).get(draft.id) == saved
             raise Undone
 
     for_each(database, DRAFTS, check)
 
 
 @pytest.mark.parametrize("step", [timedelta(microseconds=1), timedelta(days=400)])
-async def test_times_compare_as_time_whatever_their_zone(store: SqlStore, step: timedelta) -> None:
+async def test_times_compare_as_time_whatever_their_zone(store: Database, step: timedelta) -> None:
     jakarta = timezone(timedelta(hours=7))
     async with store.transaction() as tx:
-        await tx.orders.add(an_order("before", next_look_at=(NOW - step).astimezone(jakarta)))
-        await tx.orders.add(an_order("after", next_look_at=NOW + step))
-        await tx.orders.add(an_order("whole", next_look_at=NOW.replace(microsecond=0)))
-        found = await tx.orders.due(NOW.astimezone(timezone(-timedelta(hours=11))), is_paid=False)
+        await OrderRepository(tx).add(an_order("before", next_look_at=(NOW - step).astimezone(jakarta)))
+        await OrderRepository(tx).add(an_order("after", next_look_at=NOW + step))
+        await OrderRepository(tx).add(an_order("whole", next_look_at=NOW.replace(microsecond=0)))
+        found = await OrderRepository(tx).due(NOW.astimezone(timezone(-timedelta(hours=11))), is_paid=False)
     assert {order.reference for order in found} == {"before", "whole"}
 
 
-async def test_a_time_without_a_zone_is_refused(store: SqlStore) -> None:
+async def test_a_time_without_a_zone_is_refused(store: Database) -> None:
     with pytest.raises(StoreFailure) as caught:
         async with store.transaction() as tx:
-            await tx.orders.add(an_order(next_look_at=NOW.replace(tzinfo=None)))
+            await OrderRepository(tx).add(an_order(next_look_at=NOW.replace(tzinfo=None)))
     assert "without a zone" in str(caught.value.__cause__)

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 
 from bot.broadcasts.model import BroadcastStatus
+from bot.rates.subscription_repository import SubscriptionRepository
 from tests.integration.delivering import BLOCKED, Desk
 from tests.integration.order_world import OSCAR
 
@@ -32,5 +33,5 @@ async def test_a_broadcast_is_delivered_whatever_the_database(database: str) -> 
     assert ended.report == {"delivered": 145 - unknown, "blocked": 5} | ({"unknown": unknown} if unknown else {})
     assert set((Counter(desk.courier.reached) + Counter(second.courier.reached)).values()) == {1}
     async with second.store.reading() as tx:
-        assert await tx.subscriptions.count() == 145
+        assert await SubscriptionRepository(tx).count() == 145
     await second.leaves()

@@ -8,12 +8,16 @@ import pytest
 from sqlalchemy import text
 
 from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.infra.db import migrate
-from bot.infra.db.database import SqlStore
-from bot.infra.db.ports import RowUnreadable
+from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.vault import NoKeys, UnfitKeys, Vault
+from bot.orders.repository import OrderRepository
 from bot.rates.quote import Quote
+from bot.recipients.repository import RecipientRepository
+from bot.support.lookup.repository import LookupRepository
 from bot.users.model import ExpiredDraft, Recipient
 from tests.contract.older_tables import UNDO_0014
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order
@@ -65,95 +69,95 @@ def saved(recipient_id: str = "r1", **changes: Any) -> Recipient:
     return Recipient(id=recipient_id, **{**known, "created_at": NOW, "used_at": NOW, **changes})
 
 
-async def keep(store: SqlStore, *kept: OrderDraft | Recipient) -> None:
+async def keep(store: Database, *kept: OrderDraft | Recipient) -> None:
     async with store.transaction() as tx:
         for each in kept:
             if isinstance(each, OrderDraft):
-                assert await tx.drafts.add(each)
+                assert await DraftRepository(tx).add(each)
             else:
-                await tx.recipients.save(each)
+                await RecipientRepository(tx).save(each)
 
 
 @pytest.mark.parametrize("column", DRAFT_CHANGES)
-async def test_a_draft_that_was_changed_since_its_review_is_set_aside_alone(store: SqlStore, column: str) -> None:
+async def test_a_draft_that_was_changed_since_its_review_is_set_aside_alone(store: Database, column: str) -> None:
     await keep(store, reviewed("BAD"), reviewed("GOOD", chat_id=1002))
     await execute(store, f"UPDATE drafts SET {DRAFT_CHANGES[column]} WHERE id = 'BAD'")  # noqa: S608
     async with store.reading() as tx:
-        for read in (tx.drafts.get("BAD"), tx.drafts.open_of(1001)):
+        for read in (DraftRepository(tx).get("BAD"), DraftRepository(tx).open_of(1001)):
             with pytest.raises(RowUnreadable) as caught:
                 await read
             assert caught.value.is_of_draft
-        assert await tx.drafts.of_person(6666) == ()
-        assert await tx.drafts.of_person(1001) == (reviewed("GOOD", chat_id=1002),)
-        lapsed = await tx.drafts.lapsed(LATER)
+        assert await DraftRepository(tx).of_person(6666) == ()
+        assert await DraftRepository(tx).of_person(1001) == (reviewed("GOOD", chat_id=1002),)
+        lapsed = await DraftRepository(tx).lapsed(LATER)
         assert set(lapsed) == {ExpiredDraft(id="BAD", chat_id=1001), ExpiredDraft(id="GOOD", chat_id=1002)}
     assert store.unreadable_rows() == {"drafts BAD"}
 
 
-async def test_answers_of_an_earlier_revision_cannot_be_put_back(store: SqlStore) -> None:
+async def test_answers_of_an_earlier_revision_cannot_be_put_back(store: Database) -> None:
     await keep(store, reviewed(number="1111"))
     async with store._writer.connect() as connection:
         before = dict((await connection.execute(text("SELECT number, payout_seal FROM drafts"))).mappings().one())
     async with store.transaction() as tx:
-        assert await tx.drafts.save(reviewed(number="2222")) is not None
+        assert await DraftRepository(tx).save(reviewed(number="2222")) is not None
     async with store._writer.begin() as connection:
         put_back = text("UPDATE drafts SET number = :number, payout_seal = :payout_seal")
         await connection.execute(put_back, before)
     async with store.reading() as tx:
         with pytest.raises(RowUnreadable):
-            await tx.drafts.get("d1")
+            await DraftRepository(tx).get("d1")
 
 
-async def test_a_draft_without_answers_needs_no_seal_and_each_saving_seals_what_is_there(store: SqlStore) -> None:
+async def test_a_draft_without_answers_needs_no_seal_and_each_saving_seals_what_is_there(store: Database) -> None:
     draft = a_draft()
     await keep(store, draft)
     async with store._writer.connect() as connection:
         assert (await connection.execute(text("SELECT payout_seal FROM drafts"))).scalar_one() is None
     for changes in ({"method": BCA}, {"number": "8620123456"}, {"amount": Amount("SAT", 25_000)}, {"method": None}):
         async with store.transaction() as tx:
-            after = await tx.drafts.save(replace(draft, **changes))
+            after = await DraftRepository(tx).save(replace(draft, **changes))
         assert after is not None
         draft = after
         async with store.reading() as tx:
-            assert await tx.drafts.get("d1") == draft
+            assert await DraftRepository(tx).get("d1") == draft
 
 
-async def test_an_unreadable_draft_can_be_closed_and_makes_room(store: SqlStore) -> None:
+async def test_an_unreadable_draft_can_be_closed_and_makes_room(store: Database) -> None:
     await keep(store, reviewed("BAD"))
     await execute(store, f"UPDATE drafts SET {DRAFT_CHANGES['method_malformed']}")  # noqa: S608
     async with store.transaction() as tx:
-        assert await tx.drafts.has_open(1001)
-        await tx.drafts.set_open_aside(1001)
-        assert not await tx.drafts.has_open(1001)
-        assert await tx.drafts.add(a_draft("NEXT"))
-        await tx.drafts.set_aside("NEXT")
-        assert (await tx.drafts.get("NEXT")).status is DraftStatus.CANCELLED  # type: ignore[union-attr]
+        assert await DraftRepository(tx).has_open(1001)
+        await DraftRepository(tx).set_open_aside(1001)
+        assert not await DraftRepository(tx).has_open(1001)
+        assert await DraftRepository(tx).add(a_draft("NEXT"))
+        await DraftRepository(tx).set_aside("NEXT")
+        assert (await DraftRepository(tx).get("NEXT")).status is DraftStatus.CANCELLED  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("column", RECIPIENT_CHANGES)
-async def test_a_recipient_that_was_changed_is_never_offered(store: SqlStore, column: str) -> None:
+async def test_a_recipient_that_was_changed_is_never_offered(store: Database, column: str) -> None:
     await keep(store, saved("BAD"), saved("GOOD", number="1111"))
     await execute(store, f"UPDATE recipients SET {RECIPIENT_CHANGES[column]} WHERE id = 'BAD'")  # noqa: S608
     async with store.reading() as tx:
-        assert await tx.recipients.of_person(6666) == ()
-        assert await tx.recipients.of_person(1001) == (saved("GOOD", number="1111"),)
+        assert await RecipientRepository(tx).of_person(6666) == ()
+        assert await RecipientRepository(tx).of_person(1001) == (saved("GOOD", number="1111"),)
         with pytest.raises(RowUnreadable) as caught:
-            await tx.recipients.get("BAD")
+            await RecipientRepository(tx).get("BAD")
     assert caught.value.table == "recipients"
     assert store.unreadable_rows() == {"recipients BAD"}
 
 
-async def test_what_was_sealed_for_another_recipient_is_refused(store: SqlStore) -> None:
+async def test_what_was_sealed_for_another_recipient_is_refused(store: Database) -> None:
     await keep(store, saved("r1"), saved("r2", method=replace(BCA, name="BANK BRI")))
     columns = ("method", "payout_seal")
     values = ", ".join(f"{name} = (SELECT {name} FROM recipients WHERE id = 'r2')" for name in columns)  # noqa: S608
     await execute(store, f"UPDATE recipients SET {values} WHERE id = 'r1'")  # noqa: S608
     async with store.reading() as tx:
-        assert [each.id for each in await tx.recipients.of_person(1001)] == ["r2"]
+        assert [each.id for each in await RecipientRepository(tx).of_person(1001)] == ["r2"]
 
 
 async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
-    old, both, new = (SqlStore(database, Vault(keys)) for keys in ([OLDER_KEY], [KEY, OLDER_KEY], [KEY]))
+    old, both, new = (Database(database, Vault(keys)) for keys in ([OLDER_KEY], [KEY, OLDER_KEY], [KEY]))
     await old.adopt_keys()
     # Nothing but the digest of this draft is sealed.
     await keep(old, a_draft(method=BCA), saved())
@@ -161,8 +165,8 @@ async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
     assert await rotated(both) == {"drafts": 1, "recipients": 1}
     assert await both.finish_rotation() == 0
     async with new.reading() as tx:
-        assert await tx.drafts.get("d1") == a_draft(method=BCA)
-        assert await tx.recipients.get("r1") == saved()
+        assert await DraftRepository(tx).get("d1") == a_draft(method=BCA)
+        assert await RecipientRepository(tx).get("r1") == saved()
     for each in (old, both, new):
         await each.close()
 
@@ -170,7 +174,7 @@ async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
 async def written_by_the_program_before(url: str) -> None:
     """A database of revision 0011 with more drafts than are sealed at once, and one row that is damaged."""
     await migrate.upgrade(url)
-    store = SqlStore(url, VAULT)
+    store = Database(url, VAULT)
     many = (reviewed(f"N{n:04}", chat_id=n, number="1" * (n % 2) or None) for n in range(1001))
     await keep(store, *many, reviewed("BAD", chat_id=5000), a_draft("EMPTY", chat_id=5001), saved())
     await execute(
@@ -187,12 +191,12 @@ async def written_by_the_program_before(url: str) -> None:
 async def test_open_drafts_and_recipients_of_the_program_before_go_on(bare_database: str) -> None:
     await written_by_the_program_before(bare_database)
     await migrate.upgrade(bare_database, VAULT)
-    store = SqlStore(bare_database, VAULT)
+    store = Database(bare_database, VAULT)
     async with store.reading() as tx:
-        assert len(await tx.drafts.of_person(1001)) == 1002
-        assert await tx.drafts.get("N0001") == reviewed("N0001", chat_id=1, number="1")
-        assert await tx.drafts.get("EMPTY") == a_draft("EMPTY", chat_id=5001)
-        assert await tx.recipients.of_person(1001) == (saved(),)
+        assert len(await DraftRepository(tx).of_person(1001)) == 1002
+        assert await DraftRepository(tx).get("N0001") == reviewed("N0001", chat_id=1, number="1")
+        assert await DraftRepository(tx).get("EMPTY") == a_draft("EMPTY", chat_id=5001)
+        assert await RecipientRepository(tx).of_person(1001) == (saved(),)
     assert store.unreadable_rows() == {"drafts BAD"}
     await store.check_keys()
     await store.close()
@@ -202,7 +206,7 @@ async def test_nothing_is_migrated_without_the_keys_of_this_database(bare_databa
     await written_by_the_program_before(bare_database)
     with pytest.raises(NoKeys):
         await migrate.upgrade(bare_database)
-    store = SqlStore(bare_database, VAULT)
+    store = Database(bare_database, VAULT)
     await store.adopt_keys()
     await store.close()
     with pytest.raises(UnfitKeys, match="at the end of ENCRYPTION_KEYS"):
@@ -222,23 +226,23 @@ MALFORMED_ORDERS = {
 
 
 @pytest.mark.parametrize("column", MALFORMED_ORDERS)
-async def test_a_malformed_order_keeps_no_other_from_being_read(store: SqlStore, column: str) -> None:
+async def test_a_malformed_order_keeps_no_other_from_being_read(store: Database, column: str) -> None:
     bad, good = (an_order(name, next_look_at=NOW, expires_at=NOW, service_id=name) for name in ("BAD", "GOOD"))
     async with store.transaction() as tx:
-        assert await tx.orders.add(bad)
-        assert await tx.orders.add(good)
+        assert await OrderRepository(tx).add(bad)
+        assert await OrderRepository(tx).add(good)
     await execute(store, f"UPDATE orders SET {MALFORMED_ORDERS[column]} WHERE reference = 'BAD'")  # noqa: S608
     async with store.reading() as tx:
-        due = await tx.orders.due(LATER, is_paid=False)
-        viewed = await tx.orders.due_if_viewed(["BAD", "GOOD"], [], LATER, LATER, 10)
+        due = await OrderRepository(tx).due(LATER, is_paid=False)
+        viewed = await OrderRepository(tx).due_if_viewed(["BAD", "GOOD"], [], LATER, LATER, 10)
         assert (
             {order.reference for order in due} - {"BAD"} == {order.reference for order in viewed} - {"BAD"} == {"GOOD"}
         )
-        assert await tx.orders.of_person(1001) == (good,)
-        assert await tx.orders.by_service_id(["BAD", "GOOD"]) == {"GOOD": good}
-        assert await tx.lookups.orders_named_like("D", limit=5, offset=0) == (good,)
-        await tx.lookups.methods()
+        assert await OrderRepository(tx).of_person(1001) == (good,)
+        assert await OrderRepository(tx).by_service_id(["BAD", "GOOD"]) == {"GOOD": good}
+        assert await LookupRepository(tx).orders_named_like("D", limit=5, offset=0) == (good,)
+        await LookupRepository(tx).methods()
         with pytest.raises(RowUnreadable) as caught:
-            await tx.orders.get("BAD")
+            await OrderRepository(tx).get("BAD")
         assert caught.value.is_of_order
     assert store.unreadable_rows() == {"orders BAD"}

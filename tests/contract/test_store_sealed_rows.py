@@ -3,22 +3,30 @@
 import pytest
 from sqlalchemy import text
 
-from bot.infra.db.database import SqlStore
+from bot.checkout.repository import DraftRepository
+from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
+from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
+from bot.recipients.repository import RecipientRepository
 from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import AuditRepository
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Receipt, Recipient
 from tests.contract.on_disk import files_of, found_in
 from tests.contract.store_builders import BCA, NOW, a_draft, a_ticket, an_entry, an_order, an_update
 from tests.contract.test_store_sealing import NUMBERS, SECRETS, every_text
 
 
-async def keep_all(store: SqlStore) -> None:
+async def keep_all(store: Database) -> None:
     """Something in every sealed column."""
     async with store.transaction() as tx:
-        await tx.orders.add(an_order(refusal="the account 8620100000 is closed"))
-        await tx.drafts.add(a_draft(number="8620100001", doubtful_number="8620100002", holder="SARI DEWI"))
-        await tx.inbox.add([an_update(7, body='{"text": "pesan rahasia"}')])
-        await tx.recipients.save(
+        await OrderRepository(tx).add(an_order(refusal="the account 8620100000 is closed"))
+        await DraftRepository(tx).add(a_draft(number="8620100001", doubtful_number="8620100002", holder="SARI DEWI"))
+        await InboxRepository(tx).add([an_update(7, body='{"text": "pesan rahasia"}')])
+        await RecipientRepository(tx).save(
             Recipient(
                 id="r1",
                 person_id=1001,
@@ -30,15 +38,17 @@ async def keep_all(store: SqlStore) -> None:
                 used_at=NOW,
             )
         )
-        await tx.tickets.add(a_ticket())
-        await tx.ticket_entries.add(an_entry(text="uang saya hilang", file_id="AgAC-slip"))
-        await tx.audit.add(
+        await TicketRepository(tx).add(a_ticket())
+        await TicketEntryRepository(tx).add(an_entry(text="uang saya hilang", file_id="AgAC-slip"))
+        await AuditRepository(tx).add(
             AuditEntry(at=NOW, actor_id=3001, action=AuditAction.REVEALED, subject="order:R1", detail="bank minta nama")
         )
-        await tx.receipts.add(Receipt(reference="R2345AB", code="CODE-1234-XYZ", code_hash="ab" * 32, created_at=NOW))
+        await ReceiptRepository(tx).add(
+            Receipt(reference="R2345AB", code="CODE-1234-XYZ", code_hash="ab" * 32, created_at=NOW)
+        )
 
 
-async def test_whatever_is_written_is_sealed_in_the_rows_and_in_the_files(store: SqlStore, database: str) -> None:
+async def test_whatever_is_written_is_sealed_in_the_rows_and_in_the_files(store: Database, database: str) -> None:
     await keep_all(store)
     written = "\n".join(await every_text(database))
     told = ("8620123456", *NUMBERS[:4], *SECRETS, "uang saya hilang", "AgAC-slip", "bank minta nama")
@@ -48,25 +58,25 @@ async def test_whatever_is_written_is_sealed_in_the_rows_and_in_the_files(store:
         assert found_in(database, told) == {}
 
 
-async def test_a_row_moved_into_another_ones_place_isnt_read(store: SqlStore) -> None:
+async def test_a_row_moved_into_another_ones_place_isnt_read(store: Database) -> None:
     async with store.transaction() as tx:
-        await tx.orders.add(an_order("R1", number="1111111111"))
-        await tx.orders.add(an_order("R2", number="2222222222"))
+        await OrderRepository(tx).add(an_order("R1", number="1111111111"))
+        await OrderRepository(tx).add(an_order("R2", number="2222222222"))
     async with store._writer.begin() as connection:
         await connection.execute(
             text("UPDATE orders SET number = (SELECT number FROM orders WHERE reference = 'R2') WHERE reference = 'R1'")
         )
     async with store.reading() as tx:
         with pytest.raises(StoreFailure, match="changed or moved"):
-            await tx.orders.get("R1")
-        assert (await tx.orders.get("R2")).number == "2222222222"  # type: ignore[union-attr]
+            await OrderRepository(tx).get("R1")
+        assert (await OrderRepository(tx).get("R2")).number == "2222222222"  # type: ignore[union-attr]
 
 
-async def test_a_number_put_in_readable_isnt_taken_for_one_of_ours(store: SqlStore) -> None:
+async def test_a_number_put_in_readable_isnt_taken_for_one_of_ours(store: Database) -> None:
     async with store.transaction() as tx:
-        await tx.orders.add(an_order("R1"))
+        await OrderRepository(tx).add(an_order("R1"))
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE orders SET number = '9999999999'"))
     async with store.reading() as tx:
         with pytest.raises(StoreFailure):
-            await tx.orders.get("R1")
+            await OrderRepository(tx).get("R1")

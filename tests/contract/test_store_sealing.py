@@ -12,12 +12,15 @@ import pytest
 from alembic import command
 from sqlalchemy import Connection, text
 
+from bot.checkout.repository import DraftRepository
 from bot.infra.db import erasing, migrate
 from bot.infra.db.address import address
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.db.encryption import SEALED
 from bot.infra.db.engine import writer
 from bot.infra.db.vault import NoKeys
+from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.orders.repository import OrderRepository
 from tests.contract.on_disk import files_of, found_in
 from tests.contract.store_builders import NOW
 from tests.e2e.nursery import nursery
@@ -163,17 +166,19 @@ async def test_a_migration_seals_all_that_an_older_program_has_left(bare_databas
     await migrate.upgrade(bare_database, VAULT)
     after = "\n".join(await every_text(bare_database))
     assert [secret for secret in (*NUMBERS, *SECRETS) if secret in after] == []
-    store = SqlStore(bare_database, VAULT)
+    store = Database(bare_database, VAULT)
     async with store.reading() as tx:
         for n, number in enumerate(NUMBERS):
-            order = await tx.orders.get(f"R{n}")
+            order = await OrderRepository(tx).get(f"R{n}")
             assert order is not None
             assert (order.number, order.holder) == (number, "SARI DEWI")
             assert order.refusal == f"the account {number} is closed"
-        draft = await tx.drafts.get("d7")
+        draft = await DraftRepository(tx).get("d7")
         assert draft is not None
         assert (draft.number, draft.doubtful_number) == (NUMBERS[7], NUMBERS[7])
-        assert [item.body for item in await tx.inbox.waiting(7)] == [f'{{"text":"pesan rahasia {NUMBERS[7]}"}}']
+        assert [item.body for item in await InboxRepository(tx).waiting(7)] == [
+            f'{{"text":"pesan rahasia {NUMBERS[7]}"}}'
+        ]
     await store.check_keys()
     await store.close()
 

@@ -2,10 +2,10 @@
 
 from sqlalchemy import text
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 
 
-async def test_postgresql_writes_in_read_committed_and_to_the_disk(store: SqlStore) -> None:
+async def test_postgresql_writes_in_read_committed_and_to_the_disk(store: Database) -> None:
     if store._writer.dialect.name != "postgresql":
         return
     async with store._writer.connect() as connection:

@@ -6,29 +6,31 @@ from typing import Any
 
 import pytest
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.support.model import EntryKind, MediaKind, TicketEntry
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.repository import TicketRepository
 from tests.contract.store_builders import NOW, SECOND, a_ticket, an_entry
 
 LATER = NOW + SECOND
 
 
 @pytest.fixture
-async def tickets(store: SqlStore) -> None:
+async def tickets(store: Database) -> None:
     """Two of them."""
     async with store.transaction() as tx:
         for name in ("T-2345A", "T-3456B"):
-            assert await tx.tickets.add(a_ticket(name))
+            assert await TicketRepository(tx).add(a_ticket(name))
 
 
-async def adds(store: SqlStore, *entries: TicketEntry) -> list[TicketEntry | None]:
+async def adds(store: Database, *entries: TicketEntry) -> list[TicketEntry | None]:
     async with store.transaction() as tx:
-        return [await tx.ticket_entries.add(entry) for entry in entries]
+        return [await TicketEntryRepository(tx).add(entry) for entry in entries]
 
 
-async def numbers(store: SqlStore, ticket: str) -> list[int]:
+async def numbers(store: Database, ticket: str) -> list[int]:
     async with store.reading() as tx:
-        return [entry.number for entry in await tx.ticket_entries.of_ticket(ticket)]
+        return [entry.number for entry in await TicketEntryRepository(tx).of_ticket(ticket)]
 
 
 @pytest.mark.usefixtures("tickets")
@@ -42,25 +44,25 @@ async def numbers(store: SqlStore, ticket: str) -> list[int]:
         {"text": ""},
     ],
 )
-async def test_an_entry_is_read_as_it_was_added(store: SqlStore, kind: EntryKind, written: dict[str, Any]) -> None:
+async def test_an_entry_is_read_as_it_was_added(store: Database, kind: EntryKind, written: dict[str, Any]) -> None:
     (added,) = await adds(store, an_entry(kind=kind, author_id=3001, **written))
     assert added is not None
     assert added == an_entry(kind=kind, author_id=3001, number=1, **written)
     async with store.reading() as tx:
-        assert await tx.ticket_entries.get("T-2345A", 1) == added
-        assert await tx.ticket_entries.of_source(1001, 1) == added
-        assert await tx.ticket_entries.get("T-2345A", 2) is None
-        assert await tx.ticket_entries.of_source(1001, 2) is None
+        assert await TicketEntryRepository(tx).get("T-2345A", 1) == added
+        assert await TicketEntryRepository(tx).of_source(1001, 1) == added
+        assert await TicketEntryRepository(tx).get("T-2345A", 2) is None
+        assert await TicketEntryRepository(tx).of_source(1001, 2) is None
 
 
 @pytest.mark.usefixtures("tickets")
-async def test_each_ticket_counts_from_one(store: SqlStore) -> None:
+async def test_each_ticket_counts_from_one(store: Database) -> None:
     await adds(store, an_entry(source=1), an_entry("T-3456B", source=2), an_entry(source=3))
     assert (await numbers(store, "T-2345A"), await numbers(store, "T-3456B")) == ([1, 2], [1])
 
 
 @pytest.mark.usefixtures("tickets")
-async def test_a_message_is_taken_in_once_whichever_ticket_it_is_given_to(store: SqlStore) -> None:
+async def test_a_message_is_taken_in_once_whichever_ticket_it_is_given_to(store: Database) -> None:
     added = await adds(
         store,
         an_entry(source=7),
@@ -73,7 +75,7 @@ async def test_a_message_is_taken_in_once_whichever_ticket_it_is_given_to(store:
 
 @pytest.mark.usefixtures("tickets")
 async def test_entries_that_come_at_once_are_all_kept_each_under_a_number_of_its_own(
-    store: SqlStore, other_store: SqlStore
+    store: Database, other_store: Database
 ) -> None:
     async def one(number: int) -> None:
         # Two processes never act at once; two lanes of one do, and a step that lost is tried again.
@@ -85,7 +87,7 @@ async def test_entries_that_come_at_once_are_all_kept_each_under_a_number_of_its
 
 
 @pytest.mark.usefixtures("tickets")
-async def test_what_has_changed_of_it_is_kept_and_nothing_else(store: SqlStore) -> None:
+async def test_what_has_changed_of_it_is_kept_and_nothing_else(store: Database) -> None:
     (added,) = await adds(store, an_entry())
     assert added is not None
     changes: dict[str, Any] = {
@@ -99,16 +101,16 @@ async def test_what_has_changed_of_it_is_kept_and_nothing_else(store: SqlStore) 
         "withdrawn_at": LATER,
     }
     async with store.transaction() as tx:
-        await tx.ticket_entries.save(replace(added, **changes, author_id=3001, source_message_id=5, at=LATER))
+        await TicketEntryRepository(tx).save(replace(added, **changes, author_id=3001, source_message_id=5, at=LATER))
     async with store.reading() as tx:
-        assert await tx.ticket_entries.get("T-2345A", 1) == replace(added, **changes)
+        assert await TicketEntryRepository(tx).get("T-2345A", 1) == replace(added, **changes)
 
 
 @pytest.mark.usefixtures("tickets")
-async def test_what_was_undone_was_never_taken_in(store: SqlStore) -> None:
+async def test_what_was_undone_was_never_taken_in(store: Database) -> None:
     async def takes_it_in_and_breaks() -> None:
         async with store.transaction() as tx:
-            await tx.ticket_entries.add(an_entry())
+            await TicketEntryRepository(tx).add(an_entry())
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

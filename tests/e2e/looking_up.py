@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 
-from bot.infra.db.database import SqlStore
-from bot.infra.db.ports import Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.orders.order import Phase, new_reference
+from bot.orders.repository import OrderRepository
 from tests.contract.store_builders import an_order
 from tests.e2e.people import Newcomer, bot_knows, row_of, taps_to_invoice
 from tests.e2e.world import Json, World
@@ -35,7 +36,7 @@ async def orders(town: World, person: Newcomer) -> tuple[str, Json]:
 async def books(town: World) -> AsyncIterator[Transaction]:
     """The bot's database, to put days gone by into it."""
     keys = [base64.urlsafe_b64decode(town.environment["ENCRYPTION_KEYS"])]
-    store = SqlStore(town.environment["DATABASE_URL"], Vault(keys))
+    store = Database(town.environment["DATABASE_URL"], Vault(keys))
     async with store.transaction() as tx:
         yield tx
     await store.close()
@@ -47,7 +48,9 @@ async def has_ordered(town: World, person: Newcomer, count: int) -> None:
         for number in range(count):
             facts: Json = {"phase": Phase.DONE, "state": "FAILED", "person_id": person.id, "chat_id": person.id}
             created_at = datetime.now(UTC) - timedelta(days=40, minutes=number)
-            assert await tx.orders.add(an_order(new_reference(), number="1234567890", created_at=created_at, **facts))
+            assert await OrderRepository(tx).add(
+                an_order(new_reference(), number="1234567890", created_at=created_at, **facts)
+            )
 
 
 def looked(town: World, subject: str = "") -> list[tuple[int, str, int]]:

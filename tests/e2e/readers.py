@@ -6,10 +6,14 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
+from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
-from bot.infra.db.database import SqlStore
+from bot.broadcasts.repository import BroadcastRepository
+from bot.infra.db.database import Database
 from bot.rates.model import Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 from tests.e2e.world import World
 from tests.keys import VAULT
 from tests.waiting import found
@@ -26,8 +30,8 @@ async def subscribers(world: World, count: int, *, blocked: int = 0) -> list[int
     store = opened(world)
     async with store.transaction() as tx:
         for number, person_id in enumerate(ids):
-            await tx.people.save(Person(id=person_id, language_code=("en", "id")[number % 2], created_at=now))
-            await tx.subscriptions.save(Subscription(person_id=person_id, since=now))
+            await UserRepository(tx).save(Person(id=person_id, language_code=("en", "id")[number % 2], created_at=now))
+            await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=now))
     await store.close()
     return ids
 
@@ -49,7 +53,7 @@ async def confirms(world: World, text: str = "Rates are up today", operator: int
     )
     store = opened(world)
     async with store.transaction() as tx:
-        await tx.broadcasts.add(broadcast)
+        await BroadcastRepository(tx).add(broadcast)
     await store.close()
     return broadcast
 
@@ -83,7 +87,7 @@ async def _becomes(world: World, broadcast: Broadcast, fits: Callable[[Broadcast
 
     async def kept() -> Broadcast | None:
         async with store.reading() as tx:
-            return await tx.broadcasts.get(broadcast.id)
+            return await BroadcastRepository(tx).get(broadcast.id)
 
     try:
         known = await found(kept, lambda one: one is not None and fits(one), what="that of the broadcast")
@@ -97,7 +101,7 @@ async def listed(world: World, broadcast: Broadcast, status: DeliveryStatus) -> 
     """Those in the ledger of whom this is written."""
     store = opened(world)
     async with store.reading() as tx:
-        deliveries = await tx.deliveries.with_status(broadcast.id, status, 1_000)
+        deliveries = await DeliveryRepository(tx).with_status(broadcast.id, status, 1_000)
     await store.close()
     return {each.person_id for each in deliveries}
 
@@ -106,11 +110,11 @@ async def still_subscribed(world: World) -> int:
     """How many are subscribed."""
     store = opened(world)
     async with store.reading() as tx:
-        count = await tx.subscriptions.count()
+        count = await SubscriptionRepository(tx).count()
     await store.close()
     return count
 
 
-def opened(world: World) -> SqlStore:
+def opened(world: World) -> Database:
     """The bot's own database, beside it."""
-    return SqlStore(f"sqlite:///{world.state / 'kirim.db'}", VAULT)
+    return Database(f"sqlite:///{world.state / 'kirim.db'}", VAULT)

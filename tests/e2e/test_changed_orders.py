@@ -3,6 +3,9 @@
 import sqlite3
 from contextlib import closing
 
+from bot.infra.outbox.missed_repository import MissedOrderRepository
+from bot.orders.repository import OrderRepository
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import MissedOrder
 from tests.contract.store_builders import NOW, a_ticket
 from tests.e2e.looking_up import books
@@ -33,16 +36,16 @@ async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_mis
     emma = await newcomer(kirim)
     _, order = await taps_to_invoice(kirim, emma)
     async with books(kirim) as tx:
-        ours = (await tx.orders.by_service_id([order["id"]]))[order["id"]].reference
-        assert await tx.tickets.add(a_ticket(person_id=emma.id, order_reference=ours))
-        await tx.missed_orders.save(MissedOrder(person_id=emma.id, reference=ours, at=NOW))
+        ours = (await OrderRepository(tx).by_service_id([order["id"]]))[order["id"]].reference
+        assert await TicketRepository(tx).add(a_ticket(person_id=emma.id, order_reference=ours))
+        await MissedOrderRepository(tx).save(MissedOrder(person_id=emma.id, reference=ours, at=NOW))
     changes(kirim, TO_A_THIEF, order["id"])
     await emma.says("/help")
     await emma.sees(like("help.text"))
 
     async def is_forgiven() -> bool:
         async with books(kirim) as tx:
-            return await tx.missed_orders.of_person(emma.id) == ()
+            return await MissedOrderRepository(tx).of_person(emma.id) == ()
 
     await until(is_forgiven)
 
@@ -55,7 +58,7 @@ async def test_who_confirms_a_draft_that_was_changed_since_its_review_orders_not
     await emma.sees(like("draft.unreadable"))
     await taps_to_review(emma)
     async with books(kirim) as tx:
-        assert await tx.orders.of_person(emma.id) == ()
+        assert await OrderRepository(tx).of_person(emma.id) == ()
 
 
 async def test_a_recipient_that_was_changed_is_not_sent_to(kirim: World) -> None:

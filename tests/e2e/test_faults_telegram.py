@@ -7,6 +7,8 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
+from bot.infra.outbox.missed_repository import MissedOrderRepository
+from bot.orders.repository import OrderRepository
 from bot.users.model import MissedOrder
 from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.looking_up import books
@@ -100,8 +102,8 @@ async def test_who_missed_a_message_about_an_order_sees_the_order_at_their_next_
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(SHOWN, anywhere=True)
     async with books(sender.world) as tx:
-        (order,) = await tx.orders.of_person(sender.chat.id)
-        await tx.missed_orders.save(
+        (order,) = await OrderRepository(tx).of_person(sender.chat.id)
+        await MissedOrderRepository(tx).save(
             MissedOrder(person_id=sender.chat.id, reference=order.reference, at=order.created_at)
         )
     for _ in range(2):

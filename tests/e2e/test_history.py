@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault
 from bot.orders.order import Order, Phase, new_reference
+from bot.orders.repository import OrderRepository
 from bot.orders.timeline import Step
 from bot.recipients.methods import PayoutMethod
 from tests.contract.store_builders import an_order
@@ -31,7 +32,7 @@ async def has_ordered(world: World, person: Newcomer, *orders: Mapping[str, Any]
     """Orders of another day, an hour apart, written down as the bot would have: one a mapping, oldest first."""
     days_ago = datetime.now(UTC) - timedelta(days=3)
     keys = [base64.urlsafe_b64decode(key) for key in world.environment["ENCRYPTION_KEYS"].split(",")]
-    store = SqlStore(world.environment["DATABASE_URL"], Vault(keys))
+    store = Database(world.environment["DATABASE_URL"], Vault(keys))
     made = []
     try:
         async with store.transaction() as tx:
@@ -40,7 +41,7 @@ async def has_ordered(world: World, person: Newcomer, *orders: Mapping[str, Any]
                 known = {"method": BCA, "created_at": at, "paid_at": at, "ended_at": at, **SENT}
                 whose = {"person_id": person.id, "chat_id": person.id}
                 order = an_order(new_reference(), **{**known, **whose, **changes})
-                assert await tx.orders.add(order)
+                assert await OrderRepository(tx).add(order)
                 made.append(order)
     finally:
         await store.close()

@@ -7,6 +7,7 @@ import pytest
 
 from bot.sandbox.bot_api.settings import SUPPORT_GROUP_ID
 from bot.support.ticket import CloseReason, answered, closed, opened
+from bot.support.tickets.repository import TicketRepository
 from tests.e2e.looking_up import COMMANDS, books, has_ordered, hides_the_recipient, looked, orders, rina_of
 from tests.e2e.people import Newcomer, bot_knows, completes, newcomer
 from tests.e2e.trouble import is_at_rest
@@ -151,7 +152,7 @@ async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_person_has_t
     held = answered(held, rina.id, long_ago)
     over = closed(over, rina.id, CloseReason.SOLVED, datetime.now(UTC))
     async with books(town) as tx:
-        assert [await tx.tickets.add(each) for each in (waits, held, over)] == [True] * 3
+        assert [await TicketRepository(tx).add(each) for each in (waits, held, over)] == [True] * 3
     await rina.says("/tickets")
     page = await rina.sees(like("lookup.tickets.open", count=re.compile(r"\d+")))
     first, second = page["text"].split("\n\n")[1:3]

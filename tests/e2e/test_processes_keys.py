@@ -12,6 +12,7 @@ from bot.config import load
 from bot.house import store_of
 from bot.infra.db.vault import new_key
 from bot.orders.order import Phase
+from bot.orders.repository import OrderRepository
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.contract.on_disk import found_in
 from tests.contract.store_builders import an_order
@@ -52,7 +53,7 @@ async def writes_orders(environment: dict[str, str], count: int) -> None:
     store = store_of(load(None, **{name.lower(): value for name, value in environment.items()}))
     async with store.transaction() as tx:
         for n in range(count):
-            await tx.orders.add(an_order(f"R{n}", number=NUMBER, phase=Phase.DONE))
+            await OrderRepository(tx).add(an_order(f"R{n}", number=NUMBER, phase=Phase.DONE))
     await store.close()
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.recipients.repository import RecipientRepository
 from tests.e2e.looking_up import books
 from tests.e2e.people import WHERE, Newcomer, completes, newcomer, order_of, reviewed
 from tests.e2e.world import World
@@ -45,8 +46,8 @@ async def is_called(person: Newcomer, before: str, name: str) -> None:
 async def its_bank_was(town: World, person: Newcomer, name: str) -> None:
     """Make it seem that this person's recipient is at a bank of this name, which the live list doesn't have."""
     async with books(town) as tx:
-        (known,) = await tx.recipients.of_person(person.id)
-        await tx.recipients.save(replace(known, method=replace(known.method, name=name)))
+        (known,) = await RecipientRepository(tx).of_person(person.id)
+        await RecipientRepository(tx).save(replace(known, method=replace(known.method, name=name)))
 
 
 async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(town: World) -> None:

@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 
 from bot.support.ticket import CloseReason, TicketStatus
+from bot.support.tickets.repository import TicketRepository
 from tests.contract.store_builders import a_ticket
 from tests.e2e.looking_up import books
 from tests.e2e.people import bot_knows, newcomer, taps_to_invoice
@@ -32,7 +33,7 @@ async def has_replied(kirim: World, count: int, *, after: timedelta) -> None:
     async with books(kirim) as tx:
         for number in range(count):
             known = {"created_at": opened, "first_answer_at": opened + after, "waits_since": None, **ended}
-            assert await tx.tickets.add(a_ticket(f"T-{number:05}", person_id=9001, **known))
+            assert await TicketRepository(tx).add(a_ticket(f"T-{number:05}", person_id=9001, **known))
 
 
 async def test_who_writes_to_support_reads_how_soon_it_replies_and_not_on_reopening(kirim: World) -> None:

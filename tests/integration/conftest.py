@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.infra.db import engine, migrate
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from tests.integration.order_world import House
 from tests.keys import VAULT
 from tests.sqlite_in_the_loop import connect
@@ -43,9 +43,9 @@ def file(empty_file: Path, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def store(file: str) -> AsyncIterator[SqlStore]:
+async def store(file: str) -> AsyncIterator[Database]:
     """A store of its own, without a house."""
-    store = SqlStore(file, VAULT)
+    store = Database(file, VAULT)
     yield store
     await store.close()
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.users.model import Notification
 from tests.integration.order_world import Ears
@@ -40,7 +40,7 @@ class FusedStore:
     To the world all moments between one commit or message and the next are the same one. So each is tried once.
     """
 
-    def __init__(self, store: SqlStore, fuse: Fuse) -> None:
+    def __init__(self, store: Database, fuse: Fuse) -> None:
         self._store = store
         self._fuse = fuse
 

@@ -6,20 +6,25 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from bot.broadcasts import run as delivery_round
 from bot.broadcasts.deliveries import Delivering
+from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast, BroadcastStatus, Delivery, DeliveryStatus
+from bot.broadcasts.repository import BroadcastRepository
 from bot.core.backoff import Backoff
 from bot.infra.db import retry as patience
-from bot.infra.db.database import SqlStore
-from bot.infra.db.ports import StoreDown, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.rates.model import Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 from tests.keys import VAULT
 from tests.unit.fake_settlement import MovedClock
 from tests.waiting import PATIENCE
@@ -84,7 +89,7 @@ class Courier:
 class Moody:
     """A store that fails when it is told to: before a commit, or after it, when nobody knows whether it was one."""
 
-    def __init__(self, store: SqlStore) -> None:
+    def __init__(self, store: Database) -> None:
         self._store = store
         self.fails_before = self.fails_after = 0
 
@@ -113,12 +118,16 @@ class Desk:
     """One process that delivers."""
 
     def __init__(self, database: str, courier: Courier | None = None) -> None:
-        self.store = SqlStore(database, VAULT)
+        self.store = Database(database, VAULT)
         self.clock = MovedClock()
         self.courier = courier or Courier()
         self.moody = Moody(self.store)
         self.delivering = Delivering(
-            store=self.moody, clock=self.clock, courier=self.courier, default_locale="en", per_second=40
+            store=cast("Database", self.moody),
+            clock=self.clock,
+            courier=self.courier,
+            default_locale="en",
+            per_second=40,
         )
 
     async def subscribers(self, count: int) -> range:
@@ -126,14 +135,14 @@ class Desk:
         now = self.clock.now()
         async with self.store.transaction() as tx:
             for number in people:
-                await tx.people.save(Person(id=number, created_at=now, language_code="en"))
-                await tx.subscriptions.save(Subscription(person_id=number, since=now))
+                await UserRepository(tx).save(Person(id=number, created_at=now, language_code="en"))
+                await SubscriptionRepository(tx).save(Subscription(person_id=number, since=now))
         return people
 
     async def confirmed(self, broadcast_id: str = "b1") -> Broadcast:
         broadcast = a_broadcast(broadcast_id, self.clock.now())
         async with self.store.transaction() as tx:
-            await tx.broadcasts.add(broadcast)
+            await BroadcastRepository(tx).add(broadcast)
         return broadcast
 
     async def begins(self, broadcast_id: str = "b1") -> Broadcast:
@@ -143,13 +152,13 @@ class Desk:
 
     async def broadcast(self, broadcast_id: str = "b1") -> Broadcast:
         async with self.store.reading() as tx:
-            kept = await tx.broadcasts.get(broadcast_id)
+            kept = await BroadcastRepository(tx).get(broadcast_id)
         assert kept is not None
         return kept
 
     async def counts(self, broadcast_id: str = "b1") -> dict[DeliveryStatus, int]:
         async with self.store.reading() as tx:
-            return dict(await tx.deliveries.counts(broadcast_id))
+            return dict(await DeliveryRepository(tx).counts(broadcast_id))
 
     async def until(self, holds: Callable[[], bool]) -> None:
         async with asyncio.timeout(PATIENCE):

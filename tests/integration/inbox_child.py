@@ -11,7 +11,7 @@ from pathlib import Path
 
 from telegram import Update
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
 from bot.infra.telegram.transport import TelegramRequest
@@ -31,7 +31,7 @@ def main() -> None:
 
 async def receive(base_url: str, database: str, notes: Path, most: int) -> None:
     """Process `most` updates and get stuck in the next ones."""
-    store = SqlStore(database, VAULT)
+    store = Database(database, VAULT)
     await store.upgrade()
 
     done = count()

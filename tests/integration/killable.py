@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from bot.infra.db.ports import StoreDown
+from bot.infra.db.errors import StoreDown
 from tests.integration.crashing import Crash
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from unittest.mock import patch
 
 from bot.core.money import Amount
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.refused_messages import hooks
 from bot.infra.outbox.rendering import kept
@@ -340,7 +340,7 @@ class Renderer:
 class Bot(House):
     """One process of the bot, whole enough for the life of orders."""
 
-    def __init__(self, mortal: Mortal, sql: SqlStore, service: ServiceModel, chats: Chats, rules: Any) -> None:
+    def __init__(self, mortal: Mortal, sql: Database, service: ServiceModel, chats: Chats, rules: Any) -> None:
         self.mortal = mortal
         super().__init__(
             "",

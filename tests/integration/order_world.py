@@ -13,8 +13,7 @@ from typing import Any
 from bot.checkout.draft import Ask, OrderDraft
 from bot.checkout.drafts import Drafts
 from bot.core.money import Amount
-from bot.infra.db.database import SqlStore
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.operations.monitor import Monitor
@@ -23,6 +22,7 @@ from bot.orders.notifications import reference_in
 from bot.orders.order import Order, OrderNotification, OrderReport
 from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import Orders, Rules
+from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
@@ -68,7 +68,7 @@ class Ears:
         default_factory=lambda: defaultdict(deque)
     )
     messages: int = 0
-    store: Store | None = None
+    store: Database | None = None
 
     async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
         scripted = self.outcomes[news.chat_id].popleft() if self.outcomes[news.chat_id] else None
@@ -79,7 +79,7 @@ class Ears:
         paying = None
         if news.kind == OrderNotification.INVOICE and self.store is not None:
             async with self.store.reading() as tx:
-                order = await tx.orders.get(reference_in(news.subject))
+                order = await OrderRepository(tx).get(reference_in(news.subject))
             if order is None or not order.awaits_payment(self.clock.now()):
                 return Sent()
             paying = order.bolt11 or (order.deposit.to_address if order.deposit else None)
@@ -103,14 +103,14 @@ class House:
         service: FakeSettlement,
         *,
         rules: Rules = RULES,
-        wrap: Callable[[SqlStore], Any] = lambda store: store,
+        wrap: Callable[[Database], Any] = lambda store: store,
         settlement: Any = None,
         ears: Ears | None = None,
-        sql: SqlStore | None = None,
+        sql: Database | None = None,
     ) -> None:
         self.database, self.service, self.clock = database, service, service.clock
-        self.sql = sql or SqlStore(database, VAULT)
-        self.store: Store = wrap(self.sql)
+        self.sql = sql or Database(database, VAULT)
+        self.store: Database = wrap(self.sql)
         self.health = Health(self.clock, seconds(30))
         self.settlement: Settlement = MonitoredSettlement(settlement or service, self.health)
         self.viewed = ViewedOrders(self.clock)
@@ -168,14 +168,14 @@ class House:
 
     async def order(self, reference: str) -> Order:
         async with self.sql.reading() as tx:
-            order = await tx.orders.get(reference)
+            order = await OrderRepository(tx).get(reference)
         assert order is not None
         return order
 
     async def all_orders(self, person_id: int = EMMA) -> tuple[Order, ...]:
         """Newest first."""
         async with self.sql.reading() as tx:
-            return await tx.orders.of_person(person_id, limit=100)
+            return await OrderRepository(tx).of_person(person_id, limit=100)
 
     async def tells(self) -> None:
         """Tell all that is due now, and what that makes room for; the watch hears of the service at once."""

@@ -7,6 +7,7 @@ import pytest
 
 from bot.infra.i18n import Translations
 from bot.infra.outbox.model import Sent
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.notifications import staff_news
@@ -14,6 +15,7 @@ from bot.orders.order import OrderNotification
 from bot.orders.screens.phrases import translator_for
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_rendering import AlarmRenderer
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Notification, Person
 from tests.integration.order_world import OSCAR, House, rules
 from tests.texts import label, readable, says, starts, text
@@ -85,7 +87,7 @@ async def test_the_alarm_of_an_order_that_failed_is_the_operators_and_support_ha
     assert (chats.labels(OSCAR), chats.labels(OLGA)) == ([label("alarm.seen_to")], [label("alarm.seen_to", "id")])
     assert chats.texts.get(RINA) is None
     async with house.store.reading() as tx:
-        assert len(await tx.tickets.of_order(reference)) == 1
+        assert len(await TicketRepository(tx).of_order(reference)) == 1
 
 
 async def test_the_other_operator_hears_that_it_is_seen_to_and_which_order_it_was(house: House, chats: Chats) -> None:
@@ -120,7 +122,7 @@ async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sou
     await house.tells()
     assert len(chats.texts[OSCAR]) == 1
     async with house.store.reading() as tx:
-        assert await tx.outbox.next_due() is None
+        assert await OutboxRepository(tx).next_due() is None
 
 
 async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(house: House, chats: Chats) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from bot.infra.db.ports import StoreDown
+from bot.infra.db.errors import StoreDown
 from bot.orders.order import OrderNotification
 from bot.settlement.health import Health
 from bot.settlement.model import KeyRefused, OrderNotFound, OutcomeUnknown, OutOfReach, Refused, ServiceDown, SlowDown

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bot.checkout.draft import OrderDraft
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.placement.service import DraftMoved
 from bot.settlement.model import KeyRefused, Refused, ServiceDown, SlowDown
@@ -152,4 +153,4 @@ async def settles_down(life: Life) -> None:
     paid = any(order.is_paid and not order.is_ended for order in await house.all_orders(EMMA))
     assert left <= {Phase.REFUSED, Phase.UNSHOWN, Phase.DONE} | ({Phase.OPEN} if paid else set())
     async with house.store.reading() as tx:
-        assert await tx.outbox.next_due() is None
+        assert await OutboxRepository(tx).next_due() is None

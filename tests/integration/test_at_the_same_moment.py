@@ -10,6 +10,7 @@ from bot.core.money import Amount
 from bot.orders.order import Order, OrderNotification, Phase
 from bot.users.model import Person
 from bot.users.privacy import Privacy
+from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, SARI, House, unresolved
 from tests.unit.fake_settlement import FakeSettlement
 
@@ -86,7 +87,7 @@ async def test_a_deposit_whose_sender_is_still_asked_keeps_its_sum_from_others(
 async def emma(house: House) -> Person:
     user = Person(id=EMMA, created_at=house.clock.now())
     async with house.store.transaction() as tx:
-        await tx.people.save(user)
+        await UserRepository(tx).save(user)
     return user
 
 
@@ -148,4 +149,4 @@ async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing
     left = await house.order(order.reference)
     assert (left.phase, left.has_recipient, left.bolt11) == (Phase.UNSHOWN, False, None)
     async with house.store.reading() as tx:
-        assert await tx.people.get(EMMA) is None
+        assert await UserRepository(tx).get(EMMA) is None

@@ -8,8 +8,9 @@ import pytest
 
 from bot.broadcasts.model import Broadcast, BroadcastStatus
 from bot.broadcasts.rendering import BroadcastRenderer
+from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.service import SUBJECT, WAITS
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
@@ -37,11 +38,11 @@ class SentMessages:
 
 
 async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe_told: bool = False) -> object:
-    store, clock = SqlStore(file, VAULT), MovedClock()
+    store, clock = Database(file, VAULT), MovedClock()
     now = clock.now()
     waiting = Broadcast(id="0123456789", operator_id=OSCAR, created_at=now, starts_at=now - timedelta(minutes=6))
     async with store.transaction() as tx:
-        await tx.broadcasts.add(replace(waiting, status=status))
+        await BroadcastRepository(tx).add(replace(waiting, status=status))
     news = Notification(
         chat_id=OSCAR,
         subject=f"{SUBJECT}0123456789:3",

@@ -8,17 +8,24 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import text
 
+from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.drafts import BroadcastDrafts, Preview
 from bot.broadcasts.model import Broadcast, BroadcastStatus
+from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.schedule import MOST_LATE, PATIENCE, Doubt
 from bot.broadcasts.service import WAITS, BroadcastRules, Broadcasts
 from bot.core.errors import Rejection
 from bot.core.zones import zone_of
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import Subscription
+from bot.rates.repository import QuoteRepository
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.model import OutOfReach
+from bot.staff.repository import AuditRepository
 from bot.users.model import Notification, Person
+from bot.users.repository import UserRepository
 from tests.keys import VAULT
 from tests.unit.fake_settlement import RATE, FakeSettlement
 
@@ -30,7 +37,7 @@ class Office:
     """Operators at work."""
 
     def __init__(self, database: str, service: FakeSettlement) -> None:
-        self.store, self.service, self.clock = SqlStore(database, VAULT), service, service.clock
+        self.store, self.service, self.clock = Database(database, VAULT), service, service.clock
         self.nudges = 0
         self.drafts = BroadcastDrafts(self.store, self.clock)
         self.broadcasts = Broadcasts(
@@ -52,8 +59,8 @@ class Office:
     async def subscribes(self, person_id: int, language: str = "en") -> None:
         now = self.clock.now()
         async with self.store.transaction() as tx:
-            await tx.people.save(Person(id=person_id, created_at=now, language_code=language, seen_at=now))
-            await tx.subscriptions.save(Subscription(person_id=person_id, since=now))
+            await UserRepository(tx).save(Person(id=person_id, created_at=now, language_code=language, seen_at=now))
+            await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=now))
 
     async def previewed(self, **changes: object) -> Broadcast:
         draft = await self.drafts.open(OSCAR)
@@ -77,7 +84,7 @@ class Office:
             return None
         async with self.store.transaction() as tx:
             begun = replace(ready, status=BroadcastStatus.RUNNING, started_at=self.clock.now())
-            return await tx.broadcasts.save(begun)
+            return await BroadcastRepository(tx).save(begun)
 
     async def as_it_is(self, broadcast: Broadcast) -> Broadcast:
         found = await self.drafts.get(broadcast.id)
@@ -86,7 +93,7 @@ class Office:
 
     async def told(self) -> list[Notification]:
         async with self.store.reading() as tx:
-            return list(await tx.outbox.heads(self.clock.now()))
+            return list(await OutboxRepository(tx).heads(self.clock.now()))
 
 
 @pytest.fixture
@@ -197,7 +204,7 @@ async def test_without_any_rate_there_is_no_preview_of_it_and_with_a_recorded_on
     with pytest.raises(Rejection, match="no_quote"):
         await office.broadcasts.preview(draft)
     async with office.store.transaction() as tx:
-        await tx.quotes.add(await office.service.quote())
+        await QuoteRepository(tx).add(await office.service.quote())
     office.clock.passes(minutes=11)
     office.service.reads.append(OutOfReach())
     preview = await office.broadcasts.preview(draft)
@@ -207,8 +214,8 @@ async def test_without_any_rate_there_is_no_preview_of_it_and_with_a_recorded_on
 
 async def test_nobody_in_the_audience_is_said_and_nothing_is_sent(office: Office) -> None:
     async with office.store.transaction() as tx:
-        await tx.subscriptions.delete(EMMA)
-        await tx.subscriptions.delete(SARI)
+        await SubscriptionRepository(tx).delete(EMMA)
+        await SubscriptionRepository(tx).delete(SARI)
     with pytest.raises(Rejection, match="nobody"):
         await office.confirmed()
 
@@ -317,7 +324,7 @@ async def test_a_daily_one_begets_one_a_day_until_it_is_ended(office: Office) ->
 
 async def test_a_daily_one_begins_though_its_operator_cannot_be_read(office: Office) -> None:
     async with office.store.transaction() as tx:
-        await tx.people.save(Person(id=OSCAR, created_at=office.clock.now(), phrase="winter stair harp"))
+        await UserRepository(tx).save(Person(id=OSCAR, created_at=office.clock.now(), phrase="winter stair harp"))
     daily = await office.confirmed(daily_minute=17 * 60)
     async with office.store._writer.begin() as connection:
         await connection.execute(text("UPDATE people SET phrase = 's1.no.key' WHERE id = :key"), {"key": OSCAR})
@@ -344,7 +351,7 @@ async def test_what_is_called_off_does_not_begin_and_what_has_begun_is_not_calle
     assert second is not None
     assert await office.broadcasts.call_off(second, OSCAR) is None
     async with office.store.reading() as tx:
-        trail = await tx.audit.page()
+        trail = await AuditRepository(tx).page()
     about = (f"broadcast:{second.id}", f"broadcast:{first.id}", f"broadcast:{first.id}")
     assert [(entry.actor_id, entry.subject, entry.detail) for entry in trail] == [
         (OSCAR, *each) for each in zip(about, ("confirmed", "called_off", "confirmed"), strict=True)
@@ -378,7 +385,7 @@ async def test_the_list_has_all_that_were_confirmed_with_what_became_of_them(off
         begun = await office.begins(await office.confirmed())
         assert begun is not None
         async with office.store.transaction() as tx:
-            await tx.deliveries.snapshot(begun, "id", office.clock.now())
+            await DeliveryRepository(tx).snapshot(begun, "id", office.clock.now())
         office.clock.passes(minutes=1)
     await office.drafts.open(OSCAR)
     page = await office.drafts.page()

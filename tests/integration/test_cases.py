@@ -3,12 +3,16 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import news_of
 from bot.orders.order import Order, OrderNotification, OrderReport, Phase
+from bot.orders.repository import OrderRepository
 from bot.support.cases import Anomaly, Cases, Reach, reach_of
 from bot.support.ticket import CloseReason, closed, opened
 from bot.support.tickets.notifications import ToUser, tell_person
+from bot.support.tickets.repository import TicketRepository
 from bot.users.activity import pressed, record_user_event
+from bot.users.deletion import UserDataRepository
 from bot.users.model import EventNote, NotificationStatus
 from tests.integration.order_world import EMMA, SARI, House
 
@@ -32,8 +36,8 @@ async def test_a_case_holds_what_was_told_to_the_person_what_they_did_and_nothin
         await record_user_event(tx, SARI, pressed("look"), now, theirs.reference)
         about, old, alone = opened(EMMA, now, order_reference=mine.reference), opened(EMMA, now), opened(SARI, now)
         for ticket in (about, old, alone):
-            assert await tx.tickets.add(ticket)
-        await tx.tickets.save(closed(old, 3001, CloseReason.SOLVED, now))
+            assert await TicketRepository(tx).add(ticket)
+        await TicketRepository(tx).save(closed(old, 3001, CloseReason.SOLVED, now))
         await tell_person(tx, about, ToUser.OPENED, now)
     await house.tells()
     case = await Cases(house.store).of_ticket(about)
@@ -103,8 +107,8 @@ async def test_what_did_not_reach_the_person_is_unusual(house: House) -> None:
     await house.tells()
     paid = await says(house, order, "LN_INVOICE_PAID")
     async with house.store.transaction() as tx:
-        for news in await tx.outbox.to_tell_in(EMMA):
-            await tx.outbox.give_up(news.id, "Forbidden: bot was blocked by the user")
+        for news in await OutboxRepository(tx).to_tell_in(EMMA):
+            await OutboxRepository(tx).give_up(news.id, "Forbidden: bot was blocked by the user")
     case = await Cases(house.store).of_order(paid)
     assert [reach_of(news) for news in case.news if news.status is NotificationStatus.UNDELIVERABLE] == [
         Reach.BLOCKED
@@ -115,12 +119,14 @@ async def test_what_did_not_reach_the_person_is_unusual(house: House) -> None:
 async def test_a_forgotten_persons_order_is_a_case_of_nobody(house: House) -> None:
     order = await house.place()
     async with house.store.transaction() as tx:
-        ended = await tx.orders.save(replace(await _current(house, order), phase=Phase.DONE, state="COMPLETED"))
+        ended = await OrderRepository(tx).save(
+            replace(await _current(house, order), phase=Phase.DONE, state="COMPLETED")
+        )
         assert ended is not None
-        await tx.outbox.add(news_of(ended, (OrderNotification.SENT,), house.clock.now()))
+        await OutboxRepository(tx).add(news_of(ended, (OrderNotification.SENT,), house.clock.now()))
     await house.tells()
     async with house.store.transaction() as tx:
-        await tx.forgetting.person(EMMA)
+        await UserDataRepository(tx).person(EMMA)
     case = await Cases(house.store).of_order(await _current(house, order))
     assert (case.person_id, case.person, case.news, case.acts, case.others) == (0, None, (), (), ())
     assert Anomaly.FORGOTTEN in case.oddities
@@ -128,6 +134,6 @@ async def test_a_forgotten_persons_order_is_a_case_of_nobody(house: House) -> No
 
 async def _current(house: House, order: Order) -> Order:
     async with house.store.reading() as tx:
-        found = await tx.orders.get(order.reference)
+        found = await OrderRepository(tx).get(order.reference)
     assert found is not None
     return found

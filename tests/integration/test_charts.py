@@ -9,12 +9,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.rates.charts import Charts
 from bot.rates.history import Period
 from bot.rates.quote import Quote
 from bot.rates.recording import Quotes
+from bot.rates.repository import QuoteRepository
 from tests.keys import VAULT
 from tests.unit.fake_settlement import BEGINNING, FakeSettlement
 
@@ -25,11 +26,11 @@ ENGLISH, INDONESIAN = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 
 @pytest.fixture
 async def charts(file: str, service: FakeSettlement) -> AsyncIterator[Charts]:
-    store = SqlStore(file, VAULT)
+    store = Database(file, VAULT)
     async with store.transaction() as tx:
         for hour in range(1, 49):
             earlier = QUOTE.fetched_at - timedelta(hours=hour)
-            await tx.quotes.add(replace(QUOTE, fetched_at=earlier, btc_idr=QUOTE.btc_idr + hour * 10**5))
+            await QuoteRepository(tx).add(replace(QUOTE, fetched_at=earlier, btc_idr=QUOTE.btc_idr + hour * 10**5))
     yield Charts(Quotes(store, service, service.clock, lambda: None), remembered=3)
     await store.close()
 

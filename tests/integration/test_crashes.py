@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from bot.checkout.draft import OrderDraft
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import OrderNotification, Phase
 from bot.orders.placement.service import DraftMoved
 from tests.examples import kill_every
@@ -28,7 +29,7 @@ STATES = ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", 
 class Payment:
     """Emma confirms, pays what she is shown, and watches; her last tap is replayed after a crash."""
 
-    sql: SqlStore
+    sql: Database
     service: FakeSettlement
     draft: OrderDraft
     confirmed: bool = False
@@ -128,7 +129,7 @@ async def test_a_payment_ends_well_wherever_the_bot_was_killed(
     draft = await preparing.draft()
     await preparing.leave()
     at, path = part, tmp_path / "kirim.db"
-    sql = SqlStore(f"sqlite:///{path}", VAULT)
+    sql = Database(f"sqlite:///{path}", VAULT)
     while True:
         shutil.copy(wished, path)
         service = FakeSettlement(MovedClock())
@@ -171,6 +172,6 @@ async def ends_well(payment: Payment, house: House, told_as: str) -> None:
 async def only_one_order_is_open_and_it_is_done(payment: Payment, house: House, told_as: str) -> None:
     orders = await house.all_orders(EMMA)
     async with house.store.reading() as tx:
-        assert await tx.outbox.next_due() is None, told_as
+        assert await OutboxRepository(tx).next_due() is None, told_as
     assert [order.phase for order in orders if order.phase is not Phase.UNSHOWN] == [Phase.DONE], told_as
     assert len(orders) == payment.service.times("place") or len(orders) == payment.service.times("place") + 1, told_as

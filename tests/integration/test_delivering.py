@@ -13,7 +13,11 @@ from bot.broadcasts.run import Progress
 from bot.broadcasts.worker import LiveProgress
 from bot.infra.outbox.model import RetryLater, Undeliverable
 from bot.rates.model import Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.staff.model import AuditAction
+from bot.staff.repository import AuditRepository
+from bot.users.deletion import UserDataRepository
+from bot.users.repository import UserRepository
 from tests.integration.delivering import BLOCKED, Desk, rest_briefly
 from tests.integration.order_world import OSCAR
 
@@ -42,8 +46,8 @@ async def test_where_it_is_quiet_it_comes_without_a_sound(desk: Desk) -> None:
     people = await desk.subscribers(30)
     night = replace(Subscription(person_id=7, since=desk.clock.now()), quiet_from=16 * 60, quiet_until=17 * 60)
     async with desk.store.transaction() as tx:
-        await tx.subscriptions.save(night)  # it is four in the afternoon in Jakarta
-        await tx.subscriptions.save(replace(night, person_id=8, quiet_from=17 * 60, quiet_until=16 * 60))
+        await SubscriptionRepository(tx).save(night)  # it is four in the afternoon in Jakarta
+        await SubscriptionRepository(tx).save(replace(night, person_id=8, quiet_from=17 * 60, quiet_until=16 * 60))
     await desk.begins()
     await desk.delivering.settle()
     assert sorted(desk.courier.reached) == list(people)
@@ -101,8 +105,8 @@ async def test_those_who_blocked_the_bot_are_unsubscribed(desk: Desk) -> None:
     await desk.delivering.settle()
     assert (await desk.broadcast()).report == {"delivered": 95, "blocked": 5}
     async with desk.store.reading() as tx:
-        assert await tx.subscriptions.count() == 95
-        people = [await tx.people.get(number) for number in blocked]
+        assert await SubscriptionRepository(tx).count() == 95
+        people = [await UserRepository(tx).get(number) for number in blocked]
     assert all(person is not None and person.blocked_at is not None for person in people)
     assert await desk.delivering.begin(await desk.confirmed("b2")) is not None
     await desk.delivering.settle()
@@ -183,7 +187,7 @@ async def test_who_paused_resumed_and_stopped_it_is_written_down_once_each(desk:
         await step("b1", OSCAR)
     await act.settle()
     async with desk.store.reading() as tx:
-        trail = reversed(await tx.audit.page())
+        trail = reversed(await AuditRepository(tx).page())
     assert [(each.actor_id, each.action, each.subject, each.detail) for each in trail] == [
         (OSCAR, AuditAction.BROADCAST, "broadcast:b1", word) for word in ("paused", "running", "paused", "stopped")
     ]
@@ -231,7 +235,7 @@ async def test_the_outcome_of_somebody_forgotten_meanwhile_is_nobodys(desk: Desk
     await desk.begins()
     await desk.until(lambda: len(desk.courier.held) == 10)
     async with desk.store.transaction() as tx:
-        await tx.forgetting.person(3)
+        await UserDataRepository(tx).person(3)
     desk.courier.lets_go = None
     desk.courier.gate.set()
     await desk.delivering.settle()

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
+from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.run import FAILURES_BORNE
 from bot.infra.outbox.model import RetryLater, Undeliverable
 from tests.integration.delivering import Courier, Desk, rest_briefly
@@ -83,7 +85,7 @@ async def test_a_crash_leaves_nobody_out_and_tells_nobody_twice_except_those_lis
     told = Counter(first.courier.reached) + Counter(second.courier.reached)
     assert set(told.values()) == {1}
     async with second.store.reading() as tx:
-        listed = {each.person_id for each in await tx.deliveries.with_status("b1", UNKNOWN)}
+        listed = {each.person_id for each in await DeliveryRepository(tx).with_status("b1", UNKNOWN)}
     assert set(people) - told.keys() <= listed
     await second.leaves()
 
@@ -112,7 +114,7 @@ async def test_one_stopped_in_the_moment_of_a_crash_gets_its_report(file: str) -
     await first.until(lambda: len(first.courier.left) >= 5)
     stopped = replace(await first.broadcast(), status=BroadcastStatus.STOPPED)
     async with first.store.transaction() as tx:
-        await tx.broadcasts.save(stopped)
+        await BroadcastRepository(tx).save(stopped)
     await first.dies()
     second = Desk(file)
     assert await second.delivering.recover() == ("b1",)

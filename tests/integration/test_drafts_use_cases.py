@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft
+from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.orders.order import OrderNotification
 from tests.integration.order_world import EMMA, SARI, House
@@ -19,7 +20,7 @@ async def kept(house: House, draft: OrderDraft) -> OrderDraft:
 
 async def open_in(house: House, chat_id: int = EMMA) -> OrderDraft | None:
     async with house.store.reading() as tx:
-        return await tx.drafts.open_of(chat_id)
+        return await DraftRepository(tx).open_of(chat_id)
 
 
 async def lapsed(house: House, chat_id: int = EMMA) -> OrderDraft:

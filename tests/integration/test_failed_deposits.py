@@ -7,7 +7,9 @@ import pytest
 from bot.core.money import Amount
 from bot.orders.order import Failure, OrderNotification, Phase
 from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
 from bot.support.ticket import Cause
+from bot.support.tickets.repository import TicketRepository
 from tests.integration.order_world import EMMA, OSCAR, House, rules
 from tests.unit.fake_settlement import FakeSettlement
 
@@ -16,7 +18,7 @@ SAT, RINA = Amount("SAT", 25_000), 3001
 
 async def open_alarms(house: House) -> list[AlarmKind]:
     async with house.store.reading() as tx:
-        return [alarm.kind for alarm in await tx.alarms.open()]
+        return [alarm.kind for alarm in await AlarmRepository(tx).open()]
 
 
 @pytest.mark.parametrize("expired", [False, True])
@@ -40,7 +42,7 @@ async def test_a_deposit_that_failed_between_two_looks_raises_an_alarm_and_opens
     assert OrderNotification.STAFF_FAILED in house.ears.kinds(OSCAR)
     assert await open_alarms(house) == [AlarmKind.ORDER_FAILED]
     async with house.store.reading() as tx:
-        tickets = await tx.tickets.of_order(order.reference)
+        tickets = await TicketRepository(tx).of_order(order.reference)
     assert [ticket.cause for ticket in tickets] == [Cause.FAILED]
     await house.leave()
 

@@ -11,6 +11,7 @@ from bot.core.zones import PRESUMED
 from bot.operations import statistics_service as module
 from bot.operations.statistics import Outcome
 from bot.operations.statistics_service import Export, Figures
+from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown
 from tests.contract.store_builders import an_order
 from tests.integration.order_world import EMMA, OSCAR, SARI, House
@@ -26,7 +27,7 @@ async def has_orders(house: House, count: int) -> None:
     async with house.store.transaction() as tx:
         for number in range(count):
             at = house.clock.now() - timedelta(minutes=number)
-            assert await tx.orders.add(an_order(f"R{number:04}", created_at=at))
+            assert await OrderRepository(tx).add(an_order(f"R{number:04}", created_at=at))
 
 
 def references(export: Export) -> list[str]:

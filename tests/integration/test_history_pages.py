@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bot.orders.history import NEWEST, PAGE, History, HistoryPage
+from bot.orders.repository import OrderRepository
 from tests.contract.store_builders import NOW, SECOND, an_order
 from tests.integration.order_world import EMMA, SARI, House
 
@@ -14,7 +15,7 @@ async def ordered(house: House, *places: int, person_id: int = EMMA, apart: time
     async with house.store.transaction() as tx:
         for place in places:
             order = an_order(f"R{place:03}", person_id=person_id, chat_id=person_id, created_at=NOW + place * apart)
-            assert await tx.orders.add(order)
+            assert await OrderRepository(tx).add(order)
 
 
 def on(page: HistoryPage) -> list[int]:

@@ -16,6 +16,7 @@ from bot.house import House, build
 from bot.infra.http import server
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.workers.group import WorkerGroup
+from bot.orders.repository import OrderRepository
 from bot.settlement.client.errors import RateLimited
 from bot.settlement.model import SlowDown
 from tests.keys import ENCRYPTION_KEYS
@@ -60,7 +61,7 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(house: House) ->
 async def test_an_order_whose_page_is_open_is_polled_first(house: House) -> None:
     order = an_order(page_token=TOKEN)
     async with house.store.transaction() as tx:
-        assert await tx.orders.add(order)
+        assert await OrderRepository(tx).add(order)
     listener = await server.bind("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     async with app._web(house, listener, WorkerGroup()), httpx.AsyncClient(base_url=address) as browser:

@@ -7,10 +7,11 @@ from sqlalchemy import text
 from bot.broadcasts.delivery import LiveMessages
 from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
 from bot.broadcasts.run import Progress
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 from tests.integration.delivering import OPERATOR, a_broadcast
 from tests.unit.fake_settlement import MovedClock
 
@@ -26,10 +27,10 @@ class SentMessages:
         return Delivered(7)
 
 
-async def test_the_progress_is_shown_to_an_operator_who_cannot_be_read(store: SqlStore) -> None:
+async def test_the_progress_is_shown_to_an_operator_who_cannot_be_read(store: Database) -> None:
     sent, now = SentMessages(), MovedClock().now()
     async with store.transaction() as tx:
-        await tx.people.save(Person(id=OPERATOR, created_at=now, phrase="winter stair harp"))
+        await UserRepository(tx).save(Person(id=OPERATOR, created_at=now, phrase="winter stair harp"))
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE people SET phrase = 's1.no.key' WHERE id = :key"), {"key": OPERATOR})
     live = LiveMessages(store, cast("Messenger", sent), Translations.load(strict=True), "en")

@@ -10,6 +10,7 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.orders.order import Hold, Order, OrderNotification, Phase
 from bot.orders.placement.service import MethodVanished
+from bot.orders.repository import OrderRepository
 from bot.settlement.model import ServiceDown
 from bot.users.model import EventNote
 from tests.integration.order_world import EMMA, OSCAR, House, rules, unresolved
@@ -26,7 +27,7 @@ async def is_withheld(house: House, order: Order, notice: OrderNotification, not
     assert house.ears.kinds(EMMA)[-1] == notice
     assert house.ears.kinds(OSCAR) == [], "the market moved: there is nothing for staff to do"
     async with house.store.reading() as tx:
-        assert (await tx.orders.events(order.reference))[-1].note == note
+        assert (await OrderRepository(tx).events(order.reference))[-1].note == note
 
 
 async def test_sats_that_the_service_locks_below_the_minimum_show_no_invoice(

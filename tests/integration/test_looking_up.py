@@ -7,19 +7,23 @@ import pytest
 from telegram import Update
 
 from bot.core.zones import zone_of
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
 from bot.recipients.methods import PayoutMethod
 from bot.settlement.catalogue import Market
 from bot.settlement.model import OutOfReach
 from bot.staff.model import AuditAction
+from bot.staff.repository import AuditRepository
 from bot.support.lookup.query import Sought
 from bot.support.lookup.service import PAGE, LookupService
 from bot.support.model import TicketFilter
 from bot.support.ticket import CloseReason, Ticket, answered, closed, opened
+from bot.support.tickets.repository import TicketRepository
 from bot.users.arrival import load_session
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 from tests.contract.store_builders import an_order
 from tests.integration.order_world import EMMA, SARI
 from tests.unit.fake_settlement import BCA, FakeSettlement
@@ -30,29 +34,29 @@ GONE = PayoutMethod("777", "BANK TEMPO DULU", "bank", None)
 
 
 @pytest.fixture
-def lookups(store: SqlStore, service: FakeSettlement) -> LookupService:
+def lookups(store: Database, service: FakeSettlement) -> LookupService:
     return LookupService(store, Market(service, service.clock), service.clock)
 
 
-async def keep(store: SqlStore, *rows: Order | Ticket | Person) -> None:
+async def keep(store: Database, *rows: Order | Ticket | Person) -> None:
     async with store.transaction() as tx:
         for row in rows:
             if isinstance(row, Order):
-                assert await tx.orders.add(row)
+                assert await OrderRepository(tx).add(row)
             elif isinstance(row, Ticket):
-                assert await tx.tickets.add(row)
+                assert await TicketRepository(tx).add(row)
             else:
-                await tx.people.save(row)
+                await UserRepository(tx).save(row)
 
 
-async def trail(store: SqlStore) -> list[tuple[int, AuditAction, str, int]]:
+async def trail(store: Database) -> list[tuple[int, AuditAction, str, int]]:
     async with store.reading() as tx:
-        entries = await tx.audit.page(limit=50)
+        entries = await AuditRepository(tx).page(limit=50)
     return [(each.actor_id, each.action, each.subject, each.person_id) for each in reversed(entries)]
 
 
 async def test_pages_of_an_order_a_ticket_and_a_person_are_written_down_and_lists_are_not(
-    store: SqlStore, lookups: LookupService, service: FakeSettlement
+    store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
     ticket = opened(EMMA, service.clock.now(), order_reference="R2345AB")
     await keep(store, an_order(), ticket, Person(id=EMMA, created_at=service.clock.now()))
@@ -79,7 +83,7 @@ async def test_pages_of_an_order_a_ticket_and_a_person_are_written_down_and_list
     ]
 
 
-async def test_what_is_not_there_is_not_written_down(store: SqlStore, lookups: LookupService) -> None:
+async def test_what_is_not_there_is_not_written_down(store: Database, lookups: LookupService) -> None:
     await keep(store, an_order(person_id=0, number="", holder=None))
     assert await lookups.look_at_order(RINA, "NOSUCH2") is None
     assert await lookups.look_at_person(RINA, EMMA) is None
@@ -88,19 +92,19 @@ async def test_what_is_not_there_is_not_written_down(store: SqlStore, lookups: L
 
 
 async def test_nothing_is_shown_where_it_cannot_be_written_down(
-    store: SqlStore, lookups: LookupService, monkeypatch: pytest.MonkeyPatch
+    store: Database, lookups: LookupService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await keep(store, an_order())
 
     async def broken(*_: Any) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("bot.staff.repository.SqlAudit.add", broken)
+    monkeypatch.setattr("bot.staff.repository.AuditRepository.add", broken)
     with pytest.raises(OSError, match="disk full"):
         await lookups.look_at_order(RINA, "R2345AB")
 
 
-async def test_pages_follow_one_another_without_a_gap(store: SqlStore, lookups: LookupService) -> None:
+async def test_pages_follow_one_another_without_a_gap(store: Database, lookups: LookupService) -> None:
     count = 2 * PAGE + 1
     await keep(store, *(an_order(f"R23450{chr(65 + number)}") for number in range(count)))
     pages = [await lookups.orders_of(EMMA, offset) for offset in range(0, count, PAGE)]
@@ -110,7 +114,7 @@ async def test_pages_follow_one_another_without_a_gap(store: SqlStore, lookups: 
 
 
 async def test_a_destination_is_understood_also_when_the_list_is_away_or_has_forgotten_it(
-    store: SqlStore, lookups: LookupService, service: FakeSettlement
+    store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
     await keep(store, an_order(method=BCA), an_order("OLD2345", method=GONE, draft_id="d2"))
     assert (await lookups.understood("tempo dulu", JAKARTA)).sought == Sought(code="777")
@@ -132,7 +136,7 @@ async def test_today_is_the_readers_own(lookups: LookupService, service: FakeSet
 
 
 async def test_lists_of_tickets_say_how_many_the_others_hold(
-    store: SqlStore, lookups: LookupService, service: FakeSettlement
+    store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
     now = service.clock.now()
     waits, mine, others, over = (opened(person, now) for person in (EMMA, SARI, 1003, 1004))
@@ -150,19 +154,19 @@ async def test_lists_of_tickets_say_how_many_the_others_hold(
 
 
 @pytest.mark.parametrize("called", ["emma_w", "@Emma_W", "t.me/emma_w", "https://t.me/EMMA_W", " @emma_w "])
-async def test_a_name_is_taken_however_it_is_written(store: SqlStore, lookups: LookupService, called: str) -> None:
+async def test_a_name_is_taken_however_it_is_written(store: Database, lookups: LookupService, called: str) -> None:
     await keep(store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
     assert await lookups.people_called(called) == (EMMA,)
 
 
 @pytest.mark.parametrize("called", ["", "@", "0", "-1", "99999999999999999999", "9223372036854775808", "emma%"])
-async def test_what_is_nobodys_name_finds_nobody(store: SqlStore, lookups: LookupService, called: str) -> None:
+async def test_what_is_nobodys_name_finds_nobody(store: Database, lookups: LookupService, called: str) -> None:
     await keep(store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
     assert await lookups.people_called(called) == ()
 
 
 async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
-    store: SqlStore, lookups: LookupService, service: FakeSettlement
+    store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
     desk: Any = SimpleNamespace(store=store, clock=service.clock, translations=Translations.load(), default_locale="en")
     for name in ("Emma_W", "Emma_Baru", None, "emma_baru"):
@@ -170,12 +174,12 @@ async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
         assert visit is not None
         assert visit.person.username == (name and name.lower())
         async with store.reading() as tx:
-            assert await tx.people.get(EMMA) == visit.person
+            assert await UserRepository(tx).get(EMMA) == visit.person
     assert await lookups.people_called("@emma_w") == ()
     assert await lookups.people_called("@emma_baru") == (EMMA,)
 
 
-async def test_a_name_that_stays_costs_no_write(store: SqlStore, service: FakeSettlement) -> None:
+async def test_a_name_that_stays_costs_no_write(store: Database, service: FakeSettlement) -> None:
     desk: Any = SimpleNamespace(store=store, clock=service.clock, translations=Translations.load(), default_locale="en")
     first = await load_session(desk, written_by(EMMA, "emma"))
     service.clock.passes(hours=2)

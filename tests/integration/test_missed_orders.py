@@ -9,14 +9,17 @@ import pytest
 from telegram import Update
 
 from bot.core.backoff import Backoff
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Undeliverable
 from bot.infra.outbox.refused_messages import hooks
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
 from bot.orders.order import OrderNotification
+from bot.orders.repository import OrderRepository
 from bot.users.arrival import catch_up, load_session
+from bot.users.deletion import UserDataRepository
 from bot.users.model import Notification
+from bot.users.repository import UserRepository
 from tests.integration.crashing import Crash
 from tests.unit.every_screen import TRANSLATIONS, an_order
 from tests.unit.fake_settlement import MovedClock
@@ -46,7 +49,7 @@ class Telegram:
 class World:
     """A bot, its database and Telegram."""
 
-    def __init__(self, store: SqlStore, clock: MovedClock) -> None:
+    def __init__(self, store: Database, clock: MovedClock) -> None:
         self.store, self.clock, self.telegram = store, clock, Telegram()
         self.desk: Any = SimpleNamespace(
             store=store,
@@ -61,7 +64,9 @@ class World:
         """Place orders."""
         async with self.store.transaction() as tx:
             for reference in references:
-                assert await tx.orders.add(an_order(reference=reference, draft_id=reference, service_id=reference))
+                assert await OrderRepository(tx).add(
+                    an_order(reference=reference, draft_id=reference, service_id=reference)
+                )
 
     async def refuses(self, *references: str, kind: OrderNotification = OrderNotification.PAID) -> None:
         """Let Telegram refuse a message about each order for good, one after the other."""
@@ -89,7 +94,7 @@ class World:
 
 
 @pytest.fixture
-async def world(store: SqlStore, clock: MovedClock, monkeypatch: pytest.MonkeyPatch) -> World:
+async def world(store: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr("bot.infra.telegram.ui.session.SEND_AGAIN", Backoff(first=0.0))
     world = World(store, clock)
     await world.visit()
@@ -180,11 +185,11 @@ async def test_an_order_that_is_refused_again_while_it_is_shown_is_shown_again(w
 async def test_a_setting_that_is_saved_meanwhile_loses_none(world: World) -> None:
     await world.orders("AAA2345")
     async with world.store.reading() as tx:
-        before = await tx.people.get(EMMA)
+        before = await UserRepository(tx).get(EMMA)
     assert before is not None
     await world.refuses("AAA2345")
     async with world.store.transaction() as tx:
-        await tx.people.save(replace(before, locale="en"))
+        await UserRepository(tx).save(replace(before, locale="en"))
     assert len(await world.visit()) == 1
 
 
@@ -202,7 +207,7 @@ async def test_one_who_deletes_their_data_at_that_visit_is_shown_nothing(world: 
 
     async def deletes_all() -> None:
         async with world.store.transaction() as tx:
-            assert await tx.forgetting.person(EMMA)
+            assert await UserDataRepository(tx).person(EMMA)
 
     assert await world.visit(does=deletes_all) == []
     assert await world.visit() == []

@@ -277,7 +277,7 @@ async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_l
         return stale
 
     with monkeypatch.context() as patched:
-        patched.setattr("bot.orders.repository.SqlOrders.get", always_stale)
+        patched.setattr("bot.orders.repository.OrderRepository.get", always_stale)
         report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
         assert await house.observes(order.reference, report) is None
     await says(house, order, "LN_INVOICE_PAID")

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from bot.core.money import Amount
-from bot.infra.db.ports import StoreDown
+from bot.infra.db.errors import StoreDown
 from bot.orders.order import Hold, OrderNotification, Phase
+from bot.orders.repository import OrderRepository
 from bot.payments import bolt11
 from bot.users.model import EventNote
 from tests.integration.order_world import EMMA, NUMBER, OSCAR, SARI, WISH, House, rules, unresolved
@@ -35,7 +36,7 @@ async def test_another_spelling_in_a_later_report_is_no_other_invoice(house: Hou
     service.records["svc-1"] = replace(record, bolt11=f"lightning:{record.bolt11}".upper())
     await house.polls()
     async with house.store.reading() as tx:
-        notes = [event.note for event in await tx.orders.events(order.reference)]
+        notes = [event.note for event in await OrderRepository(tx).events(order.reference)]
     assert EventNote.INVOICE_REPLACED not in notes
 
 
@@ -121,7 +122,7 @@ async def test_an_order_that_its_sender_has_typed_again_is_never_shown_when_it_i
     assert house.ears.shown() == [second.bolt11]
     assert house.ears.kinds()[-1] == OrderNotification.SUPERSEDED
     async with house.store.reading() as tx:
-        assert (await tx.orders.events(first.reference))[-1].note == EventNote.SUPERSEDED
+        assert (await OrderRepository(tx).events(first.reference))[-1].note == EventNote.SUPERSEDED
 
 
 async def test_a_question_about_an_order_that_its_sender_has_created_again_is_over(
@@ -141,7 +142,7 @@ async def test_a_question_about_an_order_that_its_sender_has_created_again_is_ov
     assert house.ears.shown() == [second.bolt11]
     assert house.ears.kinds()[-1] == OrderNotification.SUPERSEDED
     async with house.store.reading() as tx:
-        assert (await tx.orders.events(first.reference))[-1].note == EventNote.SUPERSEDED
+        assert (await OrderRepository(tx).events(first.reference))[-1].note == EventNote.SUPERSEDED
 
 
 async def test_the_answer_that_arrives_after_the_same_was_ordered_again_shows_no_second_invoice(
@@ -239,7 +240,7 @@ async def test_a_thousand_unresolved_orders_do_not_keep_a_fresh_loss_from_being_
     old = await unresolved(house, service)
     async with house.store.transaction() as tx:
         for number in range(1_001):
-            await tx.orders.add(
+            await OrderRepository(tx).add(
                 replace(old, reference=f"OLD{number:04}", draft_id=f"old-{number}", page_token=None, version=0)
             )
     service.places.append("lost_after")
@@ -253,7 +254,7 @@ async def test_the_oldest_of_very_many_are_given_up_in_time(house: House, servic
     async with house.store.transaction() as tx:
         for number in range(1_200):
             later = old.created_at + timedelta(seconds=1 + number)
-            await tx.orders.add(
+            await OrderRepository(tx).add(
                 replace(
                     old,
                     reference=f"OLD{number:04}",

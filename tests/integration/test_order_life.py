@@ -30,8 +30,9 @@ from hypothesis.stateful import (
 from bot.checkout.draft import Ask, OrderDraft
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.infra.db.database import SqlStore
-from bot.infra.db.ports import StoreDown
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.outbox.repository import OutboxRepository
 from bot.mcp_server.tools.answers import Refusal
 from bot.mcp_server.tools.following import Following
 from bot.mcp_server.tools.ordering import Ordering
@@ -40,10 +41,12 @@ from bot.orders.limits import Limits, waits_for_payment
 from bot.orders.notifications import reference_in, subject_of
 from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.placement.service import DraftMoved, MethodVanished
+from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import looked_at
 from bot.payments import bolt11
 from bot.settlement.model import SettlementFailure
 from bot.users.model import Notification, Person
+from bot.users.repository import UserRepository
 from tests.integration.crashing import Crash
 from tests.integration.killable import PLAN, Fate, Hanging, Mortal, Plan
 from tests.integration.life_world import (
@@ -138,7 +141,7 @@ class Life(RuleBasedStateMachine):
         for each in self.folder.glob("life.db*"):
             each.unlink()
         shutil.copy(self.folder / "empty.db", path)
-        self.sql = SqlStore(f"sqlite:///{path}", VAULT)
+        self.sql = Database(f"sqlite:///{path}", VAULT)
         self.bots = [self.begin_bot("old"), self.begin_bot("new")]
         self.agent = Agent(self.service, self.hanging)
         self.drafts: list[OrderDraft] = []
@@ -157,7 +160,7 @@ class Life(RuleBasedStateMachine):
     async def meet(self) -> None:
         async with self.sql.transaction() as tx:
             for each in (EMMA, SARI, OSCAR):
-                await tx.people.save(Person(id=each, created_at=self.clock.now(), language_code="en"))
+                await UserRepository(tx).save(Person(id=each, created_at=self.clock.now(), language_code="en"))
 
     def begin_bot(self, name: str) -> Bot:
         return Bot(Mortal(name, self.hanging), self.sql, self.service, self.chats, self.kept)
@@ -451,7 +454,7 @@ class Life(RuleBasedStateMachine):
 
     async def rows(self) -> list[Notification]:
         async with self.sql.reading() as tx:
-            return [row for chat in (EMMA, SARI, OSCAR) for row in await tx.outbox.to_tell_in(chat)]
+            return [row for chat in (EMMA, SARI, OSCAR) for row in await OutboxRepository(tx).to_tell_in(chat)]
 
     @rule(number=bots, seconds=st.sampled_from([2, 10, 65]), pays=st.booleans())
     def a_while_passes(self, number: int, seconds: int, *, pays: bool) -> None:
@@ -526,7 +529,7 @@ class Life(RuleBasedStateMachine):
             row = Notification(
                 chat_id=who, subject="ticket:T", kind=f"ticket_answer:{number}", due_at=now, created_at=now
             )
-            await tx.outbox.add([row])
+            await OutboxRepository(tx).add([row])
 
     # what an agent does
 
@@ -594,7 +597,7 @@ class Life(RuleBasedStateMachine):
 
     async def _orders(self) -> list[Order]:
         async with self.sql.reading() as tx:
-            found = [order for who in (EMMA, SARI) for order in await tx.orders.of_person(who, limit=100)]
+            found = [order for who in (EMMA, SARI) for order in await OrderRepository(tx).of_person(who, limit=100)]
         return sorted(found, key=lambda order: order.reference, reverse=True)
 
     def payable(self) -> list[str]:
@@ -780,7 +783,7 @@ class Life(RuleBasedStateMachine):
 
     async def events(self, order: Order) -> Any:
         async with self.sql.reading() as tx:
-            return await tx.orders.events(order.reference)
+            return await OrderRepository(tx).events(order.reference)
 
     def is_taken_down(self, order: Order) -> None:
         """What was sent once is taken away; of copies, the bot knows where one is."""

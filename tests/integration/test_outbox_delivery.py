@@ -4,16 +4,18 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from bot.infra.db.database import SqlStore
-from bot.infra.db.ports import RowUnreadable, StoreDown
+from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.outbox.delivery import MISTAKES_FORGIVEN, OutboxDelivery
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import OrderNotification
 from bot.users.model import Notification, NotificationStatus, Person
+from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, SARI, Ears, House
 from tests.keys import VAULT
 from tests.waiting import PATIENCE
@@ -25,7 +27,7 @@ async def queue(house: House, *kinds: str, chat_id: int = EMMA) -> None:
         Notification(chat_id=chat_id, subject="order:R2345AB", kind=kind, due_at=now, created_at=now) for kind in kinds
     ]
     async with house.sql.transaction() as tx:
-        await tx.outbox.add(rows)
+        await OutboxRepository(tx).add(rows)
 
 
 def heard(house: House) -> list[tuple[int, str, bool]]:
@@ -81,7 +83,7 @@ async def test_a_wait_that_telegram_asks_for_is_waited_out_however_long(house: H
     house.ears.outcomes[EMMA].append(RetryLater(7200))
     await house.tells()
     async with house.store.reading() as tx:
-        assert await tx.outbox.next_due() == house.clock.now() + timedelta(hours=2)
+        assert await OutboxRepository(tx).next_due() == house.clock.now() + timedelta(hours=2)
 
 
 async def test_failures_are_repeated_later_and_later_and_never_given_up(house: House) -> None:
@@ -91,7 +93,7 @@ async def test_failures_are_repeated_later_and_later_and_never_given_up(house: H
     while house.ears.outcomes[EMMA]:
         await house.tells()
         async with house.store.reading() as tx:
-            due = await tx.outbox.next_due()
+            due = await OutboxRepository(tx).next_due()
         assert due is not None
         waits.append((due - house.clock.now()).total_seconds())
         house.clock.at = due
@@ -122,7 +124,7 @@ async def test_a_blocked_chat_is_given_up_without_disturbing_the_others(house: H
     await house.tells()
     assert heard(house) == [(SARI, "paid", False), (SARI, "sent", False)]
     async with house.store.reading() as tx:
-        assert await tx.outbox.next_due() is None
+        assert await OutboxRepository(tx).next_due() is None
 
 
 async def test_a_chat_that_opens_again_hears_what_is_new(house: House) -> None:
@@ -265,7 +267,9 @@ async def test_no_mistake_is_remembered_of_a_chat_that_cannot_be_reached(house: 
 
 async def left(house: House) -> dict[str, int]:
     async with house.sql.reading() as tx:
-        rows: Any = await tx.outbox._connection.exec_driver_sql("select status, count(*) from outbox group by status")
+        rows: Any = await OutboxRepository(tx)._connection.exec_driver_sql(
+            "select status, count(*) from outbox group by status"
+        )
         return {NotificationStatus(row[0]): row[1] for row in rows}
 
 
@@ -297,7 +301,7 @@ async def test_a_result_that_a_mistake_of_ours_keeps_from_being_saved_is_recover
 class Failing:
     """A store whose transactions fail while `outages` is above 0: at the commit, or (`after`) once it is done."""
 
-    def __init__(self, store: SqlStore, *, after: bool) -> None:
+    def __init__(self, store: Database, *, after: bool) -> None:
         self._store, self._after, self.outages = store, after, 0
 
     def __getattr__(self, name: str) -> Any:
@@ -335,12 +339,12 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(house: House
     async def follows(*_: object) -> None:
         followed.append("invoice")
 
-    delivery = OutboxDelivery(store, ears, house.clock, after={"invoice": follows}, sleep=sleep)
+    delivery = OutboxDelivery(cast("Database", store), ears, house.clock, after={"invoice": follows}, sleep=sleep)
     await queue(house, "invoice", "card")
     while await delivery.start_due():
         await delivery.settle()
     async with house.store.reading() as tx:
-        saved = [await tx.outbox.message_of("order:R2345AB", kind, EMMA) for kind in ("invoice", "card")]
+        saved = [await OutboxRepository(tx).message_of("order:R2345AB", kind, EMMA) for kind in ("invoice", "card")]
     assert saved == [41, 42]
     assert [(each.kind, each.maybe_told) for each in ears.heard] == [("invoice", False), ("card", False)]
     assert (len(pauses), max(pauses)) == (9, 5.0)
@@ -349,7 +353,7 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(house: House
 
 async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(house: House) -> None:
     async def mistaken(tx: Any, *_: object) -> None:
-        await tx.people.save(Person(id=7, created_at=house.clock.now()))
+        await UserRepository(tx).save(Person(id=7, created_at=house.clock.now()))
         raise KeyError
 
     delivery = OutboxDelivery(house.store, house.ears, house.clock, after={"paid": mistaken})
@@ -362,7 +366,7 @@ async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(
     assert heard(house) == [(EMMA, "paid", False), (EMMA, "sent", False)]
     assert await left(house) == {NotificationStatus.TOLD: 2}
     async with house.store.reading() as tx:
-        assert await tx.people.get(7) is None, "half of what follows was kept"
+        assert await UserRepository(tx).get(7) is None, "half of what follows was kept"
 
 
 async def test_whoever_waits_for_room_is_told_of_each_end(house: House) -> None:
@@ -376,7 +380,7 @@ async def test_whoever_waits_for_room_is_told_of_each_end(house: House) -> None:
 
 
 async def test_closing_ends_every_transaction_before_the_store_is_closed(house: House) -> None:
-    store = SqlStore(house.database, VAULT)
+    store = Database(house.database, VAULT)
     ears = SlowEars(house)
     ears.gates[EMMA] = asyncio.Event()
     delivery = OutboxDelivery(store, ears, house.clock)

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from bot.infra.db.database import SqlStore, SqlTransaction
-from bot.infra.db.ports import StoreDown
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.transaction import Transaction
 from bot.orders.measured import KEPT_FOR
 from bot.orders.measured_payout_times import MeasuredTimes
 from bot.orders.order import Phase
 from bot.orders.payout_times import PayoutTimes
+from bot.orders.repository import OrderRepository
 from bot.orders.timeline import Step
 from tests.keys import VAULT
 from tests.unit.every_screen import NOW, an_order
@@ -22,13 +24,13 @@ from tests.unit.fake_settlement import MovedClock
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 
 
-class FailingStore(SqlStore):
+class FailingStore(Database):
     """A store that counts how often it is read, and fails when told to."""
 
     reads, down = 0, False
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[SqlTransaction]:
+    async def reading(self) -> AsyncIterator[Transaction]:
         self.reads += 1
         if self.down:
             raise StoreDown
@@ -43,7 +45,7 @@ async def store(file: str) -> AsyncIterator[FailingStore]:
     await store.close()
 
 
-async def keep(store: SqlStore, count: int, *, age: timedelta, took: Callable[[int], timedelta]) -> None:
+async def keep(store: Database, count: int, *, age: timedelta, took: Callable[[int], timedelta]) -> None:
     """Keep orders that were sent, created this long ago."""
     created = NOW - age
     sent: dict[str, Any] = {"state": "COMPLETED", "phase": Phase.DONE, "step": Step.SENT, "paid_at": created}
@@ -52,7 +54,7 @@ async def keep(store: SqlStore, count: int, *, age: timedelta, took: Callable[[i
             order = an_order(
                 reference=f"{age.days}D{number}", created_at=created, draft_id=f"{age.days}d{number:08}", **sent
             )
-            assert await tx.orders.add(replace(order, service_id=None, ended_at=created + took(number)))
+            assert await OrderRepository(tx).add(replace(order, service_id=None, ended_at=created + took(number)))
 
 
 async def test_nothing_is_said_of_fewer_than_twenty_orders_of_the_last_thirty_days(

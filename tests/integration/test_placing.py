@@ -11,6 +11,7 @@ from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, Amount
 from bot.orders.order import OrderNotification, Phase
 from bot.orders.placement.service import DraftMoved, MethodVanished
+from bot.orders.repository import OrderRepository
 from bot.rates.quote import Quote
 from bot.settlement.model import KeyRefused, OutOfReach, Refused, ServiceDown
 from tests.integration.order_world import EMMA, House
@@ -191,6 +192,6 @@ async def test_the_timeline_says_what_was_known_when(house: House, service: Fake
     order = await house.place()
     await house.reconciles()
     async with house.store.reading() as tx:
-        events = await tx.orders.events(order.reference)
+        events = await OrderRepository(tx).events(order.reference)
     assert [event.phase for event in events] == [Phase.INTENDED, Phase.UNKNOWN, Phase.OPEN]
     assert order.person_id == EMMA

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.infra.db.ports import StoreDown
+from bot.infra.db.errors import StoreDown
 from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.tracking import poller
 from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SlowDown

@@ -5,10 +5,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import FAREWELL
 from bot.orders.order import OrderNotification
+from bot.orders.repository import OrderRepository
+from bot.users.deletion import UserDataRepository
 from bot.users.model import Person
 from bot.users.privacy import Privacy
+from bot.users.repository import UserRepository
 from tests.contract.on_disk import found_in
 from tests.examples import kill_every
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
@@ -35,13 +39,13 @@ class Departure:
     async def begins(self) -> None:
         house = House(self.file, self.service)
         async with house.store.transaction() as tx:
-            await tx.people.save(Person(id=EMMA, created_at=house.clock.now()))
+            await UserRepository(tx).save(Person(id=EMMA, created_at=house.clock.now()))
         order = await house.place()
         await house.tells()
         self.service.becomes(order.service_id or "", "LN_INVOICE_PAID")
         await house.polls()
         async with house.store.reading() as tx:
-            emma = await tx.people.get(EMMA)
+            emma = await UserRepository(tx).get(EMMA)
         assert emma is not None
         assert not (await Privacy(house.store, house.clock, 365).delete(emma)).is_over
         self.service.becomes(order.service_id or "", "COMPLETED")
@@ -100,7 +104,7 @@ async def ends_well(leaving: Departure, house: House, told_as: str) -> None:
     farewells = [each.maybe_told for each in leaving.heard if each.kind == FAREWELL]
     assert farewells in ([False], [False, True], [True]), told_as
     async with house.store.reading() as tx:
-        assert await tx.people.get(EMMA) is None, told_as
-        assert await tx.orders.of_person(EMMA) == (), told_as
-        assert await tx.outbox.next_due() is None, told_as
-        assert not await tx.forgetting.has_news_to_tell(EMMA), told_as
+        assert await UserRepository(tx).get(EMMA) is None, told_as
+        assert await OrderRepository(tx).of_person(EMMA) == (), told_as
+        assert await OutboxRepository(tx).next_due() is None, told_as
+        assert not await UserDataRepository(tx).has_news_to_tell(EMMA), told_as

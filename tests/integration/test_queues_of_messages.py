@@ -7,17 +7,22 @@ import pytest
 from sqlalchemy import text
 
 from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.missed_repository import MissedOrderRepository
 from bot.infra.outbox.model import ChatMoved, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.refused_messages import hooks
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.orders.notifications import EXTRA_TRIES, news_of, queue_of
 from bot.orders.order import Order, OrderNotification
 from bot.orders.rendering import OrderRenderer
+from bot.orders.repository import OrderRepository
 from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from bot.support.tickets.notifications import ToStaffChat, ToUser
 from bot.users.model import Notification, NotificationStatus, Person, Queue
+from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, OSCAR, House
 from tests.unit.every_screen import TRANSLATIONS
 
@@ -37,7 +42,7 @@ async def queue(house: House, *kinds: str) -> None:
         Notification(chat_id=EMMA, subject="order:R2345AB", kind=kind, due_at=now, created_at=now) for kind in kinds
     ]
     async with house.sql.transaction() as tx:
-        await tx.outbox.add(rows)
+        await OutboxRepository(tx).add(rows)
 
 
 def test_each_kind_of_message_has_one_queue() -> None:
@@ -78,7 +83,9 @@ async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(house: Ho
     assert failing.tries == EXTRA_TRIES
     async with house.store.reading() as tx:
         (receipt,) = [
-            news for news in await tx.outbox.of_subject("order:R2345AB") if news.kind == OrderNotification.RECEIPT
+            news
+            for news in await OutboxRepository(tx).of_subject("order:R2345AB")
+            if news.kind == OrderNotification.RECEIPT
         ]
     assert receipt.status is NotificationStatus.UNDELIVERABLE
 
@@ -97,18 +104,18 @@ async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_sh
     house: House, kind: OrderNotification
 ) -> None:
     async with house.sql.transaction() as tx:
-        await tx.people.save(Person(id=EMMA, created_at=house.clock.now()))
+        await UserRepository(tx).save(Person(id=EMMA, created_at=house.clock.now()))
     order = await house.place()
     await house.tells()
     house.delivery = telling(house)
     house.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
     async with house.sql.transaction() as tx:
         (piece,) = news_of(order, (kind,), house.clock.now())
-        await tx.outbox.add([replace(piece, kind=f"{kind}:again")])
+        await OutboxRepository(tx).add([replace(piece, kind=f"{kind}:again")])
     await tells(house)
     async with house.store.reading() as tx:
-        alarms = await tx.alarms.open()
-        missed = await tx.missed_orders.of_person(EMMA)
+        alarms = await AlarmRepository(tx).open()
+        missed = await MissedOrderRepository(tx).of_person(EMMA)
     assert [(alarm.kind, alarm.subject) for alarm in alarms] == [(AlarmKind.MESSAGE_REFUSED, order.reference)]
     assert [each.reference for each in missed] == [order.reference]
     assert house.ears.kinds(OSCAR)[-1] == "alarm_raised"
@@ -120,7 +127,7 @@ async def test_a_user_who_blocked_the_bot_is_no_alarm(house: House) -> None:
     await queue(house, OrderNotification.PAID)
     await tells(house)
     async with house.store.reading() as tx:
-        assert await tx.alarms.open() == ()
+        assert await AlarmRepository(tx).open() == ()
 
 
 async def test_an_invoice_without_its_picture_is_an_alarm(house: House) -> None:
@@ -129,7 +136,7 @@ async def test_an_invoice_without_its_picture_is_an_alarm(house: House) -> None:
     await queue(house, OrderNotification.PAID)
     await tells(house)
     async with house.store.reading() as tx:
-        assert [alarm.kind for alarm in await tx.alarms.open()] == [AlarmKind.PICTURE_REFUSED]
+        assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.PICTURE_REFUSED]
 
 
 def teller(house: House, telegram: object) -> OrderRenderer:
@@ -159,7 +166,7 @@ class Sending:
 
 async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(house: House) -> None:
     async with house.sql.transaction() as tx:
-        await tx.people.save(Person(id=EMMA, created_at=house.clock.now(), phrase="winter stair harp"))
+        await UserRepository(tx).save(Person(id=EMMA, created_at=house.clock.now(), phrase="winter stair harp"))
     async with house.sql._writer.begin() as connection:
         await connection.execute(text("UPDATE people SET phrase = 's1.no.key'"))
     order, telegram = await house.place(), Sending()
@@ -170,7 +177,7 @@ async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(hous
     house.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
     await tells(house)
     async with house.store.reading() as tx:
-        assert [alarm.kind for alarm in await tx.alarms.open()] == [AlarmKind.MESSAGE_REFUSED]
+        assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]
 
 
 class OldMessages:
@@ -212,15 +219,15 @@ async def old_invoice(house: House, *, paid: bool = False) -> Order:
     """An order whose invoice is message 41, with its text in message 40."""
     order = await house.place()
     async with house.sql.transaction() as tx:
-        kept = await tx.orders.save(replace(order, paid_at=house.clock.now() if paid else None))
+        kept = await OrderRepository(tx).save(replace(order, paid_at=house.clock.now() if paid else None))
         assert kept is not None
-        await tx.outbox.add(
+        await OutboxRepository(tx).add(
             [
                 replace(each, message_id=40)
                 for each in news_of(kept, (OrderNotification.INVOICE_TEXT,), house.clock.now())
             ]
         )
-        await tx.outbox.replace_message(f"order:{order.reference}", OrderNotification.INVOICE, EMMA, 41)
+        await OutboxRepository(tx).replace_message(f"order:{order.reference}", OrderNotification.INVOICE, EMMA, 41)
     return kept
 
 
@@ -233,7 +240,7 @@ async def takes_down(
 
 async def pictures_queued(house: House, order: Order) -> list[Queue]:
     async with house.store.reading() as tx:
-        queued = await tx.outbox.of_subject(f"order:{order.reference}")
+        queued = await OutboxRepository(tx).of_subject(f"order:{order.reference}")
     return [queue_of(news.subject, news.kind) for news in queued if news.kind == OrderNotification.TAKE_DOWN_PICTURE]
 
 

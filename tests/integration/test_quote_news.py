@@ -12,6 +12,7 @@ import pytest
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OF_RATE_AT_ONCE, OutboxDelivery
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.model import RateAlert
@@ -95,9 +96,9 @@ async def told(emma: Reader) -> dict[str, Notification]:
     await news.ring_met()
     found = {}
     async with house.sql.transaction() as tx:
-        while heads := await tx.outbox.heads(EIGHT, queue=Queue.RATE):
+        while heads := await OutboxRepository(tx).heads(EIGHT, queue=Queue.RATE):
             found[heads[0].kind] = heads[0]
-            await tx.outbox.told(heads[0].id, 1, EIGHT)
+            await OutboxRepository(tx).told(heads[0].id, 1, EIGHT)
     return found
 
 
@@ -164,7 +165,7 @@ async def test_a_slow_crowd_of_it_holds_up_no_news_of_money(house: House) -> Non
     ears.gates = {chat_id: asyncio.Event() for chat_id in crowd}
     async with house.sql.transaction() as tx:
         rows = [(chat_id, "rate:daily:x", DAILY) for chat_id in crowd] + [(9_999, "order:R2345AB", "paid")]
-        await tx.outbox.add(
+        await OutboxRepository(tx).add(
             [
                 Notification(chat_id=chat_id, subject=subject, kind=kind, due_at=now, created_at=now)
                 for chat_id, subject, kind in rows

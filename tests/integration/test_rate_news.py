@@ -6,14 +6,17 @@ from decimal import Decimal
 
 import pytest
 
-from bot.infra.db.ports import StoreDown
+from bot.infra.db.errors import StoreDown
 from bot.infra.outbox.model import Undeliverable
+from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.notifications import ALERT, AT_ONCE, DAILY, RateNotifications
 from bot.rates.quote import Quote, payload_of, quote_in
+from bot.rates.repository import QuoteRepository
 from bot.rates.subscription_worker import LOOK_EVERY_SECONDS, SOON_SECONDS, SubscriptionsWorker
 from bot.rates.subscriptions import MOST_ALERTS, AlertWish, Subscribing
 from bot.settlement.model import ServiceDown
 from bot.users.model import Notification, Person, Queue
+from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, SARI, House
 from tests.unit.fake_settlement import BEGINNING, RATE
 
@@ -32,7 +35,7 @@ class Town:
     async def person(self, person_id: int = EMMA, **changes: str) -> Person:
         person = Person(id=person_id, created_at=BEGINNING, **changes)  # type: ignore[arg-type]
         async with self.house.sql.transaction() as tx:
-            await tx.people.save(person)
+            await UserRepository(tx).save(person)
         return person
 
     async def wakes(self, person_id: int = EMMA, minute: int = MORNING) -> Person:
@@ -84,10 +87,10 @@ async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(town: 
     await town.wakes(SARI)
     town.goes_to(eight(1))
     async with town.house.sql.transaction() as tx:
-        await tx.quotes.add(Quote(RATE / 2, eight(0), source="s"))
+        await QuoteRepository(tx).add(Quote(RATE / 2, eight(0), source="s"))
     await town.news.tell_due()
     async with town.house.sql.reading() as tx:
-        told = await tx.outbox.heads(eight(1), queue=Queue.RATE)
+        told = await OutboxRepository(tx).heads(eight(1), queue=Queue.RATE)
     assert [news.chat_id for news in told] == [EMMA, SARI]
     assert told[0].payload == told[1].payload
     assert quote_in(told[0].payload) == Quote(RATE, eight(1))
@@ -122,7 +125,7 @@ async def test_a_crowd_is_told_a_few_at_a_time(town: Town) -> None:
     for _ in range(4):
         await town.news.tell_due()
         async with town.house.sql.reading() as tx:
-            queued.append(await tx.outbox.count_due("rate:", eight(1)))
+            queued.append(await OutboxRepository(tx).count_due("rate:", eight(1)))
     assert queued == [AT_ONCE] * 4
     await town.house.tells()
     pauses = [await town.works() for _ in range(3)]
@@ -135,13 +138,13 @@ async def test_news_of_money_in_the_same_chat_does_not_wait_behind_it(town: Town
     town.goes_to(eight(1))
     await town.news.tell_due()
     async with town.house.sql.transaction() as tx:
-        (daily,) = await tx.outbox.heads(eight(1), queue=Queue.RATE)
-        assert await tx.outbox.start(daily.id)
+        (daily,) = await OutboxRepository(tx).heads(eight(1), queue=Queue.RATE)
+        assert await OutboxRepository(tx).start(daily.id)
         now = eight(1)
-        await tx.outbox.add(
+        await OutboxRepository(tx).add(
             [Notification(chat_id=EMMA, subject="order:R2345AB", kind="paid", due_at=now, created_at=now)]
         )
-        assert [news.kind for news in await tx.outbox.heads(now)] == ["paid"]
+        assert [news.kind for news in await OutboxRepository(tx).heads(now)] == ["paid"]
 
 
 async def test_another_hour_or_another_zone_moves_it(town: Town) -> None:
@@ -194,11 +197,11 @@ async def test_one_that_may_ring_again_rests_first(town: Town) -> None:
 async def test_a_recorded_quote_is_looked_at_by_itself_and_a_stale_one_rings_nothing(town: Town) -> None:
     assert await town.subscribing.alert(await town.person(), ABOVE)
     async with town.house.sql.transaction() as tx:
-        await tx.quotes.add(Quote(RATE * 2, BEGINNING - timedelta(minutes=11)))
+        await QuoteRepository(tx).add(Quote(RATE * 2, BEGINNING - timedelta(minutes=11)))
     await town.works()
     assert town.heard(ALERT) == 0
     async with town.house.sql.transaction() as tx:
-        await tx.quotes.add(Quote(RATE * 2, BEGINNING))
+        await QuoteRepository(tx).add(Quote(RATE * 2, BEGINNING))
     await town.works()
     assert town.heard(ALERT) == 1
 

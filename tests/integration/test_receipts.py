@@ -9,6 +9,7 @@ from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.orders.notifications import reference_in
 from bot.orders.order import OrderNotification
 from bot.orders.receipts.service import Receipts
+from bot.orders.repository import OrderRepository
 from bot.users.model import Notification
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.integration.order_world import Heard, House
@@ -36,7 +37,7 @@ class Forwarder(FusedEars):
         receipt = None
         if news.kind == OrderNotification.RECEIPT and self.store is not None:
             async with self.store.reading() as tx:
-                order = await tx.orders.get(reference_in(news.subject))
+                order = await OrderRepository(tx).get(reference_in(news.subject))
             assert order is not None
             receipt = await Receipts(self.store, self.clock).of(order)
             assert receipt is not None

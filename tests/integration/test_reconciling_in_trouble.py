@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.infra.db.ports import RowUnreadable, RuleBroken, StoreDown
+from bot.infra.db.errors import RowUnreadable, RuleBroken, StoreDown
 from bot.orders.order import Phase
 from bot.settlement.model import KeyRefused, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown
 from tests.integration.order_world import EMMA, SARI, House, unresolved

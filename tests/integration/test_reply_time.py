@@ -2,9 +2,10 @@
 
 from datetime import timedelta
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.orders.measured import KEPT_FOR
 from bot.support.measured_reply_time import ReplyTime
+from bot.support.tickets.repository import TicketRepository
 from tests.contract.store_builders import a_ticket
 from tests.unit.every_screen import NOW
 from tests.unit.fake_settlement import MovedClock
@@ -12,18 +13,18 @@ from tests.unit.fake_settlement import MovedClock
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 
 
-async def keep(store: SqlStore, count: int, *, age: timedelta, minutes: int | None) -> None:
+async def keep(store: Database, count: int, *, age: timedelta, minutes: int | None) -> None:
     """Keep tickets that were opened this long ago: answered after `minutes`, or never."""
     opened = NOW - age
     answered = None if minutes is None else opened + minutes * MINUTE
     async with store.transaction() as tx:
         for number in range(count):
             name = f"T-{age.days}-{minutes}-{number}"
-            assert await tx.tickets.add(a_ticket(name, created_at=opened, first_answer_at=answered))
+            assert await TicketRepository(tx).add(a_ticket(name, created_at=opened, first_answer_at=answered))
 
 
 async def test_nothing_is_said_of_fewer_than_twenty_first_replies_of_the_last_thirty_days(
-    store: SqlStore, clock: MovedClock
+    store: Database, clock: MovedClock
 ) -> None:
     await keep(store, 9, age=DAY, minutes=3)
     await keep(store, 10, age=2 * DAY, minutes=7)
@@ -34,7 +35,7 @@ async def test_nothing_is_said_of_fewer_than_twenty_first_replies_of_the_last_th
     assert await ReplyTime(store, clock).get() == 5 * MINUTE, "the median lies between 3 and 7"
 
 
-async def test_it_is_measured_once_in_a_while_and_not_for_each_ticket(store: SqlStore, clock: MovedClock) -> None:
+async def test_it_is_measured_once_in_a_while_and_not_for_each_ticket(store: Database, clock: MovedClock) -> None:
     reply_time = ReplyTime(store, clock)
     assert await reply_time.get() is None
     await keep(store, 20, age=DAY, minutes=3)

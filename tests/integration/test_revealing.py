@@ -14,10 +14,13 @@ from bot.core.errors import Rejection
 from bot.infra.outbox.model import Outcome, RetryLater, Sent, Undeliverable
 from bot.orders.order import Order
 from bot.staff.model import AuditAction, AuditEntry, Reveal
+from bot.staff.repository import AuditRepository, RevealRepository
 from bot.staff.roles import StaffChat
 from bot.support.reveal.masking import NONE_SHOWN, Masking
 from bot.support.reveal.service import RevealService
+from bot.users.deletion import UserDataRepository
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, NUMBER, OSCAR, House
 from tests.unit.fake_settlement import MovedClock
 
@@ -126,12 +129,12 @@ async def order(house: House) -> Order:
 
 async def trail(bot: Bot) -> list[AuditEntry]:
     async with bot.house.store.reading() as tx:
-        return list(await tx.audit.page())
+        return list(await AuditRepository(tx).page())
 
 
 async def unmasked(bot: Bot) -> list[Reveal]:
     async with bot.house.store.reading() as tx:
-        return list(await tx.reveals.unmasked())
+        return list(await RevealRepository(tx).unmasked())
 
 
 async def test_it_is_seen_for_a_minute_and_written_down_with_who_why_and_whom(bot: Bot, order: Order) -> None:
@@ -315,7 +318,7 @@ async def test_a_pause_that_telegram_asks_for_is_kept(bot: Bot, order: Order) ->
 async def test_a_person_who_is_forgotten_meanwhile_is_masked_at_once_and_for_good(bot: Bot, order: Order) -> None:
     await bot.revealing.reveal(RINA, order.reference, "trace")
     async with bot.house.store.transaction() as tx:
-        await tx.forgetting.person(EMMA)
+        await UserDataRepository(tx).person(EMMA)
     await bot.looks(after=1)
     assert bot.chat.messages == {1: "forgotten"}
     with pytest.raises(Rejection, match=r"reveal\.forgotten"):
@@ -326,7 +329,7 @@ async def test_a_person_who_is_forgotten_before_it_is_shown_is_not_shown(bot: Bo
     class Forgetful(Chat):
         async def open(self, staff_id: int, order: Order) -> Outcome:
             async with bot.house.store.transaction() as tx:
-                await tx.forgetting.person(EMMA)
+                await UserDataRepository(tx).person(EMMA)
             return await super().open(staff_id, order)
 
     chat = Forgetful(bot.house.clock)
@@ -379,7 +382,7 @@ async def test_who_typed_the_reason_is_kept_with_it(bot: Bot, order: Order) -> N
     rina = Person(id=RINA, created_at=bot.house.clock.now(), answered_update_id=77)
     await bot.revealing.reveal(RINA, order.reference, "the bank asks", answered=rina)
     async with bot.house.store.reading() as tx:
-        kept = await tx.people.get(RINA)
+        kept = await UserRepository(tx).get(RINA)
     assert kept is not None
     assert kept.answered_update_id == 77
 

@@ -8,11 +8,14 @@ import pytest
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import ChatMoved, Sent, Undeliverable
 from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import OVER, RAISED
 from bot.support.model import EntryKind, PostRole, TicketEntry
 from bot.support.staff_chat_hooks import RoomHooks
 from bot.support.ticket import Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToStaffChat, marked, tell_room
+from bot.support.tickets.post_repository import TicketPostRepository
 from tests.integration.ticket_world import EMMA, GROUP, OSCAR, RINA, Room
 from tests.unit.fake_settlement import MovedClock
 
@@ -36,7 +39,7 @@ async def writes_in(room: Room, ticket: Ticket, number: int = 1) -> None:
     """The person's word, and the news of it."""
     now = room.clock.now()
     async with room.store.transaction() as tx:
-        await tx.ticket_entries.add(
+        await TicketEntryRepository(tx).add(
             TicketEntry(
                 ticket=ticket.reference,
                 number=0,
@@ -54,14 +57,14 @@ async def writes_in(room: Room, ticket: Ticket, number: int = 1) -> None:
 async def remembered(room: Room, *messages: tuple[int, int]) -> Remembered:
     """What these messages are."""
     async with room.store.reading() as tx:
-        posts = [await tx.ticket_posts.get(*message) for message in messages]
+        posts = [await TicketPostRepository(tx).get(*message) for message in messages]
     return [(post.chat_id, post.role, post.entry, post.topic_id) for post in posts if post is not None]
 
 
 async def alarms(room: Room) -> list[AlarmKind]:
     """Those that are raised."""
     async with room.store.reading() as tx:
-        return [alarm.kind for alarm in await tx.alarms.open()]
+        return [alarm.kind for alarm in await AlarmRepository(tx).open()]
 
 
 async def test_what_the_person_wrote_can_be_answered_where_it_stands(room: Room) -> None:

@@ -4,9 +4,11 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.staff.model import AuditAction
+from bot.staff.repository import AuditRepository
 from bot.support.saved_replies.model import MOST
 from bot.support.saved_replies.service import SavedReplies
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 from tests.integration.order_world import House
 
 RINA, BUDI = 3001, 3002
@@ -23,7 +25,7 @@ def by(house: House, person_id: int = RINA, update: int = 7) -> Person:
 
 async def trail(house: House) -> list[tuple[int, str, str]]:
     async with house.store.reading() as tx:
-        found = await tx.audit.page()
+        found = await AuditRepository(tx).page()
     assert {entry.action for entry in found} <= {AuditAction.CHANGED}
     return [(entry.actor_id, entry.subject, entry.detail) for entry in reversed(found)]
 
@@ -51,7 +53,7 @@ async def test_each_language_is_kept_beside_the_other_and_each_change_written_do
 async def test_who_typed_it_is_kept_with_it(house: House, answers: SavedReplies) -> None:
     await answers.write("late", "id", "Maaf", by(house, update=99))
     async with house.store.reading() as tx:
-        rina = await tx.people.get(RINA)
+        rina = await UserRepository(tx).get(RINA)
     assert rina is not None
     assert rina.answered_update_id == 99
 

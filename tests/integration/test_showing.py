@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from bot.core.money import Amount
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import Deposit, OrderNotification, Phase
+from bot.orders.repository import OrderRepository
 from tests.integration.order_world import EMMA, OSCAR, House, rules
 from tests.unit.fake_settlement import SAFE, FakeSettlement, a_deposit
 
@@ -24,7 +26,7 @@ async def shows_nothing(house: House, **changes: Any) -> None:
     assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_BAD_INVOICE]
     assert house.ears.shown() == []
     async with house.store.reading() as tx:
-        assert await tx.orders.due(house.clock.now() + timedelta(days=1), is_paid=False) == ()
+        assert await OrderRepository(tx).due(house.clock.now() + timedelta(days=1), is_paid=False) == ()
 
 
 @pytest.mark.parametrize("sats", [SATS - 1, SATS + 1, SATS * 10])
@@ -114,7 +116,7 @@ async def test_the_complaint_names_figures_and_nobody(house: House, service: Fak
     service.answers.append({"bolt11": service.invoice(SATS + 1)})
     order = await house.place(holder="SARI DEWI")
     async with house.store.reading() as tx:
-        news = next(each for each in await tx.outbox.heads(house.clock.now()) if each.chat_id == OSCAR)
+        news = next(each for each in await OutboxRepository(tx).heads(house.clock.now()) if each.chat_id == OSCAR)
     said = str(news.payload)
     assert f"{SATS + 1:,} sats, expected {SATS:,} sats" in said
     assert "WrongAmount" not in said
@@ -198,7 +200,7 @@ async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(house: House
     assert (await house.order(reference)).phase is Phase.UNSHOWN
     assert house.ears.kinds() == [OrderNotification.PRICE_MOVED]
     async with house.store.reading() as tx:
-        assert await tx.orders.open_of_person(EMMA) == ()
+        assert await OrderRepository(tx).open_of_person(EMMA) == ()
 
 
 async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(house: House, service: FakeSettlement) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.orders.order import Order, OrderNotification, OrderReport, Phase
+from bot.orders.repository import OrderRepository
 from bot.orders.timeline import Step
 from bot.settlement.budget import AdaptiveBudget, Budget
 from bot.settlement.model import SlowDown
@@ -54,7 +55,7 @@ async def placed(house: House, people: Iterable[int], *, paid: bool = False) -> 
                 expires_at=now + timedelta(hours=1),
                 next_look_at=now,
             )
-            assert await tx.orders.add(order)
+            assert await OrderRepository(tx).add(order)
             made.append(order)
     return made
 
@@ -102,7 +103,7 @@ async def test_an_order_that_has_just_expired_is_polled_before_all_others(
     (order,) = await placed(house, (3001,))
     async with house.store.transaction() as tx:
         now = house.clock.now()
-        assert await tx.orders.save(replace(order, expires_at=now, next_look_at=now + timedelta(seconds=1)))
+        assert await OrderRepository(tx).save(replace(order, expires_at=now, next_look_at=now + timedelta(seconds=1)))
     service.listed = False
     with_budget(house, per_second=2)
     house.clock.passes(seconds=1)

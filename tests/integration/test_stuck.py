@@ -8,6 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.orders.order import Order, OrderNotification, OrderReport, Phase
+from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import OVER
@@ -62,7 +63,7 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     known = await house.order(order.reference)
     assert known.is_stuck
     async with house.store.reading() as tx:
-        assert [event.note for event in await tx.orders.events(order.reference)][-1] == EventNote.STUCK
+        assert [event.note for event in await OrderRepository(tx).events(order.reference)][-1] == EventNote.STUCK
 
 
 @pytest.mark.parametrize(

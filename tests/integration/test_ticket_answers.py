@@ -9,6 +9,7 @@ from bot.core.errors import Rejection
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.staff.model import AuditAction
 from bot.support.ticket import CloseReason, Ticket, TicketStatus
+from bot.support.tickets.post_repository import TicketPostRepository
 from tests.integration.ticket_world import EMMA, GROUP, OSCAR, RINA, Room
 from tests.unit.fake_settlement import MovedClock
 
@@ -84,7 +85,7 @@ async def test_an_answer_is_known_as_delivered_once_it_was_and_not_before(room: 
     assert room.heard(GROUP, "ticket_remark") == ["ticket_remark:delivered.1.1"]
     assert room.heard(GROUP)[-1] == "ticket_card:answer.1", "its timeline said that it was on its way"
     async with room.store.reading() as tx:
-        post = await tx.ticket_posts.get(EMMA, delivered.message_id or 0)
+        post = await TicketPostRepository(tx).get(EMMA, delivered.message_id or 0)
     assert post is not None
     assert (post.ticket, post.role, post.entry) == (ticket.reference, "entry", 1)
 
@@ -196,7 +197,7 @@ async def test_a_line_about_an_answer_can_be_replied_to_like_the_rest_of_the_tic
     await room.answered(ticket)
     await room.tells()
     async with room.store.reading() as tx:
-        post = await tx.ticket_posts.get(GROUP, 71)
+        post = await TicketPostRepository(tx).get(GROUP, 71)
     assert post is not None
     assert (post.ticket, post.role, post.topic_id, post.entry) == (ticket.reference, "remark", 9, 1)
 
@@ -209,6 +210,6 @@ async def test_a_reply_to_what_is_among_support_is_never_an_answer_to_the_person
     rooms.ears.outcomes[RINA].extend([Sent(70), Sent(71), Sent(72), Sent(73)])
     await rooms.tells()
     async with rooms.store.reading() as tx:
-        posts = [await tx.ticket_posts.get(RINA, message_id) for message_id in range(70, 74)]
+        posts = [await TicketPostRepository(tx).get(RINA, message_id) for message_id in range(70, 74)]
     told = [(post.role, post.argument, post.entry) for post in posts if post]
     assert told == [("question", "note:", 1), ("question", "note:", 2)]

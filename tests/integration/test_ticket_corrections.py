@@ -7,6 +7,7 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.infra.outbox.repository import OutboxRepository
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.ticket import Ticket
 from bot.support.tickets.relay import MAYBE_ARRIVED
@@ -78,7 +79,9 @@ async def test_a_person_s_own_correction_reaches_the_room_and_pings_who_holds_th
     assert entry is not None
     assert await room.corrections.edit(entry, EMMA, replace(asked, text="Where is my money?"))
     async with room.store.reading() as tx:
-        news = [each for each in await tx.outbox.to_tell_in(GROUP) if each.kind.startswith("ticket_entry_edited")]
+        news = [
+            each for each in await OutboxRepository(tx).to_tell_in(GROUP) if each.kind.startswith("ticket_entry_edited")
+        ]
     assert [each.payload for each in news] == [{"entry": 1, "ping": RINA}]
     assert [entry.action for entry in await room.trail()] == ["claimed"]
 

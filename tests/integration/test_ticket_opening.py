@@ -7,15 +7,20 @@ from typing import Any
 import pytest
 
 from bot.core.errors import Rejection
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import OrderReport
+from bot.staff.repository import UserEventRepository
 from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, MediaKind, Written
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus, answered, closed
 from bot.support.tickets.closing import TicketEnding
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToStaffChat, ToUser
 from bot.support.tickets.opening import TicketOpening, open_by_itself
+from bot.support.tickets.repository import TicketRepository
 from bot.users.activity import UserEvent
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, SARI, House, rules
 from tests.unit.fake_settlement import FakeSettlement
 
@@ -37,23 +42,28 @@ class Desk(House):
 
     async def close(self, ticket: Ticket) -> Ticket:
         async with self.store.transaction() as tx:
-            saved = await tx.tickets.save(closed(ticket, RINA, CloseReason.SOLVED, self.clock.now()))
+            saved = await TicketRepository(tx).save(closed(ticket, RINA, CloseReason.SOLVED, self.clock.now()))
         assert saved is not None
         return saved
 
     async def ticket(self, reference: str) -> Ticket:
         async with self.store.reading() as tx:
-            found = await tx.tickets.get(reference)
+            found = await TicketRepository(tx).get(reference)
         assert found is not None
         return found
 
     async def texts(self, ticket: Ticket) -> list[str | None]:
         async with self.store.reading() as tx:
-            return [entry.text for entry in await tx.ticket_entries.of_ticket(ticket.reference)]
+            return [entry.text for entry in await TicketEntryRepository(tx).of_ticket(ticket.reference)]
 
     async def deeds(self, reference: str = "") -> list[str]:
         async with self.store.reading() as tx:
-            return [act.what for act in await tx.acts.of_order(EMMA, reference, self.clock.now() - timedelta(days=99))]
+            return [
+                act.what
+                for act in await UserEventRepository(tx).of_order(
+                    EMMA, reference, self.clock.now() - timedelta(days=99)
+                )
+            ]
 
 
 def words(text: str, message_id: int, chat_id: int = EMMA) -> Written:
@@ -104,7 +114,7 @@ async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: 
     assert await desk.texts(first.ticket) == ["Help"]
     assert await desk.deeds("R1") == [UserEvent.ASKED]
     async with desk.store.reading() as tx:
-        known = await tx.people.get(EMMA)
+        known = await UserRepository(tx).get(EMMA)
     assert known is not None
     assert known.awaits is None, "the question is answered all the same"
 
@@ -116,7 +126,7 @@ async def test_pictures_and_files_come_along(desk: Desk) -> None:
         desk.person(), replace(photo, message_id=11, media=MediaKind.DOCUMENT), taken.ticket.reference
     )
     async with desk.store.reading() as tx:
-        entries = await tx.ticket_entries.of_ticket(taken.ticket.reference)
+        entries = await TicketEntryRepository(tx).of_ticket(taken.ticket.reference)
     assert [(each.kind, each.media, each.file_id, each.author_id) for each in entries] == [
         (EntryKind.ASKED, MediaKind.PHOTO, "f1", EMMA),
         (EntryKind.ASKED, MediaKind.DOCUMENT, "f1", EMMA),
@@ -126,14 +136,14 @@ async def test_pictures_and_files_come_along(desk: Desk) -> None:
 async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None:
     ticket = (await desk.opening.ask(desk.person(), words("Help", 10))).ticket
     async with desk.store.transaction() as tx:
-        await tx.tickets.save(answered(ticket, RINA, desk.clock.now()))
+        await TicketRepository(tx).save(answered(ticket, RINA, desk.clock.now()))
     desk.clock.passes(minutes=5)
     taken = await desk.opening.say(desk.person(), words("Thanks, but", 11), ticket.reference)
     assert taken.ticket.waits_since == desk.clock.now()
     await desk.tells()
     assert desk.ears.heard[-2].kind == f"{ToStaffChat.CARD}:{taken.ticket.version}"
     async with desk.store.reading() as tx:
-        news = await tx.outbox.of_subject(f"ticket:{ticket.reference}")
+        news = await OutboxRepository(tx).of_subject(f"ticket:{ticket.reference}")
     assert [each.payload for each in news if each.kind == f"{ToStaffChat.ENTRY}:2"] == [{"entry": 2, "ping": RINA}]
 
 
@@ -176,7 +186,7 @@ async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(desk: 
     assert ToUser.OPENED in desk.ears.kinds(EMMA)
     assert desk.ears.kinds(RINA) == [ToStaffChat.HEAD]
     async with desk.store.reading() as tx:
-        (ticket,) = await tx.tickets.of_order(order)
+        (ticket,) = await TicketRepository(tx).of_order(order)
     assert (ticket.cause, ticket.person_id, ticket.waits_since) == (Cause.FAILED, EMMA, desk.clock.now())
 
 
@@ -188,7 +198,7 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: Desk) -> 
     await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     await desk.tells()
     async with desk.store.reading() as tx:
-        (ticket,) = await tx.tickets.of_order(order)
+        (ticket,) = await TicketRepository(tx).of_order(order)
     assert ticket.cause is Cause.FAILED
     assert desk.ears.kinds(RINA) == [ToStaffChat.HEAD, ToStaffChat.CARD, ToStaffChat.STEP]
     assert desk.ears.kinds(EMMA).count(ToUser.OPENED) == 1
@@ -198,7 +208,7 @@ async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_
     order = await _paid(desk)
     ticket = (await desk.opening.ask(desk.person(), words("Where is it?", 10), order)).ticket
     async with desk.store.transaction() as tx:
-        await tx.tickets.save(answered(ticket, RINA, desk.clock.now()))
+        await TicketRepository(tx).save(answered(ticket, RINA, desk.clock.now()))
     await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     after = await desk.ticket(ticket.reference)
     assert (after.cause, after.waits_since) == (Cause.ASKED, desk.clock.now())
@@ -208,7 +218,7 @@ async def test_where_nobody_is_there_to_help_no_ticket_opens(desk: Desk) -> None
     order = await desk.order(await _paid(desk))
     async with desk.store.transaction() as tx:
         await open_by_itself(tx, StaffChat(0, frozenset()), order, Cause.FAILED, desk.clock.now())
-        assert await tx.tickets.of_order(order.reference) == ()
+        assert await TicketRepository(tx).of_order(order.reference) == ()
 
 
 async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(desk: Desk) -> None:

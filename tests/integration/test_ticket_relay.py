@@ -15,10 +15,12 @@ from bot.support.model import MediaKind, PostRole, TicketEntry, TicketPost, Writ
 from bot.support.staff.remark_rendering import RemarkRenderer
 from bot.support.staff.topics import TicketRoom
 from bot.support.ticket import Ticket
+from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.relay import TicketRelay
 from bot.support.tickets.remarks import Remark
 from bot.support.user_chat.reply_rendering import ReplyRenderer
 from bot.users.model import Notification, Person
+from bot.users.repository import UserRepository
 from tests.contract.telegram_sandbox import Running, running
 from tests.e2e.chatter import in_base64
 from tests.integration.test_messenger_against_sandbox import messenger
@@ -46,7 +48,7 @@ class Telling:
 
     async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
         async with self._store.reading() as tx:
-            reader = await tx.people.get(news.chat_id)
+            reader = await UserRepository(tx).get(news.chat_id)
         tell = self._tellers.get(news.kind.partition(":")[0])
         t = translator_for(TRANSLATIONS, reader, "en")
         return await tell(news, reader, t) if tell else Sent()
@@ -67,8 +69,8 @@ class Desk(Room):
         card = await self.server.bot.send_message(GROUP, "the card")
         now = self.clock.now()
         async with self.store.transaction() as tx:
-            await tx.people.save(Person(id=EMMA, created_at=now, language_code="en"))
-            await tx.ticket_posts.add(
+            await UserRepository(tx).save(Person(id=EMMA, created_at=now, language_code="en"))
+            await TicketPostRepository(tx).add(
                 TicketPost(
                     chat_id=GROUP, message_id=card.message_id, ticket=ticket.reference, role=PostRole.HEAD, at=now
                 )

@@ -13,6 +13,7 @@ from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.model import PostRole, TicketPost
 from bot.support.staff.wait_rendering import WaitRenderer
 from bot.support.ticket import Ticket
+from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.waiting import TicketWaiting
 from bot.users.model import Notification
 from tests.contract.telegram_sandbox import OSCAR, RINA, Running, running
@@ -84,7 +85,7 @@ async def has_head(scene: Scene, ticket: Ticket) -> TicketPost:
         at=scene.room.clock.now(),
     )
     async with scene.room.store.transaction() as tx:
-        await tx.ticket_posts.add(post)
+        await TicketPostRepository(tx).add(post)
     return post
 
 
@@ -106,7 +107,7 @@ async def test_the_reminder_stands_in_the_topic_under_the_card_and_may_be_replie
     assert says(reminder["text"], "waits.unclaimed")
     assert labels(reminder) == {label("waits.claim"): f"tk:{ticket.reference}:claim"}
     async with scene.room.store.reading() as tx:
-        post = await tx.ticket_posts.get(SUPPORT_GROUP_ID, reminder["message_id"])
+        post = await TicketPostRepository(tx).get(SUPPORT_GROUP_ID, reminder["message_id"])
     assert post is not None
     assert (post.ticket, post.role, post.topic_id) == (ticket.reference, PostRole.REMARK, head.topic_id)
 

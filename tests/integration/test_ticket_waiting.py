@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.support.ticket import CloseReason, Ticket, asked
+from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.waiting import TicketWaiting
 from tests.integration.ticket_world import GROUP, OSCAR, RINA, SARI, Room
 from tests.unit.fake_settlement import MovedClock
@@ -115,4 +116,4 @@ async def crash(*_: object, **__: object) -> None:
 
 async def asks_again(room: Room, ticket: Ticket) -> None:
     async with room.store.transaction() as tx:
-        await tx.tickets.save(asked(await room.now(ticket), room.clock.now()))
+        await TicketRepository(tx).save(asked(await room.now(ticket), room.clock.now()))

@@ -8,14 +8,15 @@ import pytest
 
 from bot.core.date_ranges import Period, Span, last
 from bot.core.zones import PRESUMED
-from bot.infra.db.ports import StoreDown
+from bot.infra.db.errors import StoreDown
 from bot.operations.statistics_service import Figures
 from bot.staff import audit as module
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import of_order
 from bot.staff.audit import PAGE, AuditFile, AuditLog, record_audit
 from bot.staff.model import AuditAction, AuditEntry
-from bot.staff.repository import SqlAudit
+from bot.staff.repository import AuditRepository
+from bot.users.deletion import UserDataRepository
 from tests.integration.order_world import EMMA, OSCAR, House
 
 RINA = 3001
@@ -45,7 +46,7 @@ async def raises(house: House, reference: str) -> None:
 
 async def all_of(house: House) -> list[AuditEntry]:
     async with house.store.reading() as tx:
-        return list(await tx.audit.page(limit=1000))
+        return list(await AuditRepository(tx).page(limit=1000))
 
 
 async def test_the_newest_come_first_and_each_page_begins_where_the_one_before_ended(
@@ -133,7 +134,7 @@ async def test_what_cant_be_written_down_isnt_done(house: House, monkeypatch: py
 
     order = await house.place()
     await raises(house, order.reference)
-    monkeypatch.setattr(SqlAudit, "add", fails)
+    monkeypatch.setattr(AuditRepository, "add", fails)
     with pytest.raises(StoreDown):
         await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
     assert len(await house.alarms.open()) == 1
@@ -142,7 +143,7 @@ async def test_what_cant_be_written_down_isnt_done(house: House, monkeypatch: py
 async def test_a_person_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(house: House, trail: AuditLog) -> None:
     await looks_at(house, 2)
     async with house.store.transaction() as tx:
-        await tx.forgetting.person(EMMA)
+        await UserDataRepository(tx).person(EMMA)
     entries = (await trail.page()).entries
     assert [(entry.actor_id, entry.subject) for entry in entries] == [(RINA, "order:R000001"), (RINA, "order:R000000")]
     assert {(entry.person_id, entry.detail) for entry in entries} == {(0, "")}

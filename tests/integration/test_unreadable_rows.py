@@ -5,16 +5,22 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.operations.sweeps import Sweeps
 from bot.orders.notifications import subject_of
 from bot.orders.order import OrderNotification, Phase
+from bot.orders.repository import OrderRepository
 from bot.rates.model import Subscription
 from bot.rates.notifications import RateNotifications
+from bot.rates.subscription_repository import SubscriptionRepository
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_rendering import orders_of
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import of_order
 from bot.users.model import InboxItem, Person
 from bot.users.privacy import Privacy
+from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, OSCAR, SARI, House
 from tests.unit.fake_settlement import FakeSettlement
 
@@ -75,11 +81,11 @@ async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
     await house.polls()
     assert house.ears.kinds(SARI)[-1] == OrderNotification.PAID
     async with house.store.reading() as tx:
-        due = await tx.orders.due(house.clock.now() + timedelta(days=1), is_paid=True)
+        due = await OrderRepository(tx).due(house.clock.now() + timedelta(days=1), is_paid=True)
     assert [order.reference for order in due] == [good.reference]
     await house.watching.look()
     async with house.store.reading() as tx:
-        (alarm,) = [alarm for alarm in await tx.alarms.open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
+        (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
 
 
@@ -97,7 +103,7 @@ async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_du
     assert await due(house) == {good.reference}
     await house.watching.look()
     async with house.store.reading() as tx:
-        (alarm,) = [alarm for alarm in await tx.alarms.open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
+        (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
 
 
@@ -160,7 +166,7 @@ async def test_an_alarm_about_a_changed_order_can_be_settled(house: House) -> No
         await of_order(tx, AlarmKind.ORDER_STUCK, bad.reference, house.clock.now())
     assert await house.alarms.settle(AlarmKind.ORDER_STUCK, bad.reference, OSCAR)
     async with house.store.reading() as tx:
-        assert await tx.alarms.open() == ()
+        assert await AlarmRepository(tx).open() == ()
 
 
 async def test_a_damaged_draft_keeps_no_other_from_being_put_away(house: House) -> None:
@@ -181,7 +187,7 @@ async def test_a_damaged_draft_keeps_no_other_person_from_being_forgotten(house:
     now = house.clock.now()
     async with house.store.transaction() as tx:
         for person_id in (EMMA, SARI):
-            await tx.people.save(Person(id=person_id, created_at=now, delete_asked_at=now))
+            await UserRepository(tx).save(Person(id=person_id, created_at=now, delete_asked_at=now))
     await breaks(house, "UPDATE drafts SET amount = '{' WHERE id = :key", key=bad.id)
     assert await privacy.ready() == (SARI,)
 
@@ -195,7 +201,7 @@ async def test_a_changed_order_keeps_no_message_of_another_waiting(house: House,
     await house.polls()
     assert house.ears.kinds()[-1] == OrderNotification.PAID
     async with house.sql.reading() as tx:
-        assert (await tx.outbox.backlog(house.clock.now() + timedelta(days=1))).count == 0
+        assert (await OutboxRepository(tx).backlog(house.clock.now() + timedelta(days=1))).count == 0
 
 
 async def test_alarms_about_a_changed_order_are_still_shown(house: House) -> None:
@@ -224,17 +230,19 @@ async def test_orders_that_expire_or_are_looked_for_are_read_row_by_row(house: H
     service.places.append("lost_before")
     lost = await house.place(SARI)
     async with house.sql.reading() as tx:
-        found = await tx.orders.in_phase({Phase.UNKNOWN, Phase.OPEN})
+        found = await OrderRepository(tx).in_phase({Phase.UNKNOWN, Phase.OPEN})
     assert {order.reference for order in found} == {good.reference, lost.reference}
 
 
 async def test_an_update_that_does_not_open_keeps_no_place(house: House) -> None:
     now = house.clock.now()
     async with house.sql.transaction() as tx:
-        await tx.inbox.add([InboxItem(update_id=key, chat_id=EMMA, body="{}", received_at=now) for key in (1, 2)])
+        await InboxRepository(tx).add(
+            [InboxItem(update_id=key, chat_id=EMMA, body="{}", received_at=now) for key in (1, 2)]
+        )
     await breaks(house, "UPDATE inbox SET body = 's1.no.key' WHERE update_id = 1")
     async with house.sql.reading() as tx:
-        assert [(item.update_id, item.body) for item in await tx.inbox.waiting(EMMA)] == [(1, ""), (2, "{}")]
+        assert [(item.update_id, item.body) for item in await InboxRepository(tx).waiting(EMMA)] == [(1, ""), (2, "{}")]
     assert house.sql.unreadable_rows() == {"inbox 1"}
 
 
@@ -242,7 +250,7 @@ async def rows_of_the_alarm(house: House) -> str:
     """The rows that operators are told of."""
     await house.watching.look()
     async with house.store.reading() as tx:
-        (alarm,) = [alarm for alarm in await tx.alarms.open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
+        (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     return str(alarm.facts["rows"])
 
 
@@ -268,7 +276,7 @@ async def test_a_message_left_half_sent_that_cannot_be_read_is_given_up(house: H
 async def a_damaged_user(house: House, user_id: int) -> None:
     """A user whose phrase doesn't open."""
     async with house.store.transaction() as tx:
-        await tx.people.save(Person(id=user_id, created_at=house.clock.now(), phrase="winter stair harp"))
+        await UserRepository(tx).save(Person(id=user_id, created_at=house.clock.now(), phrase="winter stair harp"))
     await breaks(house, "UPDATE people SET phrase = 's1.no.key' WHERE id = :key", key=user_id)
 
 
@@ -292,8 +300,8 @@ async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(house: Hous
     now = house.clock.now()
     async with house.store.transaction() as tx:
         for user_id in (EMMA, SARI, OSCAR):
-            await tx.people.save(Person(id=user_id, created_at=now))
-            await tx.subscriptions.save(
+            await UserRepository(tx).save(Person(id=user_id, created_at=now))
+            await SubscriptionRepository(tx).save(
                 Subscription(person_id=user_id, since=now, daily_minute=480, next_daily_at=now - timedelta(minutes=1))
             )
     await a_damaged_user(house, EMMA)
@@ -312,4 +320,4 @@ async def test_while_all_rows_open_there_is_no_alarm(house: House) -> None:
     await house.place()
     await house.watching.look()
     async with house.store.reading() as tx:
-        assert await tx.alarms.open() == ()
+        assert await AlarmRepository(tx).open() == ()

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from bot.orders.order import OrderNotification, Phase
+from bot.orders.repository import OrderRepository
 from bot.users.model import EventNote
 from tests.integration.order_world import EMMA, House, rules, seconds, unresolved
 from tests.unit.fake_settlement import BRI, FakeSettlement
@@ -42,7 +43,7 @@ async def test_trying_again_posts_once_however_often_it_is_tapped(
     await house.tells()
     assert len(house.ears.shown()) == 1
     async with house.store.reading() as tx:
-        events = await tx.orders.events(lost.reference)
+        events = await OrderRepository(tx).events(lost.reference)
     assert [event.note for event in events].count(EventNote.TRIED_AGAIN) == 1
 
 
@@ -110,7 +111,7 @@ async def test_a_refusal_is_told_though_another_process_had_already_said_that_it
 ) -> None:
     order = await house.place(method=BRI)
     async with house.store.transaction() as tx:
-        await tx.orders.save(replace(order, phase=Phase.UNKNOWN, service_id=None, next_look_at=None))
+        await OrderRepository(tx).save(replace(order, phase=Phase.UNKNOWN, service_id=None, next_look_at=None))
     await other_house.orders.settling.refused(order.reference, "no")
     assert (await house.order(order.reference)).phase is Phase.REFUSED
 
@@ -146,4 +147,4 @@ async def test_a_question_that_nobody_answers_is_closed_after_a_day(house: House
     assert (await house.order(lost.reference)).phase is Phase.UNSHOWN
     assert await house.orders.try_again(lost.reference) is None
     async with house.store.reading() as tx:
-        assert await tx.orders.open_of_person(EMMA) == ()
+        assert await OrderRepository(tx).open_of_person(EMMA) == ()

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Messenger, Outcome
@@ -14,6 +14,7 @@ from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.notifications import news_of
 from bot.orders.order import Order, OrderNotification
 from bot.orders.rendering import OrderRenderer
+from bot.orders.repository import OrderRepository
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from tests.texts import label
@@ -50,7 +51,7 @@ class Telegram:
 
 
 async def told(
-    store: SqlStore,
+    store: Database,
     telegram: Telegram,
     order: Order,
     public_url: str = "https://pay.example",
@@ -59,12 +60,12 @@ async def told(
     attempts: int = 0,
 ) -> object:
     async with store.transaction() as tx:
-        await tx.orders.add(order)
+        await OrderRepository(tx).add(order)
     (news,) = news_of(order, (notice,), NOW)
     return await teller_of(store, telegram, public_url).tell(replace(news, attempts=attempts))
 
 
-def teller_of(store: SqlStore, telegram: object, public_url: str = "https://pay.example") -> OrderRenderer:
+def teller_of(store: Database, telegram: object, public_url: str = "https://pay.example") -> OrderRenderer:
     """What tells news in this Telegram."""
     clock = MovedClock()
     clock.at = NOW
@@ -84,7 +85,7 @@ def labels(keyboard: Keyboard) -> list[str]:
     return [button.url or button.label for row in keyboard for button in row]
 
 
-async def test_every_kind_of_invoice_has_the_button(store: SqlStore) -> None:
+async def test_every_kind_of_invoice_has_the_button(store: Database) -> None:
     telegram = Telegram()
     long_one = an_order(reference="R1", draft_id="1", service_id="1", bolt11=INVOICE + "q" * 2000, page_token=TOKEN)
     await told(store, telegram, long_one)
@@ -94,38 +95,38 @@ async def test_every_kind_of_invoice_has_the_button(store: SqlStore) -> None:
     assert INVOICE in telegram.texts[0]
 
 
-async def test_the_buttons_of_a_deposit_stay(store: SqlStore) -> None:
+async def test_the_buttons_of_a_deposit_stay(store: Database) -> None:
     telegram = Telegram()
     await told(store, telegram, replace(a_deposit("cbbtc"), page_token=TOKEN))
     assert labels(telegram.photos[0]) == [URL, label("pay.copy_address"), label("pay.copy_amount")]
 
 
-async def test_without_a_public_address_there_is_none(store: SqlStore) -> None:
+async def test_without_a_public_address_there_is_none(store: Database) -> None:
     telegram = Telegram()
     await told(store, telegram, an_order(page_token=TOKEN), public_url="")
     assert telegram.photos == [()]
 
 
-async def test_an_order_from_before_there_were_pages_has_none(store: SqlStore) -> None:
+async def test_an_order_from_before_there_were_pages_has_none(store: Database) -> None:
     telegram = Telegram()
     await told(store, telegram, an_order(page_token=None))
     assert telegram.photos == [()]
 
 
-async def test_an_address_that_telegram_refuses_costs_nobody_the_invoice(store: SqlStore) -> None:
+async def test_an_address_that_telegram_refuses_costs_nobody_the_invoice(store: Database) -> None:
     telegram = Telegram(takes_addresses=False)
     assert isinstance(await told(store, telegram, an_order(page_token=TOKEN)), Sent)
     assert telegram.photos == [()]
 
 
-async def test_an_invoice_whose_picture_is_refused_is_sent_as_text_with_the_link_to_its_page(store: SqlStore) -> None:
+async def test_an_invoice_whose_picture_is_refused_is_sent_as_text_with_the_link_to_its_page(store: Database) -> None:
     telegram = Telegram(takes_photos=False)
     assert await told(store, telegram, an_order(page_token=TOKEN)) == Sent(100, without_picture=True)
     assert INVOICE in telegram.texts[0]
     assert labels(telegram.keyboards[0]) == [URL]
 
 
-async def test_an_invoice_whose_picture_failed_twice_is_sent_as_text(store: SqlStore) -> None:
+async def test_an_invoice_whose_picture_failed_twice_is_sent_as_text(store: Database) -> None:
     telegram = Telegram()
     assert await told(store, telegram, an_order(page_token=TOKEN), attempts=1) == Sent(1)
     order = an_order(reference="R2", draft_id="2", service_id="2", page_token="other" + TOKEN[5:])
@@ -145,12 +146,12 @@ class TriedTelegram(Telegram):
 
 
 @pytest.mark.parametrize("unsent", [outcome_of(SlowDown(7)), outcome_of(Unsent("no connection"))])
-async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(store: SqlStore, unsent: Outcome) -> None:
+async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(store: Database, unsent: Outcome) -> None:
     failed = outcome_of(Unanswered("no answer"))
     teller = teller_of(store, TriedTelegram(unsent, unsent, failed, unsent, failed))
     order = an_order(page_token=TOKEN)
     async with store.transaction() as tx:
-        await tx.orders.add(order)
+        await OrderRepository(tx).add(order)
     (news,) = news_of(order, (OrderNotification.INVOICE,), NOW)
     for attempts in range(5):
         assert isinstance(await teller.tell(replace(news, id=1, attempts=attempts)), RetryLater)
@@ -158,13 +159,13 @@ async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(store: 
 
 
 async def test_attempts_that_sent_nothing_are_not_counted_without_end(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    store: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.orders.rendering.MOST_UNSENT", 3)
     teller = teller_of(store, TriedTelegram(*[outcome_of(SlowDown(7))] * 5, Delivered(1)))
     order = an_order(page_token=TOKEN)
     async with store.transaction() as tx:
-        await tx.orders.add(order)
+        await OrderRepository(tx).add(order)
     (news,) = news_of(order, (OrderNotification.INVOICE,), NOW)
     for number in range(5):
         await teller.tell(replace(news, id=number))
@@ -173,12 +174,12 @@ async def test_attempts_that_sent_nothing_are_not_counted_without_end(
     assert sorted(teller._unsent) == [2, 3]
 
 
-async def test_an_invoice_that_is_refused_as_picture_and_as_text_is_refused(store: SqlStore) -> None:
+async def test_an_invoice_that_is_refused_as_picture_and_as_text_is_refused(store: Database) -> None:
     telegram = Telegram(takes_photos=False, takes_texts=False)
     assert isinstance(await told(store, telegram, an_order(page_token=TOKEN)), Undeliverable)
 
 
-async def test_an_invoice_that_fits_under_its_picture_has_no_text_of_its_own(store: SqlStore) -> None:
+async def test_an_invoice_that_fits_under_its_picture_has_no_text_of_its_own(store: Database) -> None:
     telegram = Telegram()
     assert await told(store, telegram, an_order(page_token=TOKEN), notice=OrderNotification.INVOICE_TEXT) == Sent()
     assert telegram.texts == []

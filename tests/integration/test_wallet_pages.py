@@ -13,13 +13,15 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from bot.infra.db.database import SqlStore, SqlTransaction
-from bot.infra.db.ports import StoreDown
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.transaction import Transaction
 from bot.infra.http.guard import CONTENT_SECURITY_POLICY
 from bot.orders.order import Order, Phase
 from bot.orders.pay_page.app import create_app
 from bot.orders.pay_page.lookup import Lookup, TooMany
 from bot.orders.payout_times import PayoutTimes
+from bot.orders.repository import OrderRepository
 from bot.orders.timeline import Step
 from bot.orders.tracking.viewed import ViewedOrders
 from tests.keys import VAULT
@@ -52,19 +54,19 @@ NOWHERE = (
 Change = Callable[..., Awaitable[None]]
 
 
-class CountingStore(SqlStore):
+class CountingStore(Database):
     """A store that counts what pages ask it, and fails when told to; `inner` is how a test writes."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url, VAULT)
-        self.inner = SqlStore(url, VAULT)
+        self.inner = Database(url, VAULT)
         self.reads, self.under_way, self.most_at_once, self.down = 0, 0, 0, False
 
     def transaction(self) -> NoReturn:
         raise AssertionError("pages change nothing")
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[SqlTransaction]:
+    async def reading(self) -> AsyncIterator[Transaction]:
         if self.down:
             raise StoreDown
         self.reads += 1
@@ -108,13 +110,13 @@ async def browser(store: CountingStore, clock: MovedClock) -> AsyncIterator[http
 async def becomes(store: CountingStore) -> Change:
     """Keeps an order that waits for its payment; called, it changes it, and makes what pages know of it old."""
     async with store.inner.transaction() as tx:
-        assert await tx.orders.add(an_order(page_token=TOKEN))
+        assert await OrderRepository(tx).add(an_order(page_token=TOKEN))
 
     async def become(**changes: Any) -> None:
         async with store.inner.transaction() as tx:
-            order = await tx.orders.get("ABC2345")
+            order = await OrderRepository(tx).get("ABC2345")
             assert order is not None
-            assert await tx.orders.save(replace(order, **changes)) is not None
+            assert await OrderRepository(tx).save(replace(order, **changes)) is not None
 
     return become
 
@@ -214,7 +216,7 @@ async def test_the_qr_code_reads_back_to_what_the_link_opens(
     browser: httpx.AsyncClient, store: CountingStore, order: Order
 ) -> None:
     async with store.inner.transaction() as tx:
-        await tx.orders.add(replace(order, page_token=TOKEN))
+        await OrderRepository(tx).add(replace(order, page_token=TOKEN))
     answer = await browser.get(QR)
     assert answer.headers["content-type"] == "image/png"
     (read,) = qr_texts(answer.content)
@@ -298,7 +300,7 @@ async def test_a_row_that_names_another_token_is_not_shown(browser: httpx.AsyncC
     assert order.deposit is not None
     spoiled = replace(order, page_token=TOKEN, deposit=replace(order.deposit, token_address="0x" + "11" * 20))
     async with store.inner.transaction() as tx:
-        await tx.orders.add(spoiled)
+        await OrderRepository(tx).add(spoiled)
     assert "0x1111" not in (await browser.get(PAGE)).text
     assert (await browser.get(STATE)).json()["state"] == "closed"
     assert (await browser.get(QR)).status_code == 410
@@ -371,7 +373,7 @@ async def kept(store: CountingStore, count: int) -> list[str]:
     tokens = [f"{number:032}" for number in range(count)]
     async with store.inner.transaction() as tx:
         for number, token in enumerate(tokens):
-            await tx.orders.add(
+            await OrderRepository(tx).add(
                 an_order(reference=f"R{number}", draft_id=f"d{number}", service_id=None, page_token=token)
             )
     return tokens
@@ -425,7 +427,7 @@ async def test_a_reading_that_something_else_cancels_keeps_no_later_page_waiting
     lookup, reached = Lookup(store), asyncio.Event()
 
     @asynccontextmanager
-    async def never() -> AsyncIterator[SqlTransaction]:
+    async def never() -> AsyncIterator[Transaction]:
         reached.set()
         await asyncio.Event().wait()
         yield  # type: ignore[misc]

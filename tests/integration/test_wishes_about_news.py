@@ -8,6 +8,7 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.orders.order import OrderNotification, OrderReport
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, SARI, House
 from tests.unit.fake_settlement import FakeSettlement
 
@@ -17,13 +18,13 @@ STEPS = (OrderNotification.CONVERTING, OrderNotification.SENDING)
 async def lives(house: House, person_id: int = EMMA, **changes: Any) -> Person:
     person = Person(id=person_id, created_at=house.clock.now(), **changes)
     async with house.store.transaction() as tx:
-        await tx.people.save(person)
+        await UserRepository(tx).save(person)
     return person
 
 
 async def phrase_of(house: House, person_id: int = EMMA) -> str | None:
     async with house.store.reading() as tx:
-        person = await tx.people.get(person_id)
+        person = await UserRepository(tx).get(person_id)
     assert person
     return person.phrase
 

@@ -2,15 +2,18 @@
 
 import itertools
 
-from bot.infra.db.database import SqlStore
+from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.staff.model import AuditEntry
+from bot.staff.repository import AuditRepository
 from bot.staff.roles import StaffChat
 from bot.support.model import MediaKind, TicketEntry, Written
 from bot.support.ticket import Ticket, opened
 from bot.support.tickets.corrections import TicketCorrections
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.relay import TicketRelay
 from bot.support.tickets.replies import TicketReplies
+from bot.support.tickets.repository import TicketRepository
 from tests.integration.order_world import Ears
 from tests.keys import VAULT
 from tests.unit.fake_settlement import MovedClock
@@ -23,7 +26,7 @@ class Room:
     """Rina and Oscar help people, in a group or (`group` 0) each in private."""
 
     def __init__(self, database: str, clock: MovedClock, group: int = GROUP) -> None:
-        self.store, self.clock, self.group = SqlStore(database, VAULT), clock, group
+        self.store, self.clock, self.group = Database(database, VAULT), clock, group
         self.room = StaffChat(group, frozenset({OSCAR, RINA}))
         self.answers = TicketReplies(self.store, clock, self.room)
         self.corrections = TicketCorrections(self.store, clock, self.room)
@@ -35,7 +38,7 @@ class Room:
         """A ticket of this person's."""
         ticket = opened(person_id, self.clock.now(), order_reference=order)
         async with self.store.transaction() as tx:
-            assert await tx.tickets.add(ticket)
+            assert await TicketRepository(tx).add(ticket)
         return ticket
 
     def writes(self, text: str | None = "It is on its way.", *, by: int = 0, photo: str | None = None) -> Written:
@@ -58,26 +61,26 @@ class Room:
     async def now(self, ticket: Ticket) -> Ticket:
         """The ticket as it is kept."""
         async with self.store.reading() as tx:
-            found = await tx.tickets.get(ticket.reference)
+            found = await TicketRepository(tx).get(ticket.reference)
         assert found is not None
         return found
 
     async def entry(self, entry: TicketEntry) -> TicketEntry:
         """The entry as it is kept."""
         async with self.store.reading() as tx:
-            found = await tx.ticket_entries.get(entry.ticket, entry.number)
+            found = await TicketEntryRepository(tx).get(entry.ticket, entry.number)
         assert found is not None
         return found
 
     async def entries(self, ticket: Ticket) -> tuple[TicketEntry, ...]:
         """All that was written in it."""
         async with self.store.reading() as tx:
-            return await tx.ticket_entries.of_ticket(ticket.reference)
+            return await TicketEntryRepository(tx).of_ticket(ticket.reference)
 
     async def trail(self) -> list[AuditEntry]:
         """The audit trail, oldest first."""
         async with self.store.reading() as tx:
-            return list(reversed(await tx.audit.page(limit=50)))
+            return list(reversed(await AuditRepository(tx).page(limit=50)))
 
     def heard(self, chat_id: int, kind: str = "") -> list[str]:
         """The kinds of news that have come to a chat, with their marks."""

@@ -7,10 +7,20 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from bot.infra.db.ports import Store
+import pytest
+
+from bot.infra.db.database import Database
+from bot.infra.telegram.inbound import attempts, chat_queues, receiver
 from bot.users.model import InboxItem
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def inbox_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the inbox's users find the rows of `FakeStore` instead of a table's."""
+    for module in (attempts, chat_queues, receiver):
+        monkeypatch.setattr(module, "InboxRepository", lambda tx: tx.inbox)
 
 
 class LoopClock:
@@ -83,6 +93,6 @@ class FakeStore:
         yield self
 
     @property
-    def port(self) -> Store:
+    def port(self) -> Database:
         """This, as far as the inbox's users are concerned."""
-        return cast("Store", self)
+        return cast("Database", self)

@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, cast
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, MagicMock
 
 import pytest
 from babel.messages.pofile import read_po
@@ -25,7 +25,7 @@ from tests.texts import label
 from tests.unit.documents import DOCUMENTS, part, rows
 
 if TYPE_CHECKING:
-    from bot.infra.db.ports import Store
+    from bot.infra.db.database import Database
 
 COMMANDS_IN_TELEGRAM = {*COMMANDS, *OPERATORS_COMMANDS, *SUPPORTS_COMMANDS}
 PATHS = {"data", "healthz", "mcp", "p"}
@@ -107,12 +107,13 @@ class _Database:
     """A store in which nothing is found."""
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[AsyncMock]:
-        yield AsyncMock()
+    async def reading(self) -> AsyncIterator[MagicMock]:
+        nothing = MagicMock(**{"mappings.return_value.first.return_value": None})
+        yield MagicMock(connection=AsyncMock(execute=AsyncMock(return_value=nothing)))
 
 
 async def test_health_is_answered_as_the_documents_show_it() -> None:
-    request, database = Request({"type": "http"}), cast("Store", _Database())
+    request, database = Request({"type": "http"}), cast("Database", _Database())
     well = await Health(database, lambda: True).answer(request)
     ill = await Health(database, lambda: False).answer(request)
     (_, ok, _), (_, unwell, _), _ = rows("health")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ from bot.infra.telegram.inbound.flood import WINDOW, FloodGate
 from bot.users.model import Person
 from tests.texts import text
 from tests.unit.every_screen import TRANSLATIONS
-from tests.unit.fake_inbox import FakeStore, LoopClock
+from tests.unit.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.unit.fake_settlement import BEGINNING, MovedClock
 from tests.unit.test_lanes import item
 from tests.virtual_time import in_virtual_time
@@ -64,7 +65,8 @@ class Chats:
             self.looked_up += 1
             return Person(id=person_id, locale="en", created_at=BEGINNING)
 
-        yield SimpleNamespace(people=SimpleNamespace(get=get))
+        with mock.patch("bot.infra.telegram.inbound.flood.UserRepository", return_value=SimpleNamespace(get=get)):
+            yield None
 
     async def _send(self, chat_id: int, words: str, *_: object, **__: object) -> None:
         self.sent.append((chat_id, words))

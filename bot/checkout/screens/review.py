@@ -13,11 +13,13 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.infra.telegram.ui.session import Pressed, Said, Session
 from bot.orders.order import Order
 from bot.orders.placement.service import DraftMoved, MethodVanished
+from bot.orders.repository import OrderRepository
 from bot.orders.screens import phrases as words
 from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate, estimate
 from bot.settlement.model import ServiceDown
 from bot.support.user_chat.screens import help as help_topics
+from bot.users.repository import UserRepository
 
 EDITS = {
     "method": Ask.DESTINATION,
@@ -61,7 +63,7 @@ async def show(visit: Session, draft: OrderDraft) -> Screen:
             raise Rejection("stale.button")
         reviewed = saved
     async with visit.desk.store.reading() as tx:
-        is_first = not await tx.orders.of_person(visit.person.id, limit=1)
+        is_first = not await OrderRepository(tx).of_person(visit.person.id, limit=1)
     return screen(visit.t, reviewed, worth, visit.zone, other_ways=len(channels) > 1, is_first=is_first)
 
 
@@ -95,8 +97,8 @@ async def _place(visit: Session, draft: OrderDraft) -> OrderDraft | Screen:
 async def agreed(visit: Session, draft: OrderDraft, order: Order) -> Screen:
     """The review once it is confirmed. Above their first invoice a person reads what the phrase on it is for."""
     async with visit.desk.store.reading() as tx:
-        visit.person = await tx.people.get(visit.person.id) or visit.person
-        is_first = len(await tx.orders.of_person(visit.person.id, limit=2)) == 1
+        visit.person = await UserRepository(tx).get(visit.person.id) or visit.person
+        is_first = len(await OrderRepository(tx).of_person(visit.person.id, limit=2)) == 1
     phrase = visit.person.phrase if is_first else None
     return confirmed(visit.t, draft, order.reference, visit.zone, phrase=phrase)
 

@@ -1,4 +1,4 @@
-"""The store: transactions over one database, whichever it is."""
+"""Transactions over one database, SQLite or PostgreSQL."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -7,9 +7,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from bot.broadcasts.delivery_repository import SqlDeliveries
-from bot.broadcasts.repository import SqlBroadcasts
-from bot.checkout.repository import SqlDrafts
 from bot.infra.db import key_rotation as rotation
 from bot.infra.db import keys, migrate
 from bot.infra.db.address import address
@@ -17,83 +14,14 @@ from bot.infra.db.engine import reader, writer
 from bot.infra.db.erasing import empty_log
 from bot.infra.db.errors import SchemaMismatch, StoreFailure, failure, unreachable
 from bot.infra.db.leader import Leadership, lead
+from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
-from bot.infra.outbox.missed_repository import SqlMissedOrders
-from bot.infra.outbox.repository import SqlOutbox
-from bot.infra.telegram.inbound.inbox import SqlInbox
-from bot.operations.statistics_repository import SqlFigures
-from bot.orders.receipts.repository import SqlReceipts
-from bot.orders.repository import SqlOrders
-from bot.rates.repository import SqlQuotes
-from bot.rates.subscription_repository import SqlSubscriptions
-from bot.recipients.repository import SqlRecipients
-from bot.staff.alarm_repository import SqlAlarms
-from bot.staff.repository import SqlActs, SqlAudit, SqlReveals, SqlSavedReplies
-from bot.support.lookup.repository import SqlLookups
-from bot.support.tickets.entry_repository import SqlTicketEntries
-from bot.support.tickets.post_repository import SqlTicketPosts
-from bot.support.tickets.repository import SqlTickets
-from bot.users.deletion import SqlForgetting
-from bot.users.repository import SqlPeople
 
 
-class SqlTransaction:
-    """The repositories on one connection."""
+class Database:
+    """The database of a URL: `sqlite:///path`, a plain path, `postgresql://…` or `:memory:`.
 
-    __slots__ = (
-        "acts",
-        "alarms",
-        "audit",
-        "broadcasts",
-        "deliveries",
-        "drafts",
-        "figures",
-        "forgetting",
-        "inbox",
-        "lookups",
-        "missed_orders",
-        "orders",
-        "outbox",
-        "people",
-        "quotes",
-        "receipts",
-        "recipients",
-        "reveals",
-        "saved_answers",
-        "subscriptions",
-        "ticket_entries",
-        "ticket_posts",
-        "tickets",
-    )
-
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self.people = SqlPeople(connection, vault)
-        self.missed_orders = SqlMissedOrders(connection, vault)
-        self.inbox = SqlInbox(connection, vault)
-        self.drafts = SqlDrafts(connection, vault)
-        self.orders = SqlOrders(connection, vault)
-        self.outbox = SqlOutbox(connection, vault)
-        self.recipients = SqlRecipients(connection, vault)
-        self.receipts = SqlReceipts(connection, vault)
-        self.quotes = SqlQuotes(connection, vault)
-        self.subscriptions = SqlSubscriptions(connection, vault)
-        self.broadcasts = SqlBroadcasts(connection, vault)
-        self.deliveries = SqlDeliveries(connection, vault)
-        self.alarms = SqlAlarms(connection, vault)
-        self.figures = SqlFigures(connection, vault)
-        self.lookups = SqlLookups(connection, vault)
-        self.forgetting = SqlForgetting(connection)
-        self.tickets = SqlTickets(connection, vault)
-        self.ticket_entries = SqlTicketEntries(connection, vault)
-        self.ticket_posts = SqlTicketPosts(connection, vault)
-        self.acts = SqlActs(connection, vault)
-        self.audit = SqlAudit(connection, vault)
-        self.reveals = SqlReveals(connection, vault)
-        self.saved_answers = SqlSavedReplies(connection, vault)
-
-
-class SqlStore:
-    """`Store`, on the database of a URL: `sqlite:///path`, a plain path, `postgresql://…` or `:memory:`.
+    What is written in one `transaction` is saved together or not at all.
 
     `vault` seals and opens what tells of recipients; without one, only tables and leadership can be looked after.
     Nothing is opened until it is used. Every method raises `StoreFailure` where the database fails.
@@ -109,10 +37,10 @@ class SqlStore:
         self._turn: AbstractAsyncContextManager[None] = asyncio.Lock() if self._address.is_sqlite else nullcontext()
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[SqlTransaction]:
+    async def transaction(self) -> AsyncIterator[Transaction]:
         """Commit at the end of the block; roll back on any exception, cancellation included."""
         async with self._writing() as connection:
-            yield SqlTransaction(connection, self._vault)
+            yield Transaction(connection, self._vault)
 
     @asynccontextmanager
     async def _writing(self) -> AsyncIterator[AsyncConnection]:
@@ -120,10 +48,10 @@ class SqlStore:
             yield connection
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[SqlTransaction]:
+    async def reading(self) -> AsyncIterator[Transaction]:
         """For reads only: one moment of the database, and no write lock."""
         async with _connected(self._reader) as connection:
-            yield SqlTransaction(connection, self._vault)
+            yield Transaction(connection, self._vault)
 
     def unreadable_rows(self) -> frozenset[str]:
         """Return the rows that were left out because they can't be read, as "table key"."""

@@ -13,7 +13,35 @@
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from bot.core.reasons import database_reason, network_reason
-from bot.infra.db.ports import RowUnreadable, RuleBroken, StoreDown
+
+
+class StoreDown(Exception):
+    """The database failed: nothing of the transaction was kept, and it may be tried again."""
+
+
+class RowUnreadable(StoreDown):
+    """A row can't be read: it was changed or moved, or its key is gone. Trying again doesn't help."""
+
+    table: str = ""
+    """Which table the row is in."""
+
+    @property
+    def is_of_order(self) -> bool:
+        """Whether the row is an order."""
+        return self.table == "orders"
+
+    @property
+    def is_of_draft(self) -> bool:
+        """Whether the row is a draft."""
+        return self.table == "drafts"
+
+
+class RuleBroken(StoreDown):
+    """The database refused what would break a rule of its tables. Trying again doesn't help."""
+
+
+LASTING = (RowUnreadable, RuleBroken)
+"""Failures that stay the same however often the same is tried."""
 
 
 class StoreError(Exception):

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from bot.infra.db.ports import Store, StoreDown
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.users.repository import UserRepository
 
 WITHIN_SECONDS = 2.0
 FRESH_SECONDS = 1.0
@@ -18,7 +20,7 @@ class Health:
     """Check the database at most once a second, however many requests arrive."""
 
     def __init__(
-        self, store: Store, works: Callable[[], bool], *, seconds: Callable[[], float] = time.monotonic
+        self, store: Database, works: Callable[[], bool], *, seconds: Callable[[], float] = time.monotonic
     ) -> None:
         self._store = store
         self._works = works
@@ -42,7 +44,7 @@ class Health:
     async def _ask(self) -> bool:
         try:
             async with asyncio.timeout(WITHIN_SECONDS), self._store.reading() as tx:
-                await tx.people.get(NOBODY)
+                await UserRepository(tx).get(NOBODY)
         except (StoreDown, TimeoutError):
             return False
         return True

@@ -16,11 +16,16 @@ from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.ending import end
 from bot.core.mistakes import where
-from bot.infra.db.ports import LASTING, RowUnreadable, Store, StoreDown, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.errors import LASTING, RowUnreadable, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
+from bot.infra.db.transaction import Transaction
 from bot.infra.db.unreadable import unreadable_keys
 from bot.infra.outbox.model import ChatMoved, Renderer, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import EXTRA_TRIES, queue_of
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.support.tickets.post_repository import TicketPostRepository
 from bot.users.model import Notification, Queue
 
 log = structlog.get_logger(__name__)
@@ -61,7 +66,7 @@ class OutboxDelivery:
 
     def __init__(
         self,
-        store: Store,
+        store: Database,
         teller: Renderer,
         clock: Clock,
         *,
@@ -83,16 +88,18 @@ class OutboxDelivery:
     async def recover(self) -> int:
         """Take up what a crash or a lost database left in the middle of a request; how many rows."""
         async with self._store.transaction() as tx:
-            left = [news for news in await tx.outbox.left_sending() if news.id not in self._under_way]
+            left = [news for news in await OutboxRepository(tx).left_sending() if news.id not in self._under_way]
             for news in left:
-                await tx.outbox.retry(news.id, self._clock.now(), maybe_told=True)
+                await OutboxRepository(tx).retry(news.id, self._clock.now(), maybe_told=True)
         return len(left)
 
     async def start_due(self) -> int:
         """Start telling all heads that are due; how many. No chat waits for another's answer."""
         async with self._store.reading() as tx:
             now = self._clock.now()
-            heads = [news for queue in Queue for news in await tx.outbox.heads(now, HEADS_READ[queue], queue)]
+            heads = [
+                news for queue in Queue for news in await OutboxRepository(tx).heads(now, HEADS_READ[queue], queue)
+            ]
         await self._give_up_unreadable()
         fresh = [news for news in heads if news.id not in self._under_way]
         for news in fresh:
@@ -108,14 +115,14 @@ class OutboxDelivery:
             return
         async with self._store.transaction() as tx:
             for key in found:
-                await tx.outbox.give_up(int(key), "its row can't be read")
+                await OutboxRepository(tx).give_up(int(key), "its row can't be read")
         self._given_up |= found
         log.error("unreadable_messages_skipped", rows=sorted(found))
 
     async def next_due(self) -> datetime | None:
         """When the next piece of news falls due."""
         async with self._store.reading() as tx:
-            return await tx.outbox.next_due()
+            return await OutboxRepository(tx).next_due()
 
     async def settle(self) -> None:
         """Wait for all that is being told."""
@@ -136,7 +143,7 @@ class OutboxDelivery:
     async def _deliver(self, news: Notification) -> None:
         async with self._slots[queue_of(news.subject, news.kind)]:
             async with self._store.transaction() as tx:
-                if not await tx.outbox.start(news.id):
+                if not await OutboxRepository(tx).start(news.id):
                     return
             outcome = await self._tell(news)
             try:
@@ -201,30 +208,30 @@ class OutboxDelivery:
         async with self._store.transaction() as tx:
             match outcome:
                 case Sent(message_id):
-                    await tx.outbox.told(news.id, message_id, now)
+                    await OutboxRepository(tx).told(news.id, message_id, now)
                     await self._follow(tx, (news,) if follows else (), outcome, now)
                 case RetryLater(after, maybe_told):
                     wait = timedelta(seconds=max(after, DELIVER_AGAIN.after(news.attempts + 1)))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_told else wait)
-                    await tx.outbox.retry(news.id, due, maybe_told=maybe_told)
+                    await OutboxRepository(tx).retry(news.id, due, maybe_told=maybe_told)
                 case ChatMoved(new_chat_id=new_chat_id):
-                    await tx.ticket_posts.chat_moved(news.chat_id, new_chat_id)
-                    await tx.outbox.retry(news.id, now, maybe_told=False)
+                    await TicketPostRepository(tx).chat_moved(news.chat_id, new_chat_id)
+                    await OutboxRepository(tx).retry(news.id, now, maybe_told=False)
                     log.warning("chat_moved", message=news.kind)
                 case Undeliverable(reason, whole_chat=True):
-                    waiting = await tx.outbox.to_tell_in(news.chat_id)
-                    count = await tx.outbox.give_up_chat(news.chat_id, reason)
+                    waiting = await OutboxRepository(tx).to_tell_in(news.chat_id)
+                    count = await OutboxRepository(tx).give_up_chat(news.chat_id, reason)
                     # Nobody who has blocked the bot wishes to hear of the rate when they come back.
-                    await tx.subscriptions.delete(news.chat_id)
+                    await SubscriptionRepository(tx).delete(news.chat_id)
                     await self._follow(tx, waiting if follows else (), outcome, now)
                     for each in waiting:
                         self._mistakes.pop(each.id, None)
                     log.warning("chat_unreachable", message=news.kind, rows=count, reason=reason)
                 case _Unreadable(reason):
-                    await tx.outbox.give_up(news.id, reason)
+                    await OutboxRepository(tx).give_up(news.id, reason)
                     log.error("message_unreadable", message=news.kind, subject=news.subject)
                 case Undeliverable(reason):
-                    await tx.outbox.give_up(news.id, reason)
+                    await OutboxRepository(tx).give_up(news.id, reason)
                     await self._follow(tx, (news,) if follows else (), outcome, now)
                     log.error("message_undeliverable", message=news.kind, subject=news.subject, reason=reason)
 

@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.users.model import MissedOrder
 from bot.users.tables import missed_orders
 
@@ -25,12 +24,12 @@ DELETE = delete(missed_orders).where(
 FORGET = delete(missed_orders).where(missed_orders.c.at < bindparam("before", type_=AT))
 
 
-class SqlMissedOrders:
-    """`MissedOrders`, in the table of that name."""
+class MissedOrderRepository:
+    """Read and write the orders about which Telegram refused a message for good, until their user has seen them."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def save(self, missed: MissedOrder) -> None:
         """Insert, or replace the time of the refusal before."""

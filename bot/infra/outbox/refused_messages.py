@@ -5,8 +5,9 @@ from datetime import datetime
 
 import structlog
 
-from bot.infra.db.ports import Transaction
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.delivery import After
+from bot.infra.outbox.missed_repository import MissedOrderRepository
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.orders.notifications import ORDER_SUBJECT, reference_in
 from bot.orders.order import OrderNotification
@@ -42,7 +43,7 @@ def hooks(operator_ids: frozenset[int]) -> Mapping[str, After]:
             await raise_about_order(
                 tx, AlarmKind.MESSAGE_REFUSED, reference, now, operator_ids, message=news.kind, why=how.reason
             )
-            await tx.missed_orders.save(MissedOrder(person_id=news.chat_id, reference=reference, at=now))
+            await MissedOrderRepository(tx).save(MissedOrder(person_id=news.chat_id, reference=reference, at=now))
         elif how.without_picture:
             await raise_about_order(tx, AlarmKind.PICTURE_REFUSED, reference, now, operator_ids)
 

@@ -5,12 +5,11 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, Select, bindparam, case, delete, exists, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.columns import MALFORMED, constant
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.tables import IS_GIVEN_UP, IS_WAITING, outbox, to_tell
 from bot.orders.notifications import ORDER_SUBJECT, queue_of
 from bot.orders.order import Phase
@@ -116,29 +115,28 @@ FORGET_TOLD = delete(outbox).where(outbox.c.told_at < BEFORE, ~ORDER_GOES_ON)
 FORGET_GIVEN_UP = delete(outbox).where(IS_GIVEN_UP, outbox.c.created_at < BEFORE, ~ORDER_GOES_ON)
 
 
-class SqlOutbox:
-    """`Outbox`, in the table of that name."""
+class OutboxRepository:
+    """Read and write notifications, which keep their order within a chat."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def add(self, news: Sequence[Notification]) -> int:
-        """Keep those that are new by (subject, kind, chat); how many were. Their ids follow their order here."""
+        """Keep those that are new by (subject, kind, chat); how many were."""
         rows = [_row(piece) for piece in news]
         return len(await writing.add_all(self._connection, outbox, rows, outbox.c.id))
 
     async def heads(self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY) -> tuple[Notification, ...]:
         """For each chat its first row that is waiting or sending, if that one is waiting and due.
 
-        The longest due first, so that no chat is left behind by the limit. The queues
-        go on beside each other.
+        News of the rate and all others are two queues beside each other.
         """
         found = await self._connection.execute(HEADS[queue], {"now": now, "limit": limit})
         return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
 
     async def next_due(self) -> datetime | None:
-        """When the next head falls due; possibly long ago."""
+        """When the next head falls due."""
         found = [(await self._connection.execute(each)).scalar_one_or_none() for each in NEXT_DUE]
         return min((due for due in found if due is not None and due is not MALFORMED), default=None)
 
@@ -152,7 +150,7 @@ class SqlOutbox:
         return int((await self._connection.execute(COUNT_DUE, {"start": subject_start, "now": now})).scalar_one())
 
     async def backlog(self, before: datetime) -> Backlog:
-        """What is still to tell though it could have been told before that time."""
+        """What is still to tell though it could have been told before that time, but for news of the rate."""
         count, since = (await self._connection.execute(BACKLOG, {"before": before})).one()
         return Backlog(count, None if since is MALFORMED else since)
 
@@ -174,7 +172,7 @@ class SqlOutbox:
         await self._connection.execute(GIVE_UP_ONE, {"news": news_id, **_given_up(failure)})
 
     async def give_up_chat(self, chat_id: int, failure: str) -> int:
-        """Every row of a chat that can't be reached any more; how many they were."""
+        """Every row of a chat that can't be reached any more."""
         values = {"chat": chat_id, **_given_up(failure)}
         return (await self._connection.execute(GIVE_UP_CHAT, values)).rowcount
 
@@ -206,10 +204,7 @@ class SqlOutbox:
         await self._connection.execute(REPLACE_MESSAGE, {**key, "message_id": message_id})
 
     async def forget_told(self, before: datetime) -> int:
-        """Prune rows told before, and those given up that were made before; how many they were.
-
-        Rows of an order that goes on are kept: their message ids are still needed.
-        """
+        """Prune rows told before, except those of subjects that may still need their message ids."""
         told = await self._connection.execute(FORGET_TOLD, {"before": before})
         given_up = await self._connection.execute(FORGET_GIVEN_UP, {"before": before})
         return told.rowcount + given_up.rowcount

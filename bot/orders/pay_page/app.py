@@ -9,7 +9,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.http.guard import Guard
 from bot.infra.http.health import Health
 from bot.infra.i18n import Translations
@@ -26,7 +26,7 @@ async def _none() -> None:
 
 def create_app(
     *,
-    store: Store,
+    store: Database,
     clock: Clock,
     translations: Translations,
     default_locale: str,

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
 
 FRESH_SECONDS = 1.0
 """How long a state may be told as it was read: half as long as a page waits between two looks. What can be paid with
@@ -38,7 +39,7 @@ class _Known:
 class Lookup:
     """The orders of pages, by their tokens. What nobody may see on a page is not kept here."""
 
-    def __init__(self, store: Store, *, seconds: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, store: Database, *, seconds: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._seconds = seconds
         self._known: dict[str, _Known] = {}
@@ -76,7 +77,7 @@ class Lookup:
     async def _read_batch(self, batch: dict[str, asyncio.Future[Order | None]]) -> None:
         try:
             async with self._store.reading() as tx:
-                found = await tx.orders.by_page_token(batch)
+                found = await OrderRepository(tx).by_page_token(batch)
         except Exception as error:  # noqa: BLE001  those who asked raise it
             for asked in batch.values():
                 asked.set_exception(error)

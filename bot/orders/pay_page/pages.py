@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, StoreDown
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
 from bot.infra.i18n import Translations
 from bot.orders.order import Order
 from bot.orders.pay_page import html
@@ -46,7 +47,7 @@ class Pages:
     def __init__(
         self,
         *,
-        store: Store,
+        store: Database,
         clock: Clock,
         translations: Translations,
         default_locale: str,

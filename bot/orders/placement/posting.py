@@ -11,7 +11,7 @@ import structlog
 
 from bot.core.clock import Clock
 from bot.core.ending import end
-from bot.infra.db.ports import LASTING, StoreDown
+from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.orders.deposits import list_counts
 from bot.orders.order import Order

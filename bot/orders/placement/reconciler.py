@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot.core.mistakes import where
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import news_of
 from bot.orders.order import LOOKED_FOR, Order, OrderNotification, OrderReport, Phase
 from bot.orders.placement.matching import AFTER, BEFORE, Seen, could_be, read_list, recipients_of
 from bot.orders.placement.service import Orders
 from bot.orders.placement.settling import note
+from bot.orders.repository import OrderRepository
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import KeyRefused, Placed, Settlement, SettlementFailure, SlowDown
 
 if TYPE_CHECKING:
-    from bot.infra.db.ports import Store
+    from bot.infra.db.database import Database
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +47,7 @@ class Reconciler:
 
     def __init__(self, orders: Orders, settlement: Settlement) -> None:
         self._orders = orders
-        self._store: Store = orders.store
+        self._store: Database = orders.store
         self._clock = orders.clock
         self._settlement = settlement
         self._not_before: datetime | None = None
@@ -71,8 +73,10 @@ class Reconciler:
         The newest are what the service's list can still show; the oldest are those whose time may be over.
         """
         async with self._store.reading() as tx:
-            fresh = await tx.orders.in_phase(LOOKED_FOR - {Phase.UNRESOLVED}, MOST_READ, newest_first=newest_first)
-            asked = await tx.orders.in_phase({Phase.UNRESOLVED}, MOST_READ, newest_first=newest_first)
+            fresh = await OrderRepository(tx).in_phase(
+                LOOKED_FOR - {Phase.UNRESOLVED}, MOST_READ, newest_first=newest_first
+            )
+            asked = await OrderRepository(tx).in_phase({Phase.UNRESOLVED}, MOST_READ, newest_first=newest_first)
         return [*fresh, *asked]
 
     def _is_time(self, lost: list[Order]) -> bool:
@@ -115,7 +119,7 @@ class Reconciler:
 
     async def _unclaimed(self, seen: Seen) -> list[OrderReport]:
         async with self._store.reading() as tx:
-            claimed = await tx.orders.by_service_id([report.service_id for report in seen.reports])
+            claimed = await OrderRepository(tx).by_service_id([report.service_id for report in seen.reports])
         return [report for report in seen.reports if report.service_id not in claimed]
 
     async def _only_match(self, order: Order, free: list[OrderReport], seen: Seen) -> OrderReport | None:
@@ -123,7 +127,7 @@ class Reconciler:
         if len(matches) != 1:
             return None
         async with self._store.reading() as tx:
-            rivals = await tx.orders.unclaimed_like(order, order.created_at - BEFORE - AFTER)
+            rivals = await OrderRepository(tx).unclaimed_like(order, order.created_at - BEFORE - AFTER)
         others = [rival for rival in rivals if rival.reference != order.reference]
         if any(could_be(rival, matches[0], seen) for rival in others):
             log.warning("order_match_ambiguous", order=order.reference)
@@ -150,14 +154,14 @@ class Reconciler:
         if phase is order.phase:
             return
         async with self._store.transaction() as tx:
-            current = await tx.orders.get(order.reference)
+            current = await OrderRepository(tx).get(order.reference)
             if current is None or current.version != order.version:
                 return
             looked_at = now if phase is Phase.UNRESOLVED else current.looked_at
-            saved = await tx.orders.save(replace(current, phase=phase, looked_at=looked_at))
+            saved = await OrderRepository(tx).save(replace(current, phase=phase, looked_at=looked_at))
             if saved is not None:
                 await note(tx, saved, now)
-                await tx.outbox.add(news_of(saved, NEWS_OF_PHASE.get(phase, ()), now))
+                await OutboxRepository(tx).add(news_of(saved, NEWS_OF_PHASE.get(phase, ()), now))
         self._orders.on_news()
 
     def _phase_by_now(self, order: Order, now: datetime) -> Phase:

@@ -9,8 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.checkout.draft import DraftStatus, OrderDraft
+from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders import user_limits as limits
 from bot.orders.deposits import list_counts
 from bot.orders.notifications import news_of
@@ -19,6 +22,7 @@ from bot.orders.placement.invoice_check import Verdict, notices_of_open, withhel
 from bot.orders.placement.matching import Seen, read_list
 from bot.orders.placement.posting import OrderPosting
 from bot.orders.placement.settling import OrderSettling, is_like_anothers, is_superseded, note
+from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_look, offer_is_over
 from bot.rates.quote import Estimate, estimate
@@ -27,6 +31,7 @@ from bot.recipients.saved import remember
 from bot.settlement.catalogue import Market
 from bot.settlement.model import ServiceDown, Settlement, SettlementFailure
 from bot.users.model import EventNote
+from bot.users.repository import UserRepository
 
 __all__ = ["DraftMoved", "MethodVanished", "Orders", "Rules"]
 
@@ -45,7 +50,7 @@ class Orders:
     def __init__(
         self,
         *,
-        store: Store,
+        store: Database,
         settlement: Settlement,
         market: Market,
         clock: Clock,
@@ -98,7 +103,7 @@ class Orders:
         self.rules.check_limits(current, estimate(draft.amount, draft.quote))
         order = self._intent(replace(draft, method=current))
         async with self.store.transaction() as tx:
-            placed_draft = await tx.drafts.save(replace(draft, status=DraftStatus.PLACED))
+            placed_draft = await DraftRepository(tx).save(replace(draft, status=DraftStatus.PLACED))
             if placed_draft is not None:
                 await self._add_intent(tx, order)
                 await _give_phrase(tx, order.person_id, phrase)
@@ -116,16 +121,16 @@ class Orders:
         Raises `MethodVanished`, `Rejection` and `SettlementFailure` as `place` does; nothing is decided then.
         """
         async with self.store.reading() as tx:
-            lost = await tx.orders.get(reference)
+            lost = await OrderRepository(tx).get(reference)
         if lost is None or lost.phase is not Phase.UNRESOLVED:
             return None
         method = await self._listed(lost.method)
         self.rules.check_amount(method, idr=lost.expected_idr, sats=lost.expected_sats)
         async with self.store.transaction() as tx:
-            lost = await tx.orders.get(reference)
+            lost = await OrderRepository(tx).get(reference)
             if lost is None or lost.phase is not Phase.UNRESOLVED:
                 return None
-            given_up = await tx.orders.save(replace(lost, phase=Phase.UNSHOWN))
+            given_up = await OrderRepository(tx).save(replace(lost, phase=Phase.UNSHOWN))
             if given_up is None:
                 return None
             await note(tx, given_up, self.clock.now(), EventNote.TRIED_AGAIN)
@@ -147,10 +152,10 @@ class Orders:
     async def drop(self, reference: str) -> bool:
         """The person no longer wants an order that nothing has been shown of; whether that was so."""
         async with self.store.transaction() as tx:
-            order = await tx.orders.get(reference)
+            order = await OrderRepository(tx).get(reference)
             if order is None or order.phase not in {Phase.UNRESOLVED, Phase.HELD}:
                 return False
-            saved = await tx.orders.save(replace(order, phase=Phase.UNSHOWN))
+            saved = await OrderRepository(tx).save(replace(order, phase=Phase.UNSHOWN))
             if saved:
                 await note(tx, saved, self.clock.now(), EventNote.DROPPED)
             return saved is not None
@@ -165,14 +170,14 @@ class Orders:
         Raises `SettlementFailure` where the list of orders can't be read; the question stays open then.
         """
         async with self.store.reading() as tx:
-            asked = await tx.orders.get(reference)
+            asked = await OrderRepository(tx).get(reference)
         if asked is None or asked.phase is not Phase.HELD or offer_is_over(asked, self.clock.now()):
             return None
         seen = await self._list_around(asked)
         listed = await self._by_pair()
         now = self.clock.now()
         async with self.store.transaction() as tx:
-            held = await tx.orders.get(reference)
+            held = await OrderRepository(tx).get(reference)
             if held is None or held.phase is not Phase.HELD or offer_is_over(held, now):
                 return None
             if await is_superseded(tx, held):
@@ -182,10 +187,10 @@ class Orders:
             else:
                 verdict = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
             look = next_look(verdict.order, now, self.rules.poll_interval)
-            saved = await tx.orders.save(replace(verdict.order, next_look_at=look))
+            saved = await OrderRepository(tx).save(replace(verdict.order, next_look_at=look))
             if saved:
                 await note(tx, saved, now, verdict.note)
-                await tx.outbox.add(news_of(saved, verdict.notices, now))
+                await OutboxRepository(tx).add(news_of(saved, verdict.notices, now))
         self.on_news()
         return saved
 
@@ -243,7 +248,7 @@ class Orders:
 
     async def _add_intent(self, tx: Transaction, order: Order) -> None:
         await limits.decide(tx, self.rules, order)
-        if not await tx.orders.add(order):
+        if not await OrderRepository(tx).add(order):
             raise DraftMoved
         if order.has_recipient:
             await remember(tx, order)
@@ -251,13 +256,13 @@ class Orders:
 
     async def _placed_before(self, draft: OrderDraft) -> Order:
         async with self.store.reading() as tx:
-            order = await tx.orders.of_draft(draft.id)
+            order = await OrderRepository(tx).of_draft(draft.id)
         if order is None:
             raise DraftMoved
         return order
 
 
 async def _give_phrase(tx: Transaction, person_id: int, phrase: str | None) -> None:
-    person = await tx.people.get(person_id) if phrase else None
+    person = await UserRepository(tx).get(person_id) if phrase else None
     if person is not None and person.phrase is None:
-        await tx.people.save(replace(person, phrase=phrase, suggestion=None))
+        await UserRepository(tx).save(replace(person, phrase=phrase, suggestion=None))

@@ -11,12 +11,15 @@ from datetime import datetime
 import structlog
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.deposits import MAY_BE_PAID_FOR, deposits_before
 from bot.orders.notifications import news_of, staff_news, subject_of
 from bot.orders.order import LOOKED_FOR, Order, OrderNotification, OrderReport, Phase
 from bot.orders.placement.invoice_check import Verdict, check_invoice, withheld
 from bot.orders.placement.matching import Seen, could_be, recipients_of
+from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_look
 from bot.settlement.model import Placed
@@ -30,7 +33,7 @@ log = structlog.get_logger(__name__)
 class OrderSettling:
     """Writes what became of intents. `on_news` is called whenever the outbox has got something to tell."""
 
-    def __init__(self, store: Store, clock: Clock, rules: Rules, on_news: Callable[[], None]) -> None:
+    def __init__(self, store: Database, clock: Clock, rules: Rules, on_news: Callable[[], None]) -> None:
         self._store = store
         self._clock = clock
         self._rules = rules
@@ -47,12 +50,12 @@ class OrderSettling:
         """
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            intent = await tx.orders.get(reference)
-            if intent is None or await tx.orders.by_service_id([placed.service_id]):
+            intent = await OrderRepository(tx).get(reference)
+            if intent is None or await OrderRepository(tx).by_service_id([placed.service_id]):
                 return None
             if intent.phase is Phase.UNSHOWN and intent.service_id is None:
                 # Given up: claimed all the same, so that it can't be taken for another's.
-                await tx.orders.save(replace(intent, service_id=placed.service_id))
+                await OrderRepository(tx).save(replace(intent, service_id=placed.service_id))
             if intent.phase not in LOOKED_FOR:
                 return None
             verdict = await self._verdict(tx, intent, placed, seen, now, is_masked=is_masked)
@@ -95,18 +98,20 @@ class OrderSettling:
                 made, OrderNotification.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}"
             )
         if made.deposit_key is not None:
-            await tx.orders.lock_payment(made.deposit_key)
-            if await tx.orders.with_deposit_key(made.deposit_key) or await is_like_anothers(tx, made, seen, now):
+            await OrderRepository(tx).lock_payment(made.deposit_key)
+            if await OrderRepository(tx).with_deposit_key(made.deposit_key) or await is_like_anothers(
+                tx, made, seen, now
+            ):
                 return withheld(made, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
         return verdict
 
     async def _record(self, tx: Transaction, verdict: Verdict, now: datetime) -> Order | None:
         look = next_look(verdict.order, now, self._rules.poll_interval)
-        saved = await tx.orders.save(replace(verdict.order, next_look_at=look))
+        saved = await OrderRepository(tx).save(replace(verdict.order, next_look_at=look))
         if saved is None:
             return None
         await note(tx, saved, now, verdict.note)
-        await tx.outbox.add(news_of(saved, verdict.notices, now))
+        await OutboxRepository(tx).add(news_of(saved, verdict.notices, now))
         if verdict.complaint:
             await self._warn_staff(tx, saved, verdict.complaint, now)
         return saved
@@ -121,19 +126,19 @@ class OrderSettling:
     ) -> None:
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            order = await tx.orders.get(reference)
+            order = await OrderRepository(tx).get(reference)
             if order is None or order.phase not in known:
                 return
-            saved = await tx.orders.save(replace(order, phase=phase, refusal=reason, looked_at=now))
+            saved = await OrderRepository(tx).save(replace(order, phase=phase, refusal=reason, looked_at=now))
             if saved:
                 await note(tx, saved, now)
-                await tx.outbox.add(news_of(saved, (notice,), now))
+                await OutboxRepository(tx).add(news_of(saved, (notice,), now))
         self._on_news()
 
     async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
         log.error("order_withheld", order=order.reference, reason=complaint)
         await of_order(tx, AlarmKind.INVOICE_MISMATCH, order.reference, now, complaint=complaint)
-        await tx.outbox.add(
+        await OutboxRepository(tx).add(
             staff_news(
                 self._rules.operator_ids,
                 OrderNotification.STAFF_BAD_INVOICE,
@@ -149,8 +154,8 @@ async def _with_same_invoice(tx: Transaction, order: Order) -> Order | None:
     """Return the other order that has this one's payment hash, or had it when it was withheld."""
     if order.payment_hash is None:
         return None
-    await tx.orders.lock_payment(order.payment_hash)
-    return await tx.orders.with_payment_hash(order.payment_hash)
+    await OrderRepository(tx).lock_payment(order.payment_hash)
+    return await OrderRepository(tx).with_payment_hash(order.payment_hash)
 
 
 async def is_like_anothers(tx: Transaction, order: Order, seen: Seen | None, now: datetime) -> bool:
@@ -164,10 +169,10 @@ async def is_like_anothers(tx: Transaction, order: Order, seen: Seen | None, now
     if seen is None:
         raise ValueError("a deposit is shown only after the list of orders was read")
     like = deposits_before(seen.reports, order.service_id, order.deposit, order.sats, now)
-    own = await tx.orders.by_service_id([report.service_id for report in like])
+    own = await OrderRepository(tx).by_service_id([report.service_id for report in like])
     others = [report for report in like if report.service_id not in own]
     if others:
-        lost = await tx.orders.unclaimed_like(order, now - MAY_BE_PAID_FOR)
+        lost = await OrderRepository(tx).unclaimed_like(order, now - MAY_BE_PAID_FOR)
         found = [[report for report in others if _is_surely(each, report, seen)] for each in lost]
         # Where two orders could be the lost one, one of them is another program's.
         ours = [matches[0].service_id for matches in found if len(matches) == 1]
@@ -184,7 +189,7 @@ async def is_superseded(tx: Transaction, intent: Order) -> bool:
 
     What the service surely didn't create doesn't count.
     """
-    newer = await tx.orders.placed_after(intent.person_id, intent.created_at)
+    newer = await OrderRepository(tx).placed_after(intent.person_id, intent.created_at)
     return any(order.phase is not Phase.REFUSED and order.asks_the_same_as(intent) for order in newer)
 
 
@@ -192,7 +197,7 @@ async def note(
     tx: Transaction, order: Order, at: datetime, remark: str = "", service_at: datetime | None = None
 ) -> None:
     """Append where `order` stands to its timeline; `service_at` is the service's own time of it."""
-    await tx.orders.add_event(
+    await OrderRepository(tx).add_event(
         OrderEvent(
             reference=order.reference,
             at=at,

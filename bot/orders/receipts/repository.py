@@ -4,11 +4,10 @@ from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Select, bindparam, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.orders.tables import receipts
 from bot.users.model import Receipt
 
@@ -16,12 +15,12 @@ OF_ORDER = select(receipts).where(receipts.c.reference == bindparam("reference")
 BY_HASH = select(receipts).where(receipts.c.code_hash == bindparam("hash"))
 
 
-class SqlReceipts:
-    """`Receipts`, in the table of that name."""
+class ReceiptRepository:
+    """Read and write the receipts of orders that were sent."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def add(self, receipt: Receipt) -> bool:
         """Keep it; False where the order has one, or another has this code."""

@@ -3,10 +3,12 @@
 from typing import Final
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.orders.order import Order
 from bot.orders.receipts.codes import code_hash, new_code, read_code
 from bot.orders.receipts.guessing import Guesses
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
 from bot.orders.timeline import COMPLETED
 from bot.users.model import Receipt
 
@@ -22,7 +24,7 @@ _NO_CODE: Final = "no code"
 class Receipts:
     """Makes receipts and verifies their codes."""
 
-    def __init__(self, store: Store, clock: Clock, guesses: Guesses | None = None) -> None:
+    def __init__(self, store: Database, clock: Clock, guesses: Guesses | None = None) -> None:
         self._store = store
         self._clock = clock
         self._guesses = guesses or Guesses()
@@ -35,18 +37,18 @@ class Receipts:
         if order.state != COMPLETED:
             return None
         async with self._store.reading() as tx:
-            receipt = await tx.receipts.of_order(order.reference)
+            receipt = await ReceiptRepository(tx).of_order(order.reference)
         receipt = receipt or await self._make(order.reference)
         return receipt if receipt and receipt.code else None
 
     async def _make(self, reference: str) -> Receipt | None:
         """A new receipt, or the one that somebody else has just made; none for a recipient who is forgotten."""
         async with self._store.transaction() as tx:
-            order = await tx.orders.get(reference)
+            order = await OrderRepository(tx).get(reference)
             if order is None or not order.has_recipient:
                 return None
             made = _new(reference, self._clock)
-            return made if await tx.receipts.add(made) else await tx.receipts.of_order(reference)
+            return made if await ReceiptRepository(tx).add(made) else await ReceiptRepository(tx).of_order(reference)
 
     async def verify(self, person_id: int, typed: str) -> Order | None:
         """The order whose receipt has the code that this person typed; None where there is none.
@@ -66,8 +68,8 @@ class Receipts:
     async def _with_code(self, typed: str) -> Order | None:
         code = read_code(typed)
         async with self._store.reading() as tx:
-            receipt = await tx.receipts.by_code_hash(code_hash(code, PEPPER) if code else _NO_CODE)
-            return await tx.orders.get(receipt.reference) if receipt else None
+            receipt = await ReceiptRepository(tx).by_code_hash(code_hash(code, PEPPER) if code else _NO_CODE)
+            return await OrderRepository(tx).get(receipt.reference) if receipt else None
 
 
 def _new(reference: str, clock: Clock) -> Receipt:

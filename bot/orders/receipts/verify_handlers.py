@@ -18,6 +18,7 @@ from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.receipts.codes import looks_written
 from bot.orders.receipts.guessing import TooManyMisses
 from bot.orders.receipts.screens import receipt, verify
+from bot.users.repository import UserRepository
 
 IN_A_GROUP = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
 QUESTION: Final = "verify"
@@ -54,7 +55,7 @@ def group_handler() -> Handler:
 async def code_typed(visit: Session, _: str, text: str) -> None:
     """The answer to the question which code it is about. A wrong one ends the question, too: it was answered."""
     async with visit.desk.store.transaction() as tx:
-        await tx.people.save(questions.answered(visit))
+        await UserRepository(tx).save(questions.answered(visit))
     await _say(visit, await _answer(visit, text))
 
 

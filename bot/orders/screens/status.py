@@ -11,6 +11,7 @@ from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
 from bot.orders.history import NEWEST
 from bot.orders.order import Order, Phase
+from bot.orders.repository import OrderRepository
 from bot.orders.screens import card
 from bot.orders.screens import phrases as words
 
@@ -57,7 +58,7 @@ def screen(t: Translator, orders: Sequence[Order], now: datetime) -> Screen:
 async def show(visit: Session) -> Screen:
     """The person's own orders that have not ended."""
     async with visit.desk.store.reading() as tx:
-        orders = await tx.orders.open_of_person(visit.person.id, SHOWN)
+        orders = await OrderRepository(tx).open_of_person(visit.person.id, SHOWN)
     return screen(visit.t, orders, visit.desk.clock.now())
 
 

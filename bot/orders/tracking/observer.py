@@ -5,13 +5,16 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.infra.db.ports import RowUnreadable, Transaction
+from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.transaction import Transaction
 from bot.infra.db.unreadable import unreadable_keys
+from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import news_of, staff_news, subject_of
 from bot.orders.order import Deposit, Failure, Order, OrderNotification, OrderReport, Phase, advance, expire, stick
 from bot.orders.placement.service import Orders
 from bot.orders.placement.settling import note
 from bot.orders.preferences import Way, step_news, way_of
+from bot.orders.repository import OrderRepository
 from bot.orders.timeline import COMPLETED
 from bot.orders.tracking.intervals import SLOWEST, next_look, offer_is_over
 from bot.payments import bolt11
@@ -21,7 +24,9 @@ from bot.staff.roles import StaffChat
 from bot.support.ticket import Cause
 from bot.support.tickets.notifications import ToStaffChat, marked, tell_room
 from bot.support.tickets.opening import open_by_itself
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import EventNote
+from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
@@ -77,7 +82,7 @@ class Observer:
         """
         self._aside.add(reference)
         async with self._store.transaction() as tx:
-            is_skipped = await tx.orders.set_aside(reference, self._clock.now())
+            is_skipped = await OrderRepository(tx).set_aside(reference, self._clock.now())
         if is_skipped:
             log.error("unreadable_order_skipped", order=reference)
 
@@ -85,18 +90,18 @@ class Observer:
         for _ in range(TRIES):
             now = self._clock.now()
             async with self._store.transaction() as tx:
-                before = await tx.orders.get(reference)
+                before = await OrderRepository(tx).get(reference)
                 if before is None or before.phase is not Phase.OPEN:
                     return before
                 if before.service_id != report.service_id:
                     log.error("order_report_mismatched", order=reference)
                     look = next_look(before, now, self._orders.rules.poll_interval)
-                    return await tx.orders.save(replace(before, looked_at=now, next_look_at=look))
+                    return await OrderRepository(tx).save(replace(before, looked_at=now, next_look_at=look))
                 after, news = advance(before, report, now)
                 after = replace(after, next_look_at=next_look(after, now, self._orders.rules.poll_interval))
                 after, ending = _end_if_over(after, asked_at)
                 news = tuple(dict.fromkeys((*news, *ending)))
-                saved = await tx.orders.save(after)
+                saved = await OrderRepository(tx).save(after)
                 if saved is None:
                     continue
                 await _note_report(tx, before, saved, report, now)
@@ -128,16 +133,16 @@ class Observer:
     async def _put_off(self, reference: str, *, is_known: bool) -> None:
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            order = await tx.orders.get(reference)
+            order = await OrderRepository(tx).get(reference)
             if order is None or order.phase is not Phase.OPEN:
                 return
             look = next_look(order, now, self._orders.rules.poll_interval)
             if look is not None or is_known:
-                await tx.orders.save(replace(order, looked_at=now, next_look_at=look or now + SLOWEST))
+                await OrderRepository(tx).save(replace(order, looked_at=now, next_look_at=look or now + SLOWEST))
                 return
             # Nothing more will be heard of it, so its invoice is taken down at last.
             after, news = _end_if_over(replace(order, looked_at=now, next_look_at=None), now)
-            saved = await tx.orders.save(after)
+            saved = await OrderRepository(tx).save(after)
             if saved is None:
                 return
             await _tell(tx, saved, news, now, has_expired=OrderNotification.EXPIRED in news)
@@ -147,7 +152,7 @@ class Observer:
         """Close the offers that nobody took in time; how many."""
         now = self._clock.now()
         async with self._store.reading() as tx:
-            over = [held for held in await tx.orders.in_phase({Phase.HELD}) if offer_is_over(held, now)]
+            over = [held for held in await OrderRepository(tx).in_phase({Phase.HELD}) if offer_is_over(held, now)]
         for held in over:
             await self._close_offer(held.reference, now)
         return len(over)
@@ -156,7 +161,7 @@ class Observer:
         """Tell the paid orders that aren't done after so long, to their persons and to the staff; how many."""
         now, patience = self._clock.now(), self._orders.rules.stuck_after
         async with self._store.reading() as tx:
-            due = await tx.orders.stuck(now - patience)
+            due = await OrderRepository(tx).stuck(now - patience)
         return sum([await self._stick(order.reference, now) for order in due if self._is_known_by(order, now)])
 
     def _is_known_by(self, order: Order, now: datetime) -> bool:
@@ -167,15 +172,15 @@ class Observer:
 
     async def _stick(self, reference: str, now: datetime) -> bool:
         async with self._store.transaction() as tx:
-            order = await tx.orders.get(reference)
+            order = await OrderRepository(tx).get(reference)
             if order is None:
                 return False
             after, news = stick(order, now, self._orders.rules.stuck_after)
-            saved = await tx.orders.save(after) if news else None
+            saved = await OrderRepository(tx).save(after) if news else None
             if saved is None:
                 return False
             await note(tx, saved, now, EventNote.STUCK)
-            await tx.outbox.add(news_of(saved, news, now))
+            await OutboxRepository(tx).add(news_of(saved, news, now))
             await self._tell_staff(tx, saved, OrderNotification.STAFF_STUCK, now)
         self._orders.on_news()
         return True
@@ -189,22 +194,22 @@ class Observer:
     async def _tell_staff(self, tx: Transaction, order: Order, notice: OrderNotification, now: datetime) -> None:
         operators = self._orders.rules.operator_ids
         await of_order(tx, ALARM_OF[notice], order.reference, now)
-        await tx.outbox.add(staff_news(operators, notice, subject_of(order), now, reference=order.reference))
+        await OutboxRepository(tx).add(staff_news(operators, notice, subject_of(order), now, reference=order.reference))
         await open_by_itself(tx, self._room, order, CAUSE_OF[notice], now)
 
     async def _show_support(self, tx: Transaction, order: Order, now: datetime) -> None:
         """The cards of the tickets about it follow the order."""
-        for ticket in await tx.tickets.of_order(order.reference):
+        for ticket in await TicketRepository(tx).of_order(order.reference):
             if ticket.is_open:
                 await tell_room(tx, self._room, ticket, marked(ToStaffChat.CARD, f"order.{order.version}"), now)
 
     async def _close_offer(self, reference: str, now: datetime) -> None:
         """Nothing was shown of it, so nothing is told: its buttons explain themselves."""
         async with self._store.transaction() as tx:
-            held = await tx.orders.get(reference)
+            held = await OrderRepository(tx).get(reference)
             if held is None or held.phase is not Phase.HELD:
                 return
-            saved = await tx.orders.save(replace(held, phase=Phase.UNSHOWN))
+            saved = await OrderRepository(tx).save(replace(held, phase=Phase.UNSHOWN))
             if saved is not None:
                 await note(tx, saved, now, EventNote.OFFER_OVER)
 
@@ -216,7 +221,7 @@ async def _note_report(tx: Transaction, before: Order, after: Order, report: Ord
     if after.state != before.state:
         await note(tx, after, now, service_at=report.since)
     if _is_another_invoice(before, report):
-        known = {event.note for event in await tx.orders.events(after.reference)}
+        known = {event.note for event in await OrderRepository(tx).events(after.reference)}
         if EventNote.INVOICE_REPLACED not in known:
             log.error("invoice_replaced", order=after.reference)
             await note(tx, after, now, EventNote.INVOICE_REPLACED, report.since)
@@ -240,7 +245,7 @@ async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[O
     step = step_news(before, after)
     if step is None:
         return ()
-    person = await tx.people.get_if_readable(after.person_id)
+    person = await UserRepository(tx).get_if_readable(after.person_id)
     wished = way_of(step, person.notices if person else None)
     return () if wished is Way.CARD else (step,)
 
@@ -261,7 +266,7 @@ async def _tell(
     """Queue `news` of a saved order; that it has just expired belongs in its timeline, too."""
     if has_expired:
         await note(tx, order, now, EventNote.EXPIRED)
-    await tx.outbox.add(news_of(order, news, now))
+    await OutboxRepository(tx).add(news_of(order, news, now))
 
 
 def _close_if_unwatched(order: Order) -> tuple[Order, tuple[OrderNotification, ...]]:

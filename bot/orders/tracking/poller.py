@@ -15,8 +15,11 @@ import structlog
 
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, StoreDown, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order, OrderReport, Phase
+from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.schedule import LEAST_PLACES, Due, paid_interval, select
 from bot.orders.tracking.viewed import ViewedOrders
@@ -71,7 +74,7 @@ class Poller:
     def __init__(
         self,
         *,
-        store: Store,
+        store: Database,
         settlement: Settlement,
         observer: Observer,
         clock: Clock,
@@ -123,20 +126,20 @@ class Poller:
         async with self._store.reading() as tx:
             longer = await self._longer_by(tx, now)
             return _Backlog(
-                paid=await tx.orders.due(now - longer, is_paid=True, limit=limit),
-                unpaid=await tx.orders.due(now, is_paid=False, limit=limit),
+                paid=await OrderRepository(tx).due(now - longer, is_paid=True, limit=limit),
+                unpaid=await OrderRepository(tx).due(now, is_paid=False, limit=limit),
                 urgent=(
-                    *await tx.orders.due_if_viewed(
+                    *await OrderRepository(tx).due_if_viewed(
                         self._viewed.references(), self._viewed.users(), now, now - self._usual, limit
                     ),
-                    *await tx.orders.expiring(now, limit),
+                    *await OrderRepository(tx).expiring(now, limit),
                 ),
             )
 
     async def _longer_by(self, tx: Transaction, now: datetime) -> timedelta:
         """By how much the interval of paid orders is stretched. What the last list showed needs no look of its own."""
         paid, unpaid = [
-            max(await tx.orders.count_due(now + self._usual, is_paid=is_paid) - self._listed[is_paid], 0)
+            max(await OrderRepository(tx).count_due(now + self._usual, is_paid=is_paid) - self._listed[is_paid], 0)
             for is_paid in (True, False)
         ]
         return paid_interval(self._usual, paid, unpaid, self._budget.per_second) - self._usual
@@ -172,7 +175,7 @@ class Poller:
     ) -> Mapping[str, Order]:
         """Observe what the list says of our orders, due or changed; those due that it doesn't show."""
         async with self._store.reading() as tx:
-            ours = await tx.orders.by_service_id(reports.keys())
+            ours = await OrderRepository(tx).by_service_id(reports.keys())
         for service_id, order in ours.items():
             report = reports[service_id]
             self._listed[order.is_paid] += 1

@@ -24,6 +24,8 @@ from bot.support.staff.links import link_to
 from bot.support.staff.questions import say_of
 from bot.support.staff.session import StaffSession, command, press
 from bot.support.ticket import Ticket
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
 
 TICKET: Final = re.compile(r"T-?[0-9A-Z]{5}")
 FRAGMENT: Final = re.compile(rf"[0-9A-Za-z-]{{{SHORTEST_FRAGMENT},40}}")
@@ -45,7 +47,7 @@ async def show_ticket(staff: StaffSession, ticket: Ticket, argument: str = "") -
     desk, now = staff.desk, staff.desk.clock.now()
     case = await desk.lookups.look_at_ticket(staff.person.id, ticket)
     async with desk.store.reading() as tx:
-        heads = await tx.ticket_posts.heads(ticket.reference)
+        heads = await TicketPostRepository(tx).heads(ticket.reference)
     link = next((found for head in heads if (found := link_to(head))), None)
     screen = staff_lookup_tickets.one(
         staff.t, ticket, case, now, staff.visit.zone, default_locale=desk.default_locale, link=link
@@ -199,7 +201,7 @@ async def _ticket_called(staff: StaffSession, name: str) -> Ticket | None:
     if not TICKET.fullmatch(name):
         return None
     async with staff.desk.store.reading() as tx:
-        return await tx.tickets.get(f"T-{name[1:].removeprefix('-')}")
+        return await TicketRepository(tx).get(f"T-{name[1:].removeprefix('-')}")
 
 
 PAGES: Mapping[str, Callable[[StaffSession, str], Awaitable[bool]]] = {

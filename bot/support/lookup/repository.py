@@ -3,12 +3,11 @@
 from typing import Any
 
 from sqlalchemy import Integer, Select, Text, and_, bindparam, case, false, func, or_, select, true
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import nested_json as nested
 from bot.infra.db.columns import constant
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.orders.repository import NEWEST_FIRST, NOT_ENDED
 from bot.orders.rows import COLUMNS, to_order_if_readable
@@ -66,12 +65,12 @@ TALLY = select(
 ).where(orders.c.person_id == bindparam("person"))
 
 
-class SqlLookups:
-    """`Lookups`, over the tables of orders and persons."""
+class LookupRepository:
+    """Reads what nobody but support asks for: newest first, in pages of `limit` from `offset` on."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def orders_named_like(self, fragment: str, *, limit: int, offset: int) -> tuple[Order, ...]:
         """Those whose reference or id of the service has `fragment` in it, in small or capital letters."""

@@ -6,18 +6,24 @@ from datetime import tzinfo
 from typing import Final, Generic, TypeVar
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
 from bot.recipients.methods import PayoutMethod
 from bot.settlement.catalogue import Market
 from bot.settlement.model import SettlementFailure
 from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import AuditRepository
 from bot.support.cases import Case, case_of
 from bot.support.lookup.model import PersonTally
 from bot.support.lookup.query import Question, Sought, read
+from bot.support.lookup.repository import LookupRepository
 from bot.support.model import TicketFilter
 from bot.support.ticket import Ticket
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -62,7 +68,7 @@ class About:
 class LookupService:
     """Finds, and writes down what was looked at."""
 
-    def __init__(self, store: Store, market: Market, clock: Clock) -> None:
+    def __init__(self, store: Database, market: Market, clock: Clock) -> None:
         self._store = store
         self._market = market
         self._clock = clock
@@ -70,15 +76,15 @@ class LookupService:
     async def order_called(self, name: str) -> Order | None:
         """The order of exactly this reference, in small or capital letters, or id of the service."""
         async with self._store.reading() as tx:
-            found = await tx.orders.get(name.upper())
-            return found or (await tx.orders.by_service_id([name])).get(name)
+            found = await OrderRepository(tx).get(name.upper())
+            return found or (await OrderRepository(tx).by_service_id([name])).get(name)
 
     async def orders_named_like(self, fragment: str, offset: int = 0) -> Page[Order]:
         """Those that have this fragment in one of their names; a shorter one than three names none."""
         if len(fragment) < SHORTEST_FRAGMENT:
             return Page(())
         async with self._store.reading() as tx:
-            found = await tx.lookups.orders_named_like(fragment, limit=PAGE + 1, offset=offset)
+            found = await LookupRepository(tx).orders_named_like(fragment, limit=PAGE + 1, offset=offset)
         return _page(found, offset)
 
     async def understood(self, text: str, zone: tzinfo) -> Question:
@@ -92,7 +98,7 @@ class LookupService:
     async def found(self, sought: Sought, offset: int = 0) -> Page[Order]:
         """The orders that fit."""
         async with self._store.reading() as tx:
-            return _page(await tx.lookups.orders_like(sought, limit=PAGE + 1, offset=offset), offset)
+            return _page(await LookupRepository(tx).orders_like(sought, limit=PAGE + 1, offset=offset), offset)
 
     async def people_called(self, name: str) -> tuple[int, ...]:
         """The ids of those of this id, @name or link; a name may have been several people's, the last seen first."""
@@ -101,31 +107,31 @@ class LookupService:
             person_id = read_person_id(called)
             return (person_id,) if person_id else ()
         async with self._store.reading() as tx:
-            return tuple(person.id for person in (await tx.lookups.people_called(called))[:PAGE])
+            return tuple(person.id for person in (await LookupRepository(tx).people_called(called))[:PAGE])
 
     async def orders_of(self, person_id: int, offset: int = 0) -> Page[Order]:
         """A person's orders, newest first."""
         async with self._store.reading() as tx:
-            return _page(await tx.orders.of_person(person_id, limit=PAGE + 1, offset=offset), offset)
+            return _page(await OrderRepository(tx).of_person(person_id, limit=PAGE + 1, offset=offset), offset)
 
     async def tickets_of(self, person_id: int, offset: int = 0) -> Page[tuple[Ticket, Order | None]]:
         """A person's tickets, the open ones first."""
         async with self._store.reading() as tx:
-            found = await tx.tickets.of_person(person_id, limit=PAGE + 1, offset=offset)
+            found = await TicketRepository(tx).of_person(person_id, limit=PAGE + 1, offset=offset)
             return _page([(ticket, await _order_of(tx, ticket)) for ticket in found], offset)
 
     async def tickets(self, which: TicketFilter, staff_id: int, offset: int = 0) -> TicketPage:
         """A list of tickets, old first (closed ones: the last closed first)."""
         async with self._store.reading() as tx:
-            found = await tx.tickets.listed(which, staff_id, limit=PAGE + 1, offset=offset)
+            found = await TicketRepository(tx).listed(which, staff_id, limit=PAGE + 1, offset=offset)
             entries = [(ticket, await _order_of(tx, ticket)) for ticket in found]
-            counts = {each: await tx.tickets.count(each, staff_id) for each in TicketFilter}
+            counts = {each: await TicketRepository(tx).count(each, staff_id) for each in TicketFilter}
         return TicketPage(which, _page(entries, offset), counts)
 
     async def look_at_order(self, staff_id: int, reference: str) -> Case | None:
         """The case of an order; None where there is no such order."""
         async with self._store.transaction() as tx:
-            order = await tx.orders.get(reference)
+            order = await OrderRepository(tx).get(reference)
             if order is None:
                 return None
             await self._note(tx, staff_id, f"order:{order.reference}", order.person_id)
@@ -140,7 +146,7 @@ class LookupService:
     async def look_at_person(self, staff_id: int, person_id: int) -> About | None:
         """A person at a glance; None where the bot has never met them, or has forgotten them."""
         async with self._store.transaction() as tx:
-            person, tally = await tx.people.get(person_id), await tx.lookups.tally(person_id)
+            person, tally = await UserRepository(tx).get(person_id), await LookupRepository(tx).tally(person_id)
             if not person_id or (person is None and not tally.orders):
                 return None
             await self._note(tx, staff_id, "person:", person_id)
@@ -148,8 +154,8 @@ class LookupService:
                 person_id=person_id,
                 person=person,
                 tally=tally,
-                orders=await tx.orders.of_person(person_id, limit=LATEST),
-                tickets=await tx.tickets.of_person(person_id, limit=LATEST),
+                orders=await OrderRepository(tx).of_person(person_id, limit=LATEST),
+                tickets=await TicketRepository(tx).of_person(person_id, limit=LATEST),
             )
 
     async def _methods(self) -> tuple[PayoutMethod, ...]:
@@ -159,12 +165,12 @@ class LookupService:
         except SettlementFailure:
             live = ()
         async with self._store.reading() as tx:
-            used = await tx.lookups.methods()
+            used = await LookupRepository(tx).methods()
         codes = {method.code for method in live}
         return (*live, *(method for method in used if method.code not in codes))
 
     async def _note(self, tx: Transaction, staff_id: int, subject: str, person_id: int) -> None:
-        await tx.audit.add(
+        await AuditRepository(tx).add(
             AuditEntry(
                 at=self._clock.now(),
                 actor_id=staff_id,
@@ -187,4 +193,4 @@ def _page(found: Sequence[T], offset: int) -> Page[T]:
 
 
 async def _order_of(tx: Transaction, ticket: Ticket) -> Order | None:
-    return await tx.orders.get(ticket.order_reference) if ticket.order_reference else None
+    return await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None

@@ -21,6 +21,7 @@ from bot.support.reveal.rules import Reason, read_reason
 from bot.support.staff import callback_data as data
 from bot.support.staff.session import StaffSession, press
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 
 REASON: Final = "reveal"
 
@@ -120,7 +121,7 @@ async def _refuse(visit: Session, rejection: Rejection) -> None:
 
 async def _keep(visit: Session, person: Person) -> None:
     async with visit.desk.store.transaction() as tx:
-        await tx.people.save(person)
+        await UserRepository(tx).save(person)
 
 
 ACTIONS: Mapping[str, Callable[[StaffSession, str, str], Awaitable[None]]] = {

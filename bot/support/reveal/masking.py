@@ -16,9 +16,13 @@ import structlog
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.ending import end
-from bot.infra.db.ports import Store, StoreDown, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Outcome, RetryLater, RevealScreen, Sent
+from bot.orders.repository import OrderRepository
 from bot.staff.model import Reveal
+from bot.staff.repository import RevealRepository
 from bot.staff.roles import StaffChat
 from bot.support.reveal.rules import SHOWN_FOR, is_over
 
@@ -36,7 +40,7 @@ class Masking:
     def __init__(
         self,
         *,
-        store: Store,
+        store: Database,
         clock: Clock,
         room: StaffChat,
         screen: RevealScreen,
@@ -80,18 +84,18 @@ class Masking:
             if not is_ours:
                 return
             async with self._store.reading() as tx:
-                order = await tx.orders.get(reveal.reference)
+                order = await OrderRepository(tx).get(reveal.reference)
             outcome = await self._screen.mask(reveal, order)
             if not isinstance(outcome, Sent):
                 self._rest(reveal, outcome)
             elif is_kept:
                 async with self._store.transaction() as tx:
-                    await tx.reveals.save(replace(reveal, masked_at=self._clock.now()))
+                    await RevealRepository(tx).save(replace(reveal, masked_at=self._clock.now()))
 
     async def mask_due(self) -> float:
         """Begin to mask all whose time is over; in how many seconds to look again."""
         async with self._store.reading() as tx:
-            shown = await tx.reveals.unmasked()
+            shown = await RevealRepository(tx).unmasked()
             forgotten = {each.id for each in shown if await _is_forgotten(tx, each)}
         ids = {each.id for each in shown}
         self._seen_at = {key: at for key, at in self._seen_at.items() if key in ids}
@@ -104,7 +108,7 @@ class Masking:
     async def mask_due_of(self, staff_id: int) -> None:
         """Mask what one member of staff may see no longer, now that they are here: perhaps it couldn't be before."""
         async with self._store.reading() as tx:
-            shown = await tx.reveals.unmasked()
+            shown = await RevealRepository(tx).unmasked()
         for reveal in shown:
             if reveal.staff_id == staff_id and self.is_due(reveal):
                 await self.mask(reveal)
@@ -122,7 +126,7 @@ class Masking:
         """
         try:
             async with self._store.reading() as tx:
-                shown = await tx.reveals.unmasked()
+                shown = await RevealRepository(tx).unmasked()
         except StoreDown:
             return
         for reveal in shown:
@@ -153,5 +157,5 @@ class Masking:
 
 async def _is_forgotten(tx: Transaction, reveal: Reveal) -> bool:
     """Whether its order's person wished to be forgotten meanwhile."""
-    order = await tx.orders.get(reveal.reference)
+    order = await OrderRepository(tx).get(reveal.reference)
     return order is None or not order.has_recipient

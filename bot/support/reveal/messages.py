@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translations, Translator
 from bot.infra.outbox.model import Outcome, Sent, Undeliverable
 from bot.infra.outbox.rendering import kept
@@ -14,6 +14,7 @@ from bot.orders.screens.phrases import translator_for
 from bot.staff.model import Reveal
 from bot.support.reveal import screens
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 
 Show = Callable[[Translator, Person | None], Screen]
 
@@ -21,7 +22,7 @@ Show = Callable[[Translator, Person | None], Screen]
 class RevealMessages:
     """`RevealScreen`, in Telegram. All its calls share a lane: in a chat they arrive in the order they were made."""
 
-    def __init__(self, store: Store, messenger: Messenger, translations: Translations, default_locale: str) -> None:
+    def __init__(self, store: Database, messenger: Messenger, translations: Translations, default_locale: str) -> None:
         self._store = store
         self._messenger = messenger
         self._translations = translations
@@ -56,5 +57,5 @@ class RevealMessages:
 
     async def _screen(self, staff_id: int, show: Show) -> Screen:
         async with self._store.reading() as tx:
-            person = await tx.people.get(staff_id)
+            person = await UserRepository(tx).get(staff_id)
         return show(translator_for(self._translations, person, self._default_locale), person)

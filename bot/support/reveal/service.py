@@ -10,21 +10,27 @@ import secrets
 
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import RevealScreen, Sent
 from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction, Reveal
+from bot.staff.repository import RevealRepository
 from bot.staff.roles import StaffChat
 from bot.support.reveal.masking import Masking
 from bot.support.reveal.rules import SHOWN_FOR
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 
 
 class RevealService:
     """`masking` looks after whatever is shown from here on."""
 
-    def __init__(self, *, store: Store, clock: Clock, room: StaffChat, screen: RevealScreen, masking: Masking) -> None:
+    def __init__(
+        self, *, store: Database, clock: Clock, room: StaffChat, screen: RevealScreen, masking: Masking
+    ) -> None:
         self._store, self._clock, self._room, self._screen = store, clock, room, screen
         self._masking = masking
 
@@ -51,9 +57,9 @@ class RevealService:
         order = await self.order(staff_id, reference)
         await self._masking.mask_due_of(staff_id)
         async with self._store.reading() as tx:
-            mine = [each for each in await tx.reveals.unmasked() if each.staff_id == staff_id]
+            mine = [each for each in await RevealRepository(tx).unmasked() if each.staff_id == staff_id]
             reveal_id = _id_of(staff_id, reference, question)
-            earlier = await tx.reveals.get(reveal_id)
+            earlier = await RevealRepository(tx).get(reveal_id)
         if any(self._masking.is_due(each) for each in mine):
             raise Rejection("reveal.still_to_mask")
         shown = next((each for each in mine if each.reference == reference), None)
@@ -67,7 +73,7 @@ class RevealService:
     async def hide(self, staff_id: int, reveal_id: str) -> bool:
         """Mask one before its time; False where it isn't theirs, or is masked already."""
         async with self._store.reading() as tx:
-            reveal = await tx.reveals.get(reveal_id)
+            reveal = await RevealRepository(tx).get(reveal_id)
         if reveal is None or reveal.staff_id != staff_id or reveal.masked_at is not None:
             return False
         await self._masking.mask(reveal)
@@ -76,7 +82,7 @@ class RevealService:
     async def _allowed(self, tx: Transaction, staff_id: int, reference: str) -> Order:
         if staff_id not in self._room.supporters:
             raise Rejection("staff.not_yours")
-        order = await tx.orders.get(reference)
+        order = await OrderRepository(tx).get(reference)
         if order is None:
             raise Rejection("staff.gone")
         if not order.has_recipient:
@@ -98,11 +104,11 @@ class RevealService:
             until=now + SHOWN_FOR,
         )
         async with self._store.transaction() as tx:
-            await tx.reveals.add(reveal)
+            await RevealRepository(tx).add(reveal)
             about, whom = f"order:{order.reference}", order.person_id
             await record_audit(tx, staff_id, AuditAction.REVEALED, about, now, person_id=whom, detail=reason)
             if answered is not None:
-                await tx.people.save(answered)
+                await UserRepository(tx).save(answered)
         return reveal
 
     async def _show(self, reveal: Reveal) -> bool:
@@ -112,8 +118,8 @@ class RevealService:
             if not is_ours:
                 return True
             async with self._store.reading() as tx:
-                kept = await tx.reveals.get(reveal.id)
-                order = await tx.orders.get(reveal.reference)
+                kept = await RevealRepository(tx).get(reveal.id)
+                order = await OrderRepository(tx).get(reveal.reference)
             if kept is None or kept.masked_at is not None or self._masking.is_due(kept):
                 return False
             if order is None or not order.has_recipient:

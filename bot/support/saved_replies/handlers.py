@@ -24,6 +24,7 @@ from bot.support.saved_replies.model import LONGEST, read_name, read_text
 from bot.support.staff import callback_data as data
 from bot.support.staff.session import StaffSession, command, press
 from bot.support.ticket import PREFIX
+from bot.users.repository import UserRepository
 
 NAME: Final = "sa_name"
 TEXT: Final = "sa_text"
@@ -149,7 +150,7 @@ async def _is_supporter(visit: Session) -> bool:
     if visit.person.id in visit.desk.support_room.supporters:
         return True
     async with visit.desk.store.transaction() as tx:
-        await tx.people.save(questions.answered(visit))
+        await UserRepository(tx).save(questions.answered(visit))
     await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
     return False
 

@@ -7,6 +7,7 @@ from bot.core import templates
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
 from bot.orders.screens.phrases import translator_for
 from bot.staff.model import SavedReply
 from bot.support.model import Written
@@ -16,6 +17,8 @@ from bot.support.staff.entries import too_long_by
 from bot.support.staff.questions import say_of
 from bot.support.staff.session import StaffSession
 from bot.support.ticket import Ticket
+from bot.support.tickets.repository import TicketRepository
+from bot.users.repository import UserRepository
 
 
 async def _choose(staff: StaffSession, reference: str) -> None:
@@ -70,9 +73,9 @@ async def _case(staff: StaffSession, reference: str) -> tuple[Ticket, Order | No
         Rejection: there is no such ticket, it is closed, or somebody else holds it.
     """
     async with staff.desk.store.reading() as tx:
-        ticket = await tx.tickets.get(reference)
-        order = await tx.orders.get(ticket.order_reference) if ticket and ticket.order_reference else None
-        person = await tx.people.get(ticket.person_id) if ticket else None
+        ticket = await TicketRepository(tx).get(reference)
+        order = await OrderRepository(tx).get(ticket.order_reference) if ticket and ticket.order_reference else None
+        person = await UserRepository(tx).get(ticket.person_id) if ticket else None
     if ticket is None:
         raise Rejection("staff.gone")
     if not ticket.is_open:

@@ -4,29 +4,31 @@ from dataclasses import replace
 
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction, SavedReply
+from bot.staff.repository import SavedReplyRepository
 from bot.support.saved_replies.model import MOST
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 
 
 class SavedReplies:
     """Whoever calls has seen that `by` is one of the supporters."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def all(self) -> tuple[SavedReply, ...]:
         """By name."""
         async with self._store.reading() as tx:
-            return await tx.saved_answers.all()
+            return await SavedReplyRepository(tx).all()
 
     async def get(self, name: str) -> SavedReply | None:
         """The one of this name."""
         async with self._store.reading() as tx:
-            return await tx.saved_answers.get(name)
+            return await SavedReplyRepository(tx).get(name)
 
     async def check_new(self, name: str) -> None:
         """Raise `Rejection` where there is one of this name, or are as many as are kept."""
@@ -40,19 +42,19 @@ class SavedReplies:
         """Keep its text in one language, with whoever has typed it: so it isn't taken in twice."""
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            before = await tx.saved_answers.get(name)
+            before = await SavedReplyRepository(tx).get(name)
             known = before or SavedReply(name=name, texts={}, updated_at=now, updated_by=by.id)
             answer = replace(known, texts={**known.texts, locale: text}, updated_at=now, updated_by=by.id)
-            await tx.saved_answers.save(answer)
+            await SavedReplyRepository(tx).save(answer)
             detail = locale if before else "added"
             await record_audit(tx, by.id, AuditAction.CHANGED, subject_of(name), now, detail=detail)
-            await tx.people.save(by)
+            await UserRepository(tx).save(by)
         return answer
 
     async def delete(self, name: str, by: int) -> bool:
         """Whether there was one."""
         async with self._store.transaction() as tx:
-            deleted = await tx.saved_answers.delete(name)
+            deleted = await SavedReplyRepository(tx).delete(name)
             if deleted:
                 now = self._clock.now()
                 await record_audit(tx, by, AuditAction.CHANGED, subject_of(name), now, detail="deleted")

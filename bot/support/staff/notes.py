@@ -16,7 +16,10 @@ from bot.support.staff.questions import TakeReply, ask
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.session import StaffSession, command, replied_to
 from bot.support.ticket import Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.remarks import TO_NOTE
+from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.messages import written_in
 
 _COMMAND = re.compile(r"^/note(?:@\w+)?(?:\s+|$)", re.IGNORECASE)
@@ -92,9 +95,9 @@ async def _ticket_here(staff: StaffSession, message: Message) -> Ticket | None:
     """The one that the message answers, be that a colleague's words, else the one whose topic this is."""
     answered = replied_to(message)
     async with staff.desk.store.reading() as tx:
-        entry = await tx.ticket_entries.of_source(message.chat_id, answered) if answered else None
+        entry = await TicketEntryRepository(tx).of_source(message.chat_id, answered) if answered else None
         if entry is not None:
-            return await tx.tickets.get(entry.ticket)
+            return await TicketRepository(tx).get(entry.ticket)
     return await ticket_at(staff, message)
 
 
@@ -104,6 +107,6 @@ async def _entry_meant(staff: StaffSession, message: Message) -> TicketEntry | N
     if answered is None:
         return None
     async with staff.desk.store.reading() as tx:
-        entry = await tx.ticket_entries.of_source(message.chat_id, answered)
-        post = await tx.ticket_posts.get(message.chat_id, answered) if entry is None else None
-        return await tx.ticket_entries.get(post.ticket, post.entry) if post else entry
+        entry = await TicketEntryRepository(tx).of_source(message.chat_id, answered)
+        post = await TicketPostRepository(tx).get(message.chat_id, answered) if entry is None else None
+        return await TicketEntryRepository(tx).get(post.ticket, post.entry) if post else entry

@@ -8,6 +8,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import PostRole, TicketPost
 from bot.support.staff.session import StaffSession
 from bot.support.ticket import Ticket
+from bot.support.tickets.post_repository import TicketPostRepository
 
 TakeReply = Callable[[StaffSession, Ticket, str, Message], Awaitable[None]]
 """Takes the visit, the ticket, the question's argument, and the reply."""
@@ -26,7 +27,7 @@ async def say_of(
     if message_id is None:
         return
     async with staff.desk.store.transaction() as tx:
-        await tx.ticket_posts.add(
+        await TicketPostRepository(tx).add(
             TicketPost(
                 chat_id=staff.chat_id,
                 message_id=message_id,

@@ -6,19 +6,22 @@ from bot.core.zones import PRESUMED
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications import subject_of
 from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
 from bot.settlement.model import SettlementFailure
 from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import AuditRepository
 from bot.support.staff.screens.refresh import differences
 from bot.support.staff.session import StaffSession
 from bot.support.staff.topics import Reading
 from bot.support.ticket import Ticket
+from bot.support.tickets.repository import TicketRepository
 
 
 async def fresh(staff: StaffSession, ticket: Ticket, _: str) -> None:
     """Ask the service, take in what it says, and show the difference; whoever asked is written down."""
     desk = staff.desk
     async with desk.store.reading() as tx:
-        order = await tx.orders.get(ticket.order_reference) if ticket.order_reference else None
+        order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
     if order is None or order.service_id is None:
         await staff.toast("staff_ticket.nothing_to_read", alert=True)
         return
@@ -42,7 +45,7 @@ async def fresh(staff: StaffSession, ticket: Ticket, _: str) -> None:
 async def _show(staff: StaffSession, ticket: Ticket) -> None:
     """The card as it is now, in the place of the pressed one."""
     async with staff.desk.store.reading() as tx:
-        current = await tx.tickets.get(ticket.reference) or ticket
+        current = await TicketRepository(tx).get(ticket.reference) or ticket
     reading = Reading(staff.chat_id, staff.t, _zone(staff))
     await staff.update(await staff.desk.ticket_room.card(reading, current))
 
@@ -64,4 +67,4 @@ async def _write_down(staff: StaffSession, ticket: Ticket, order: Order) -> None
         person_id=ticket.person_id,
     )
     async with staff.desk.store.transaction() as tx:
-        await tx.audit.add(entry)
+        await AuditRepository(tx).add(entry)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
 from bot.infra.outbox.model import Undeliverable
 from bot.infra.outbox.rendering import Tell, Telling, marked
@@ -14,6 +14,7 @@ from bot.support.staff.entries import Place, send_entry
 from bot.support.staff.screens import remarks as staff_remarks
 from bot.support.staff.topics import TicketRoom
 from bot.support.tickets.notifications import ToStaffChat, ticket_in
+from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import entry_of
 from bot.support.tickets.remarks import Remark
 from bot.users.model import Notification, Person
@@ -28,7 +29,7 @@ SENT_ON: Final = frozenset({Remark.ANSWERED, Remark.NOTED, Remark.TAKEN_OVER})
 class RemarkRenderer:
     """Tells support."""
 
-    def __init__(self, store: Store, messenger: Messenger, room: TicketRoom) -> None:
+    def __init__(self, store: Database, messenger: Messenger, room: TicketRoom) -> None:
         self._store = store
         self._messenger = messenger
         self._room = room
@@ -40,7 +41,7 @@ class RemarkRenderer:
     async def _tell(self, news: Notification, _: Person | None, t: Translator) -> Telling:
         async with self._store.reading() as tx:
             entry = await entry_of(tx, news)
-            head = await tx.ticket_posts.head(ticket_in(news.subject), news.chat_id)
+            head = await TicketPostRepository(tx).head(ticket_in(news.subject), news.chat_id)
         if entry is None:
             return Undeliverable("the entry is gone")
         what = Remark(str(news.payload["what"]))

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.i18n import Html, Translator
 from bot.infra.outbox.model import Sent
 from bot.infra.outbox.rendering import Tell, Telling, marked
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
 from bot.infra.telegram.ui.screen import Screen
@@ -17,14 +18,16 @@ from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.staff.topics import Reading, TicketRoom
 from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import ToStaffChat, ticket_in
+from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import entry_of
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Notification, NotificationStatus, Person
 
 
 class StaffChatRenderer:
     """Tells support what its persons and their orders do."""
 
-    def __init__(self, store: Store, messenger: Messenger, clock: Clock, room: TicketRoom) -> None:
+    def __init__(self, store: Database, messenger: Messenger, clock: Clock, room: TicketRoom) -> None:
         self._store = store
         self._messenger = messenger
         self._clock = clock
@@ -83,7 +86,7 @@ class StaffChatRenderer:
         if not news.kind.startswith(ToStaffChat.EDITED):
             return self._room.place(home)
         async with self._store.reading() as tx:
-            before = await tx.ticket_posts.of_entry(written.ticket, written.number, news.chat_id)
+            before = await TicketPostRepository(tx).of_entry(written.ticket, written.number, news.chat_id)
         return self._room.place(home, before.message_id if before else None)
 
     async def _send(self, place: Place, written: TicketEntry, said: Html) -> Outcome:
@@ -115,12 +118,12 @@ class StaffChatRenderer:
             at=self._clock.now(),
         )
         async with self._store.transaction() as tx:
-            await tx.ticket_posts.add(post)
+            await TicketPostRepository(tx).add(post)
 
     async def _is_overtaken(self, news: Notification) -> bool:
         """Whether a later change of the card waits in this chat: a group bears 20 messages and edits a minute."""
         async with self._store.reading() as tx:
-            queued = await tx.outbox.of_subject(news.subject)
+            queued = await OutboxRepository(tx).of_subject(news.subject)
         return any(
             later.id > news.id
             and later.chat_id == news.chat_id
@@ -131,7 +134,7 @@ class StaffChatRenderer:
 
     async def _ticket(self, news: Notification) -> Ticket | None:
         async with self._store.reading() as tx:
-            return await tx.tickets.get(ticket_in(news.subject))
+            return await TicketRepository(tx).get(ticket_in(news.subject))
 
 
 def reading_of(news: Notification, reader: Person | None, t: Translator) -> Reading:

@@ -20,6 +20,8 @@ from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.staff.session import NEW_MESSAGES, StaffSession, replied_to, staff_visit, topic_of
 from bot.support.ticket import Ticket
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.messages import written_in
 
 SLASH: Final = "/"
@@ -84,8 +86,8 @@ async def _answered(visit: Session, message: Message) -> tuple[TicketPost | None
     if message_id is None:
         return None, None
     async with visit.desk.store.reading() as tx:
-        post = await tx.ticket_posts.get(message.chat_id, message_id)
-        return post, await tx.tickets.get(post.ticket) if post else None
+        post = await TicketPostRepository(tx).get(message.chat_id, message_id)
+        return post, await TicketRepository(tx).get(post.ticket) if post else None
 
 
 async def _unknown(update: Update, visit: Session, message: Message) -> None:
@@ -100,7 +102,7 @@ async def _unknown(update: Update, visit: Session, message: Message) -> None:
     reference = staff_ticket.named_in(answered.text or answered.caption or "")
     staff = await staff_visit(update) if reference else None
     async with visit.desk.store.reading() as tx:
-        ticket = await tx.tickets.get(reference)
+        ticket = await TicketRepository(tx).get(reference)
     if staff is not None and ticket is not None:
         await say_of(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, Rejection(staff_talk.UNKNOWN)))
         raise ApplicationHandlerStop

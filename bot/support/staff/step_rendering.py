@@ -5,7 +5,7 @@ The card has changed by then; but nobody is called by an edit.
 
 from collections.abc import Mapping
 
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
 from bot.infra.outbox.model import Sent
 from bot.infra.outbox.rendering import Tell, Telling, marked
@@ -15,13 +15,14 @@ from bot.support.staff.rendering import reading_of
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.staff.topics import TicketRoom
 from bot.support.tickets.notifications import ToStaffChat, ticket_in
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Notification, Person
 
 
 class StepRenderer:
     """Tells support."""
 
-    def __init__(self, store: Store, messenger: Messenger, room: TicketRoom) -> None:
+    def __init__(self, store: Database, messenger: Messenger, room: TicketRoom) -> None:
         self._store = store
         self._messenger = messenger
         self._room = room
@@ -32,7 +33,7 @@ class StepRenderer:
 
     async def _tell(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
         async with self._store.reading() as tx:
-            ticket = await tx.tickets.get(ticket_in(news.subject))
+            ticket = await TicketRepository(tx).get(ticket_in(news.subject))
         if ticket is None:
             return Sent()
         home = await self._room.home(reading_of(news, reader, t), ticket)

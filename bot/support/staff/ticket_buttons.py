@@ -9,6 +9,7 @@ from bot.infra.telegram.ui.handling import Context, Handler
 from bot.support.staff import callback_data as data
 from bot.support.staff.session import StaffSession, press
 from bot.support.ticket import Ticket
+from bot.support.tickets.repository import TicketRepository
 
 TicketAct = Callable[[StaffSession, Ticket, str], Awaitable[None]]
 """Answers the press (once), and acts. The ticket is as it was read a moment ago: save over its version. A `Rejection`
@@ -22,7 +23,7 @@ def handlers(actions: Mapping[str, TicketAct]) -> list[Handler]:
         query = update.callback_query
         wish = data.read_staff_press((query.data or "") if query else "")
         async with staff.desk.store.reading() as tx:
-            ticket = await tx.tickets.get(wish.name) if wish else None
+            ticket = await TicketRepository(tx).get(wish.name) if wish else None
         act = actions.get(wish.action) if wish else None
         if wish is None or ticket is None or act is None:
             await staff.toast("staff.gone", alert=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
 from bot.infra.outbox.model import RetryLater, Sent
 from bot.infra.outbox.rendering import Telling, kept
@@ -23,11 +23,14 @@ from bot.infra.telegram.outbound.sender import (
     TryLater,
 )
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.repository import OrderRepository
 from bot.support.cases import Cases
 from bot.support.model import PostRole, TicketPost
 from bot.support.staff.entries import Place
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Ticket, TicketStatus
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
 
 TOPIC_GONE = ("thread not found", "topic_deleted", "topic_id_invalid")
 
@@ -44,7 +47,7 @@ class Reading:
 class TicketRoom:
     """The cards and topics of tickets."""
 
-    def __init__(self, store: Store, messenger: Messenger, clock: Clock, default_locale: str) -> None:
+    def __init__(self, store: Database, messenger: Messenger, clock: Clock, default_locale: str) -> None:
         self._store = store
         self._messenger = messenger
         self._clock = clock
@@ -67,7 +70,7 @@ class TicketRoom:
     async def home(self, reading: Reading, ticket: Ticket, notice: str = "") -> TicketPost | Telling:
         """The ticket's card in this chat, made (with `notice`) where there is none; else why there can't be one now."""
         async with self._store.reading() as tx:
-            known = await tx.ticket_posts.head(ticket.reference, reading.chat_id)
+            known = await TicketPostRepository(tx).head(ticket.reference, reading.chat_id)
         if known is not None:
             return known
         topic = await self._topic(reading, ticket)
@@ -99,7 +102,7 @@ class TicketRoom:
         """What the outbox keeps of an attempt in this chat; a topic that is gone is made anew next time."""
         if topic_id is not None and _is_without_topic(outcome):
             async with self._store.transaction() as tx:
-                await tx.ticket_posts.topic_gone(chat_id, topic_id)
+                await TicketPostRepository(tx).topic_gone(chat_id, topic_id)
             return RetryLater(0)
         told = kept(outcome)
         return replace(told, topic_id=topic_id) if isinstance(told, Sent) else told
@@ -107,12 +110,12 @@ class TicketRoom:
     async def moved(self, old: int, new: int) -> None:
         """The group has another id from now on."""
         async with self._store.transaction() as tx:
-            await tx.ticket_posts.chat_moved(old, new)
+            await TicketPostRepository(tx).chat_moved(old, new)
 
     async def _topic(self, reading: Reading, ticket: Ticket) -> int | Telling | None:
         """The id of its topic; None in a chat that has none, or where we may make none."""
         async with self._store.reading() as tx:
-            known = await tx.ticket_posts.topic(ticket.reference, reading.chat_id)
+            known = await TicketPostRepository(tx).topic(ticket.reference, reading.chat_id)
         if known is not None:
             return known.topic_id
         has_topics = await self._messenger.rooms.has_topics(reading.chat_id)
@@ -142,7 +145,7 @@ class TicketRoom:
     async def _follow(self, reading: Reading, ticket: Ticket) -> Telling:
         """Let the topic be called and be open as the ticket is; nothing where it is so already."""
         async with self._store.reading() as tx:
-            topic = await tx.ticket_posts.topic(ticket.reference, reading.chat_id)
+            topic = await TicketPostRepository(tx).topic(ticket.reference, reading.chat_id)
         if topic is None or topic.topic_id is None or (topic.argument or TicketStatus.OPEN) == ticket.status:
             return Sent()
         rooms, where = self._messenger.rooms, (reading.chat_id, topic.topic_id)
@@ -151,12 +154,12 @@ class TicketRoom:
             if isinstance(outcome, TryLater | Moved):
                 return await self.ended(*where, outcome)
         async with self._store.transaction() as tx:
-            await tx.ticket_posts.add(replace(topic, argument=str(ticket.status)))
+            await TicketPostRepository(tx).add(replace(topic, argument=str(ticket.status)))
         return Sent()
 
     async def _name(self, reading: Reading, ticket: Ticket) -> str:
         async with self._store.reading() as tx:
-            order = await tx.orders.get(ticket.order_reference) if ticket.order_reference else None
+            order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
         return staff_ticket.topic_name(reading.t, ticket, order)
 
     async def _remember(
@@ -171,8 +174,8 @@ class TicketRoom:
             at=self._clock.now(),
         )
         async with self._store.transaction() as tx:
-            if await tx.tickets.get(ticket.reference) is not None:
-                await tx.ticket_posts.add(post)
+            if await TicketRepository(tx).get(ticket.reference) is not None:
+                await TicketPostRepository(tx).add(post)
         return post
 
 

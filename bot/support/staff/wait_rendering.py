@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.infra.outbox.delivery import After
 from bot.infra.outbox.model import Sent, Undeliverable
@@ -16,14 +17,16 @@ from bot.support.staff.links import link_to
 from bot.support.staff.screens import waits as staff_waits
 from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import ToStaffChat, ticket_in
+from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import keep_post
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Notification, Person
 
 
 class WaitRenderer:
     """What was answered before it could be told isn't told any more."""
 
-    def __init__(self, store: Store, messenger: Messenger, clock: Clock, room: StaffChat) -> None:
+    def __init__(self, store: Database, messenger: Messenger, clock: Clock, room: StaffChat) -> None:
         self._store = store
         self._messenger = messenger
         self._clock = clock
@@ -58,13 +61,13 @@ class WaitRenderer:
         """The ticket, if its person waits as long as the news say, and its card in a chat."""
         reference = ticket_in(news.subject)
         async with self._store.reading() as tx:
-            ticket = await tx.tickets.get(reference)
-            head = await tx.ticket_posts.head(reference, where) if where else None
+            ticket = await TicketRepository(tx).get(reference)
+            head = await TicketPostRepository(tx).head(reference, where) if where else None
         waits = ticket is not None and ticket.is_open and ticket.waits_since is not None
         since = ticket.waits_since.isoformat() if ticket is not None and ticket.waits_since else None
         return (ticket if waits and since == news.payload.get("since") else None), head
 
 
 async def _posted(tx: Transaction, news: Notification, how: Sent | Undeliverable, now: datetime) -> None:
-    head = await tx.ticket_posts.head(ticket_in(news.subject), news.chat_id)
+    head = await TicketPostRepository(tx).head(ticket_in(news.subject), news.chat_id)
     await keep_post(tx, news, how, now, PostRole.REMARK, topic_id=head.topic_id if head else None)

@@ -5,10 +5,12 @@ from datetime import datetime, timedelta
 
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.staff.roles import StaffChat
 from bot.support.ticket import Rating, Ticket, rated, reopened
 from bot.support.tickets.notifications import tell_step
+from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.steps import Step, saved, step_of
 from bot.users.activity import UserEvent, record_user_event
 
@@ -20,7 +22,7 @@ class TicketEnding:
 
     def __init__(
         self,
-        store: Store,
+        store: Database,
         clock: Clock,
         room: StaffChat,
         *,
@@ -41,7 +43,10 @@ class TicketEnding:
         """
 
         async def step(tx: Transaction, known: Ticket, now: datetime) -> Ticket:
-            if not known.is_open and await tx.tickets.open_of(known.person_id, known.order_reference) is not None:
+            if (
+                not known.is_open
+                and await TicketRepository(tx).open_of(known.person_id, known.order_reference) is not None
+            ):
                 raise Rejection("ticket.another_open")
             kept = await saved(tx, self._room, known, reopened(known, now, self.reopen_within), now)
             await tell_step(tx, self._room, kept, str(UserEvent.REOPENED), now)

@@ -9,11 +9,13 @@ from datetime import datetime
 
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.staff.model import AuditAction
 from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.ticket import Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_person, tell_room
 from bot.support.tickets.steps import audited, step_of
 
@@ -21,7 +23,9 @@ from bot.support.tickets.steps import audited, step_of
 class TicketCorrections:
     """Whoever calls has seen that staff who change an answer or a note are supporters still."""
 
-    def __init__(self, store: Store, clock: Clock, room: StaffChat, on_news: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, store: Database, clock: Clock, room: StaffChat, on_news: Callable[[], None] = lambda: None
+    ) -> None:
         self._store = store
         self._clock = clock
         self._room = room
@@ -30,7 +34,7 @@ class TicketCorrections:
     async def entry_of(self, chat_id: int, message_id: int) -> TicketEntry | None:
         """What was made of this message."""
         async with self._store.reading() as tx:
-            return await tx.ticket_entries.of_source(chat_id, message_id)
+            return await TicketEntryRepository(tx).of_source(chat_id, message_id)
 
     async def edit(self, entry: TicketEntry, by: int, written: Written) -> bool:
         """Keep what the message says by now, and show it wherever it was shown; whether anything has changed.
@@ -40,13 +44,13 @@ class TicketCorrections:
         """
 
         async def step(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
-            known = await tx.ticket_entries.get(entry.ticket, entry.number)
+            known = await TicketEntryRepository(tx).get(entry.ticket, entry.number)
             if known is None or _is_as(known, written):
                 return False
             if known.withdrawn_at is not None:
                 raise Rejection("ticket.taken_back_already")
             edited = replace(known, text=written.text, media=written.media, file_id=written.file_id, edited_at=now)
-            await tx.ticket_entries.save(edited)
+            await TicketEntryRepository(tx).save(edited)
             await self._tell_edited(tx, ticket, edited, now)
             if edited.kind is not EntryKind.ASKED:
                 await audited(tx, ticket, AuditAction.EDITED, by=by, now=now, detail=f"#{edited.number}")
@@ -64,14 +68,14 @@ class TicketCorrections:
         """
 
         async def step(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
-            known = await tx.ticket_entries.get(entry.ticket, entry.number)
+            known = await TicketEntryRepository(tx).get(entry.ticket, entry.number)
             if known is None or known.kind is not EntryKind.ANSWER:
                 raise Rejection("ticket.no_answer")
             if known.author_id != by:
                 raise Rejection("ticket.answer_of_another")
             if known.withdrawn_at is not None:
                 return False
-            await tx.ticket_entries.save(replace(known, withdrawn_at=now))
+            await TicketEntryRepository(tx).save(replace(known, withdrawn_at=now))
             await tell_person(tx, ticket, marked(ToUser.ANSWER_WITHDRAWN, known.number), now, entry=known.number)
             await audited(tx, ticket, AuditAction.WITHDREW, by=by, now=now, detail=f"#{known.number}")
             return True

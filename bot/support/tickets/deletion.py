@@ -3,20 +3,25 @@
 from collections import defaultdict
 from datetime import datetime
 
-from bot.infra.db.ports import Transaction
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.repository import OutboxRepository
 from bot.support.model import TicketPost
 from bot.support.tickets.notifications import ToStaffChat, subject_of_ticket
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.users.deletion import UserDataRepository
 from bot.users.model import Notification
 
 
 async def forget(tx: Transaction, person_id: int, now: datetime) -> None:
     """Forget all of a person in the database, and queue the removal of what support's chats show of their tickets."""
-    posts = await tx.ticket_posts.in_rooms(person_id)
-    await tx.forgetting.person(person_id)
+    posts = await TicketPostRepository(tx).in_rooms(person_id)
+    await UserDataRepository(tx).person(person_id)
     of_chat: dict[tuple[int, str], list[TicketPost]] = defaultdict(list)
     for post in posts:
         of_chat[post.chat_id, post.ticket].append(post)
-    await tx.outbox.add([_removal(chat_id, ticket, found, now) for (chat_id, ticket), found in of_chat.items()])
+    await OutboxRepository(tx).add(
+        [_removal(chat_id, ticket, found, now) for (chat_id, ticket), found in of_chat.items()]
+    )
 
 
 def _removal(chat_id: int, ticket: str, posts: list[TicketPost], now: datetime) -> Notification:

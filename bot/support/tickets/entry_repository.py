@@ -5,11 +5,10 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import Select, bindparam, func, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.support.model import EntryKind, MediaKind, TicketEntry
 from bot.support.tickets.tables import ticket_entries
 
@@ -25,12 +24,12 @@ SAVE = update(ticket_entries).where(ticket_entries.c.id == bindparam("key"))
 CHANGES = ("text", "media", "file_id", "message_id", "delivered_at", "failure", "edited_at", "withdrawn_at")
 
 
-class SqlTicketEntries:
-    """`TicketEntries`, in the table of that name."""
+class TicketEntryRepository:
+    """What was written in tickets."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def add(self, entry: TicketEntry) -> TicketEntry | None:
         """Keep it under the next number of its ticket; None where its source was taken in before."""

@@ -9,7 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from bot.infra.db.ports import Transaction
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.roles import StaffChat
 from bot.support.ticket import Ticket
 from bot.users.model import Notification
@@ -68,12 +69,12 @@ async def tell_chats(
     tx: Transaction, chat_ids: Iterable[int], reference: str, kind: str, now: datetime, **payload: object
 ) -> None:
     """Queue news of a ticket for some of support's chats."""
-    await tx.outbox.add([_news(chat_id, reference, kind, now, payload) for chat_id in chat_ids])
+    await OutboxRepository(tx).add([_news(chat_id, reference, kind, now, payload) for chat_id in chat_ids])
 
 
 async def tell_person(tx: Transaction, ticket: Ticket, kind: str, now: datetime, **payload: object) -> None:
     """Queue news for the ticket's person."""
-    await tx.outbox.add([_news(ticket.person_id, ticket.reference, kind, now, payload)])
+    await OutboxRepository(tx).add([_news(ticket.person_id, ticket.reference, kind, now, payload)])
 
 
 def marked(kind: ToStaffChat | ToUser, mark: object) -> str:

@@ -13,15 +13,19 @@ import structlog
 
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, Written
 from bot.support.ticket import Cause, Ticket, asked, opened, reopened
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_person, tell_room, tell_step
+from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.steps import Overtaken, entered, repeated, saved
 from bot.users.activity import UserEvent, record_user_event
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +49,7 @@ class TicketOpening:
 
     def __init__(
         self,
-        store: Store,
+        store: Database,
         clock: Clock,
         room: StaffChat,
         *,
@@ -65,11 +69,11 @@ class TicketOpening:
         """
 
         async def find(tx: Transaction, now: datetime) -> Taken:
-            known = await tx.tickets.open_of(person.id, order_reference)
+            known = await TicketRepository(tx).open_of(person.id, order_reference)
             if known is not None:
                 return await self._more(tx, known, now)
             ticket = opened(person.id, now, order_reference=order_reference)
-            if not await tx.tickets.add(ticket):
+            if not await TicketRepository(tx).add(ticket):
                 raise Overtaken
             await tell_room(tx, self._room, ticket, ToStaffChat.HEAD, now)
             return Taken(ticket, UserEvent.ASKED)
@@ -86,10 +90,12 @@ class TicketOpening:
         """
 
         async def find(tx: Transaction, now: datetime) -> Taken:
-            ticket = await tx.tickets.get(reference)
+            ticket = await TicketRepository(tx).get(reference)
             if ticket is None or ticket.person_id != person.id:
                 raise Rejection("ticket.gone")
-            goes_on = ticket if ticket.is_open else await tx.tickets.open_of(person.id, ticket.order_reference)
+            goes_on = (
+                ticket if ticket.is_open else await TicketRepository(tx).open_of(person.id, ticket.order_reference)
+            )
             return await (self._more(tx, goes_on, now) if goes_on else self._reopen(tx, ticket, now))
 
         return await self._take(person, written, find)
@@ -108,7 +114,7 @@ class TicketOpening:
             if taken is None:
                 taken = await find(tx, now)
                 await self._enter(tx, taken, written, now)
-            await tx.people.save(person)
+            await UserRepository(tx).save(person)
             return taken
 
         taken = await repeated(self._store, attempt)
@@ -134,13 +140,13 @@ async def open_by_itself(tx: Transaction, room: StaffChat, order: Order, cause: 
     if not room.is_open:
         return
     for _ in range(TRIES):
-        known = await tx.tickets.open_of(order.person_id, order.reference)
+        known = await TicketRepository(tx).open_of(order.person_id, order.reference)
         if known is not None:
             if await _learn(tx, room, known, cause, now):
                 return
             continue
         ticket = opened(order.person_id, now, order_reference=order.reference, cause=cause)
-        if await tx.tickets.add(ticket):
+        if await TicketRepository(tx).add(ticket):
             await tell_room(tx, room, ticket, ToStaffChat.HEAD, now)
             await tell_person(tx, ticket, ToUser.OPENED, now)
             return
@@ -150,7 +156,7 @@ async def open_by_itself(tx: Transaction, room: StaffChat, order: Order, cause: 
 async def _learn(tx: Transaction, room: StaffChat, ticket: Ticket, cause: Cause, now: datetime) -> bool:
     """Who asked by themselves has asked first; what takes too long and then fails has failed. False: it changed."""
     after = ticket if ticket.cause is Cause.ASKED else replace(ticket, cause=cause)
-    kept = await tx.tickets.save(asked(after, now))
+    kept = await TicketRepository(tx).save(asked(after, now))
     if kept is None:
         return False
     await tell_room(tx, room, kept, marked(ToStaffChat.CARD, kept.version), now)
@@ -159,6 +165,6 @@ async def _learn(tx: Transaction, room: StaffChat, ticket: Ticket, cause: Cause,
 
 
 async def _taken_before(tx: Transaction, written: Written) -> Taken | None:
-    entry = await tx.ticket_entries.of_source(written.chat_id, written.message_id)
-    ticket = await tx.tickets.get(entry.ticket) if entry else None
+    entry = await TicketEntryRepository(tx).of_source(written.chat_id, written.message_id)
+    ticket = await TicketRepository(tx).get(entry.ticket) if entry else None
     return None if ticket is None else Taken(ticket, None)

@@ -5,11 +5,10 @@ from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import BigInteger, Select, bindparam, delete, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.tables import outbox, to_tell
 from bot.support.model import PostRole, TicketPost
 from bot.support.tickets.tables import moved_chats, ticket_posts, tickets
@@ -61,12 +60,12 @@ TAKE_ALONG = update(outbox).where(to_tell(outbox), outbox.c.chat_id == CHAT).val
 LEAVE_BEHIND = delete(ticket_posts).where(ticket_posts.c.chat_id == CHAT)
 
 
-class SqlTicketPosts:
-    """`TicketPosts`, in the tables `ticket_posts` and `moved_chats`."""
+class TicketPostRepository:
+    """Which messages of the bot's belong to which ticket, and where the staff's chat has moved to."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def add(self, post: TicketPost) -> None:
         """Insert or replace."""

@@ -2,10 +2,13 @@
 
 from datetime import datetime
 
-from bot.infra.db.ports import Transaction
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.support.model import PostRole, TicketEntry, TicketPost
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ticket_in
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Notification
 
 
@@ -25,9 +28,9 @@ async def keep_post(
     The ticket is the one that the news are filed under, the topic the one they were told in, unless said otherwise.
     """
     reference = ticket or ticket_in(news.subject)
-    if not isinstance(how, Sent) or how.message_id is None or await tx.tickets.get(reference) is None:
+    if not isinstance(how, Sent) or how.message_id is None or await TicketRepository(tx).get(reference) is None:
         return
-    await tx.ticket_posts.add(
+    await TicketPostRepository(tx).add(
         TicketPost(
             chat_id=news.chat_id,
             message_id=how.message_id,
@@ -44,7 +47,7 @@ async def keep_post(
 async def entry_of(tx: Transaction, news: Notification) -> TicketEntry | None:
     """The entry that a piece of news is about; None where it is there no more."""
     number = entry_number(news)
-    return await tx.ticket_entries.get(ticket_in(news.subject), number) if number else None
+    return await TicketEntryRepository(tx).get(ticket_in(news.subject), number) if number else None
 
 
 def entry_number(news: Notification) -> int:

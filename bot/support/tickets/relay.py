@@ -8,14 +8,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from bot.infra.db.ports import Transaction
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.delivery import After
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.staff.roles import StaffChat
 from bot.support.model import PostRole, TicketEntry
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToStaffChat, ToUser, mark_in, marked, tell_room, ticket_in
 from bot.support.tickets.posting import entry_of, keep_post
 from bot.support.tickets.remarks import AMONG_US, TO_NOTE, Remark, everywhere, remark, source_chat
+from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Notification
 
 End = Sent | Undeliverable
@@ -45,7 +47,7 @@ class TicketRelay:
         if entry is None:
             return
         if isinstance(how, Undeliverable):
-            await tx.ticket_entries.save(replace(entry, failure=how.reason))
+            await TicketEntryRepository(tx).save(replace(entry, failure=how.reason))
             if entry.withdrawn_at is None:
                 await self._to_all(tx, news, entry, Remark.FAILED, now, why=how.reason)
         elif how.message_id is not None:
@@ -75,7 +77,7 @@ class TicketRelay:
 
     async def _show_in_case(self, tx: Transaction, news: Notification, now: datetime) -> None:
         """The card's timeline said that it was on its way."""
-        ticket = await tx.tickets.get(ticket_in(news.subject))
+        ticket = await TicketRepository(tx).get(ticket_in(news.subject))
         if ticket is not None:
             await tell_room(tx, self._room, ticket, marked(ToStaffChat.CARD, f"answer.{mark_in(news.kind)}"), now)
 
@@ -101,7 +103,9 @@ async def _to_author(tx: Transaction, news: Notification, entry: TicketEntry, wh
 async def _arrived(tx: Transaction, news: Notification, entry: TicketEntry, how: Sent, now: datetime) -> None:
     """Its copy in the person's chat is this message, and a reply to it is the person's next word."""
     delivered_at = entry.delivered_at or now
-    await tx.ticket_entries.save(replace(entry, message_id=how.message_id, delivered_at=delivered_at, failure=None))
+    await TicketEntryRepository(tx).save(
+        replace(entry, message_id=how.message_id, delivered_at=delivered_at, failure=None)
+    )
     await keep_post(tx, news, how, now, PostRole.ENTRY)
 
 

@@ -11,14 +11,17 @@ from typing import Final
 
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.staff.model import AuditAction
 from bot.staff.roles import StaffChat
 from bot.support import ticket as steps
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.ticket import CloseReason, Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToUser, marked, tell_person
 from bot.support.tickets.remarks import Remark, elsewhere, everywhere, remark
+from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.steps import T, audited, entered, saved, step_of
 
 ANY_TIME: Final = timedelta(days=36500)
@@ -31,7 +34,9 @@ class TicketReplies:
     Everything raises `Rejection` where there is no such ticket, or the step can't be taken with it as it is.
     """
 
-    def __init__(self, store: Store, clock: Clock, room: StaffChat, on_news: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, store: Database, clock: Clock, room: StaffChat, on_news: Callable[[], None] = lambda: None
+    ) -> None:
         self._store = store
         self._clock = clock
         self._room = room
@@ -80,10 +85,10 @@ class TicketReplies:
 
         async def step(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
             steps.claimed(ticket, by, now)
-            entry = await tx.ticket_entries.get(reference, number)
+            entry = await TicketEntryRepository(tx).get(reference, number)
             if entry is None or entry.kind is not EntryKind.ANSWER or not entry.failure or entry.withdrawn_at:
                 return False
-            await tx.ticket_entries.save(replace(entry, failure=None))
+            await TicketEntryRepository(tx).save(replace(entry, failure=None))
             await tell_person(tx, ticket, marked(ToUser.ANSWER, f"{number}.{_stamp(now)}"), now, entry=number)
             await audited(tx, ticket, AuditAction.ANSWERED, by=by, now=now, detail=f"#{number}")
             return True
@@ -117,7 +122,10 @@ class TicketReplies:
         """Open a closed one again: whoever does is the one who holds it, and has something to say."""
 
         async def step(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
-            if not ticket.is_open and await tx.tickets.open_of(ticket.person_id, ticket.order_reference) is not None:
+            if (
+                not ticket.is_open
+                and await TicketRepository(tx).open_of(ticket.person_id, ticket.order_reference) is not None
+            ):
                 raise Rejection("ticket.another_open")
             open_again = steps.taken_over(steps.reopened(ticket, now, ANY_TIME), by, now)
             return await self._held(tx, ticket, open_again, by, now)

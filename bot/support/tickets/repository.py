@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, Select, bindparam, func, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.support.model import TicketFilter
 from bot.support.reply_times import TicketTimes
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
@@ -69,12 +68,12 @@ TIMES = select(
 )
 
 
-class SqlTickets:
-    """`Tickets`, in the table of that name."""
+class TicketRepository:
+    """Tickets; at most one is open for a person and an order (or for a person and none)."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def add(self, ticket: Ticket) -> bool:
         """Keep a new one; False where the like is open already, or the reference is taken."""
@@ -92,7 +91,7 @@ class SqlTickets:
         return saved if written.rowcount == 1 else None
 
     async def open_of(self, person_id: int, order_reference: str = "") -> Ticket | None:
-        """The open one about this order, or about none; None where it can't be read."""
+        """The open one about this order, or about none."""
         return next(iter(await self._all(OPEN_OF, {"person": person_id, "about": order_reference})), None)
 
     async def of_person(self, person_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Ticket, ...]:

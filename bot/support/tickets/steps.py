@@ -6,13 +6,16 @@ from typing import Final, TypeVar
 
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.ticket import Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToStaffChat, marked, subject_of_ticket, tell_room
+from bot.support.tickets.repository import TicketRepository
 
 T = TypeVar("T")
 Step = Callable[[Transaction, Ticket, datetime], Awaitable[T]]
@@ -25,7 +28,7 @@ class Overtaken(Exception):
     """Somebody else has saved the ticket since it was read: nothing of this attempt is kept."""
 
 
-async def step_of(store: Store, clock: Clock, reference: str, step: Step[T]) -> T:
+async def step_of(store: Database, clock: Clock, reference: str, step: Step[T]) -> T:
     """What `step` makes of the ticket. It is repeated as often as somebody else was faster, and sees what they did.
 
     Raises:
@@ -33,7 +36,7 @@ async def step_of(store: Store, clock: Clock, reference: str, step: Step[T]) -> 
     """
 
     async def attempt(tx: Transaction) -> T:
-        ticket = await tx.tickets.get(reference)
+        ticket = await TicketRepository(tx).get(reference)
         if ticket is None:
             raise Rejection(GONE)
         return await step(tx, ticket, clock.now())
@@ -41,7 +44,7 @@ async def step_of(store: Store, clock: Clock, reference: str, step: Step[T]) -> 
     return await repeated(store, attempt)
 
 
-async def repeated(store: Store, attempt: Callable[[Transaction], Awaitable[T]]) -> T:
+async def repeated(store: Database, attempt: Callable[[Transaction], Awaitable[T]]) -> T:
     """What `attempt` brings, in a transaction of its own each time that it raises `Overtaken`."""
     while True:
         try:
@@ -59,7 +62,7 @@ async def saved(tx: Transaction, room: StaffChat, before: Ticket, after: Ticket,
     """
     if after == before:
         return before
-    kept = await tx.tickets.save(after)
+    kept = await TicketRepository(tx).save(after)
     if kept is None:
         raise Overtaken
     await tell_room(tx, room, kept, marked(ToStaffChat.CARD, kept.version), now)
@@ -70,7 +73,7 @@ async def entered(
     tx: Transaction, ticket: Ticket, written: Written, kind: EntryKind, *, by: int, now: datetime
 ) -> TicketEntry | None:
     """Take in what somebody wrote; None where that message was taken in before."""
-    return await tx.ticket_entries.add(
+    return await TicketEntryRepository(tx).add(
         TicketEntry(
             ticket=ticket.reference,
             number=0,

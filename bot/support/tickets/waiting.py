@@ -4,11 +4,13 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.staff.roles import StaffChat
 from bot.support.reply_times import Overdue, overdue, reminded
 from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import ToStaffChat, marked, tell_chats
+from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.steps import saved, step_of
 
 KINDS = {Overdue.ROOM: ToStaffChat.WAITS, Overdue.OPERATORS: ToStaffChat.WAITS_LONG}
@@ -19,7 +21,7 @@ class TicketWaiting:
 
     def __init__(
         self,
-        store: Store,
+        store: Database,
         clock: Clock,
         room: StaffChat,
         *,
@@ -38,7 +40,7 @@ class TicketWaiting:
         """Remind of every ticket that has waited for too long; how many there were to be reminded of."""
         now = self._clock.now()
         async with self._store.reading() as tx:
-            waiting = await tx.tickets.waiting(now - self._patience)
+            waiting = await TicketRepository(tx).waiting(now - self._patience)
         late = [ticket.reference for ticket in waiting if overdue(ticket, now, self._patience)]
         told = [await step_of(self._store, self._clock, reference, self._remind) for reference in late]
         if any(told):

@@ -14,8 +14,10 @@ from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
 from bot.support.staff.callback_data import LEAVE, NEW_TICKET, TICKET_PATTERN, read_ticket_press
 from bot.support.ticket import Rating, Ticket
+from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat import typed as ticket_words
 from bot.support.user_chat.messages import written_in
 from bot.support.user_chat.screens import page as ticket_page
@@ -38,9 +40,13 @@ def handlers() -> list[Handler]:
 async def help_page(visit: Session) -> Screen:
     """What `/help` shows: also the person's open tickets."""
     async with visit.desk.store.reading() as tx:
-        known = await tx.tickets.of_person(visit.person.id, limit=LISTED)
+        known = await TicketRepository(tx).of_person(visit.person.id, limit=LISTED)
         mine = [ticket for ticket in known if ticket.is_open]
-        orders = [await tx.orders.get_if_readable(ticket.order_reference) for ticket in mine if ticket.order_reference]
+        orders = [
+            await OrderRepository(tx).get_if_readable(ticket.order_reference)
+            for ticket in mine
+            if ticket.order_reference
+        ]
     about = {order.reference: order for order in orders if order is not None}
     return ticket_page.help_screen(visit.t, visit.desk.help, mine, about, visit.desk.provider)
 
@@ -52,7 +58,7 @@ async def ask_about(visit: Session, order: Order) -> None:
         await visit.post(ticket_question.contact_only(visit.t, order, visit.desk.help.contact))
         return
     async with visit.desk.store.reading() as tx:
-        ticket = await tx.tickets.open_of(visit.person.id, order.reference)
+        ticket = await TicketRepository(tx).open_of(visit.person.id, order.reference)
     await ticket_words.ask(visit, order, ticket)
 
 
@@ -61,7 +67,7 @@ async def offers_to_pass_on(visit: Session, message: Message) -> bool:
     if not visit.desk.help.has_staff or written_in(message) is None:
         return False
     async with visit.desk.store.reading() as tx:
-        known = await tx.tickets.of_person(visit.person.id, limit=OFFERED)
+        known = await TicketRepository(tx).of_person(visit.person.id, limit=OFFERED)
     mine = [ticket for ticket in known if ticket.is_open]
     if mine:
         shown = ticket_question.offer(visit.t, mine)
@@ -76,7 +82,7 @@ async def _new(_: Update, __: Context) -> None:
     await visit.acknowledge()
     if visit.desk.help.has_staff:
         async with visit.desk.store.reading() as tx:
-            ticket = await tx.tickets.open_of(visit.person.id)
+            ticket = await TicketRepository(tx).open_of(visit.person.id)
         await ticket_words.ask(visit, None, ticket)
     else:
         await visit.say(with_way_back(visit.t, visit.draft, await help_page(visit)))
@@ -95,7 +101,7 @@ async def _pressed(update: Update, _: Context) -> None:
     visit, query = SESSION.get(), update.callback_query
     press = read_ticket_press((query.data or "") if query else "")
     async with visit.desk.store.reading() as tx:
-        ticket = await tx.tickets.get(press.name) if press else None
+        ticket = await TicketRepository(tx).get(press.name) if press else None
     act = ACTIONS.get(press.action) if press else None
     if press is None or ticket is None or ticket.person_id != visit.person.id:
         await visit.acknowledge(visit.t.plain("ticket.gone"), alert=True)
@@ -178,4 +184,4 @@ async def _order_of(visit: Session, ticket: Ticket) -> Order | None:
     if not ticket.order_reference:
         return None
     async with visit.desk.store.reading() as tx:
-        return await tx.orders.get(ticket.order_reference)
+        return await OrderRepository(tx).get(ticket.order_reference)

@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 
 from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
-from bot.infra.db.ports import Store, Transaction
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.infra.outbox.delivery import After
 from bot.infra.outbox.model import Sent, Undeliverable
@@ -17,11 +18,13 @@ from bot.infra.outbox.rendering import Tell, Telling, kept, tell_text
 from bot.infra.telegram.outbound.sender import Invalid, Messenger, Outcome, TryLater
 from bot.orders.notifications import reference_in
 from bot.orders.order import Order, OrderNotification
+from bot.orders.repository import OrderRepository
 from bot.support.measured_reply_time import ReplyTime
 from bot.support.model import PostRole
 from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import ToStaffChat, ToUser, ticket_in
 from bot.support.tickets.posting import keep_post
+from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
 from bot.users.model import Notification, Person
@@ -31,7 +34,7 @@ class TicketRenderer:
     """Tells persons of their tickets. `reopen_within` is how long a closed one may be taken up again."""
 
     def __init__(
-        self, store: Store, messenger: Messenger, clock: Clock, *, reopen_within: timedelta, reply_time: ReplyTime
+        self, store: Database, messenger: Messenger, clock: Clock, *, reopen_within: timedelta, reply_time: ReplyTime
     ) -> None:
         self._store = store
         self._messenger = messenger
@@ -84,9 +87,9 @@ class TicketRenderer:
 
     async def _read(self, news: Notification) -> tuple[Ticket | None, Order | None]:
         async with self._store.reading() as tx:
-            ticket = await tx.tickets.get(ticket_in(news.subject))
+            ticket = await TicketRepository(tx).get(ticket_in(news.subject))
             about = ticket.order_reference if ticket is not None else ""
-            return ticket, await tx.orders.get(about) if about else None
+            return ticket, await OrderRepository(tx).get(about) if about else None
 
 
 def _numbers(value: object) -> list[int]:
@@ -98,7 +101,7 @@ async def _told_of_ticket(tx: Transaction, news: Notification, how: Sent | Undel
 
 
 async def _told_of_trouble(tx: Transaction, news: Notification, how: Sent | Undeliverable, now: datetime) -> None:
-    ticket = await tx.tickets.open_of(news.chat_id, reference_in(news.subject))
+    ticket = await TicketRepository(tx).open_of(news.chat_id, reference_in(news.subject))
     if ticket is not None:
         await keep_post(tx, news, how, now, PostRole.REMARK, ticket=ticket.reference)
 

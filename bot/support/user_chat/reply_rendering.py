@@ -7,18 +7,20 @@ to `support/tickets/relay`: the answer's own, where its words were taken out; an
 from collections.abc import Mapping
 from typing import Final
 
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.infra.outbox.rendering import Tell, Telling, kept, marked, tell_text
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
 from bot.support.model import TicketEntry
 from bot.support.staff.entries import Place, edit_entry, send_entry
 from bot.support.tickets.notifications import ToUser, ticket_in
 from bot.support.tickets.posting import entry_of
 from bot.support.tickets.relay import MAYBE_ARRIVED
+from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.screens import reply as ticket_answer
 from bot.users.model import Notification, Person
 
@@ -29,7 +31,7 @@ GONE: Final = Undeliverable("the answer is gone")
 class ReplyRenderer:
     """Tells persons what support has answered."""
 
-    def __init__(self, store: Store, messenger: Messenger) -> None:
+    def __init__(self, store: Database, messenger: Messenger) -> None:
         self._store = store
         self._messenger = messenger
 
@@ -102,6 +104,6 @@ class ReplyRenderer:
 
     async def _read(self, news: Notification) -> tuple[TicketEntry | None, Order | None]:
         async with self._store.reading() as tx:
-            ticket, entry = await tx.tickets.get(ticket_in(news.subject)), await entry_of(tx, news)
+            ticket, entry = await TicketRepository(tx).get(ticket_in(news.subject)), await entry_of(tx, news)
             about = ticket.order_reference if ticket is not None else ""
-            return entry, await tx.orders.get(about) if about else None
+            return entry, await OrderRepository(tx).get(about) if about else None

@@ -21,13 +21,18 @@ from bot.infra.telegram.ui.questions import TYPED, answered
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.order import REFERENCE_ALPHABET, Order
+from bot.orders.repository import OrderRepository
 from bot.support.model import PostRole, TicketPost, Written
 from bot.support.ticket import PREFIX, REFERENCE_LENGTH, Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.opening import Taken
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.messages import written_in
 from bot.support.user_chat.screens import question as screens
 from bot.users.activity import UserEvent
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 
 NEW: Final = "ticket_new"
 MORE: Final = "ticket_more"
@@ -93,9 +98,9 @@ async def _answered_ticket(visit: Session, message: Message) -> str | None:
     if replied is None:
         return None
     async with visit.desk.store.reading() as tx:
-        post = await tx.ticket_posts.get(visit.chat_id, replied.message_id)
+        post = await TicketPostRepository(tx).get(visit.chat_id, replied.message_id)
         name = post.ticket if post is not None and post.role in OURS else _named(replied)
-        ticket = await tx.tickets.get(name) if name else None
+        ticket = await TicketRepository(tx).get(name) if name else None
     return name if ticket is not None and ticket.person_id == visit.person.id else None
 
 
@@ -117,8 +122,8 @@ async def _is_known(visit: Session, message: Message) -> bool:
     if not visit.is_answered:
         return False
     async with visit.desk.store.reading() as tx:
-        entry = await tx.ticket_entries.of_source(message.chat_id, message.message_id)
-        ticket = await tx.tickets.get(entry.ticket) if entry else None
+        entry = await TicketEntryRepository(tx).of_source(message.chat_id, message.message_id)
+        ticket = await TicketRepository(tx).get(entry.ticket) if entry else None
     if ticket is None:
         return False
     await _show_taken(visit, Taken(ticket, None))
@@ -136,7 +141,7 @@ async def _answer(visit: Session, message: Message, keep: Keep) -> None:
         taken = await keep(person, written)
     except Rejection as rejection:
         async with visit.desk.store.transaction() as tx:
-            await tx.people.save(person)
+            await UserRepository(tx).save(person)
         await _show(visit, screens.refused(visit.t, visit.reason(rejection)))
         return
     await _expect_rest(visit, message, taken.ticket)
@@ -169,14 +174,14 @@ async def _expect_rest(visit: Session, message: Message, ticket: Ticket) -> None
     if message.media_group_id is not None:
         visit.person = replace(visit.person, awaits=f"{ALBUM}:{ticket.reference}:{message.media_group_id}")
         async with visit.desk.store.transaction() as tx:
-            await tx.people.save(visit.person)
+            await UserRepository(tx).save(visit.person)
 
 
 async def _show_taken(visit: Session, taken: Taken) -> None:
     """Say it in a message that can itself be replied to."""
     ticket = taken.ticket
     async with visit.desk.store.reading() as tx:
-        order = await tx.orders.get(ticket.order_reference) if ticket.order_reference else None
+        order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
     match taken.what:
         case UserEvent.ASKED:
             shown = screens.opened(visit.t, ticket, order, await visit.desk.reply_time.get())
@@ -203,4 +208,4 @@ async def keep_post(visit: Session, ticket: Ticket, message_id: int) -> None:
         chat_id=visit.chat_id, message_id=message_id, ticket=ticket.reference, role=PostRole.REMARK, at=now
     )
     async with visit.desk.store.transaction() as tx:
-        await tx.ticket_posts.add(post)
+        await TicketPostRepository(tx).add(post)

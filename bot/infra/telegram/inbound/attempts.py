@@ -14,8 +14,9 @@ from telegram import Bot, Update
 
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
+from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.users.model import InboxItem
 
 log = structlog.get_logger(__name__)
@@ -46,7 +47,7 @@ class Attempt:
 class Attempts:
     """Makes attempts, and keeps count of them where a crash can't erase it."""
 
-    def __init__(self, store: Store, process: Process, clock: Clock, bot: Bot | None) -> None:
+    def __init__(self, store: Database, process: Process, clock: Clock, bot: Bot | None) -> None:
         self._store = store
         self._process = process
         self._clock = clock
@@ -109,7 +110,7 @@ class Attempts:
     async def _count(self, attempt: Attempt) -> None:
         async def count() -> None:
             async with self._store.transaction() as tx:
-                await tx.inbox.count_attempt([attempt.item.update_id])
+                await InboxRepository(tx).count_attempt([attempt.item.update_id])
 
         await retry_forever("count_attempt", count)
         attempt.attempts += 1
@@ -134,7 +135,7 @@ class Attempts:
 
     async def _finish_some(self) -> None:
         async with self._store.transaction() as tx:
-            await tx.inbox.finish(self._being_finished, self._clock.now())
+            await InboxRepository(tx).finish(self._being_finished, self._clock.now())
 
 
 async def caught(work: Awaitable[None]) -> BaseException | None:

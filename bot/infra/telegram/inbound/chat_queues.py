@@ -14,9 +14,10 @@ import structlog
 from telegram import Bot
 
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, caught
+from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.users.model import InboxItem
 
 log = structlog.get_logger(__name__)
@@ -64,7 +65,7 @@ class ChatQueues:
 
     def __init__(
         self,
-        store: Store,
+        store: Database,
         process: Process,
         clock: Clock,
         bot: Bot | None = None,
@@ -104,7 +105,7 @@ class ChatQueues:
     async def replay(self) -> int:
         """Take up all that a former process left in the inbox; how many chats. To be called before receiving."""
         async with self._store.reading() as tx:
-            chats = await tx.inbox.chats_waiting()
+            chats = await InboxRepository(tx).chats_waiting()
         self.look_again(chats)
         return len(chats)
 
@@ -181,7 +182,7 @@ class ChatQueues:
 
     async def _read(self, lane: _ChatQueue) -> Sequence[InboxItem]:
         async with self._store.reading() as tx:
-            return await tx.inbox.waiting(lane.chat_id, known=self._attempts.done(), limit=self._kept)
+            return await InboxRepository(tx).waiting(lane.chat_id, known=self._attempts.done(), limit=self._kept)
 
     async def _work_on(self, lane: _ChatQueue, job: Attempt | _Job) -> float | None:
         self._working.add(lane)

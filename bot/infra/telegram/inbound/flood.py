@@ -19,6 +19,7 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.inbound.attempts import RECEIVED
 from bot.infra.telegram.ui.session import Desk
 from bot.orders.screens import phrases as words
+from bot.users.repository import UserRepository
 
 WINDOW = timedelta(minutes=1)
 OLD_UPDATES_COME_WITHIN = timedelta(minutes=5)
@@ -139,5 +140,5 @@ class FloodGate:
 async def _language_of(desk: Desk, update: Update) -> Translator:
     user = update.effective_user
     async with desk.store.reading() as tx:
-        person = await tx.people.get(user.id) if user is not None else None
+        person = await UserRepository(tx).get(user.id) if user is not None else None
     return words.translator_for(desk.translations, person, desk.default_locale)

@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.columns import MALFORMED
-from bot.infra.db.vault import Vault
+from bot.infra.db.transaction import Transaction
 from bot.users.model import InboxItem
 from bot.users.tables import IS_UNFINISHED, inbox
 
@@ -43,12 +42,12 @@ FINISH = update(inbox).where(THESE, IS_UNFINISHED).values(finished_at=bindparam(
 FORGET = delete(inbox).where(inbox.c.finished_at < bindparam("before"))
 
 
-class SqlInbox:
-    """`Inbox`, in the table of that name."""
+class InboxRepository:
+    """Read and write updates, which are committed before Telegram hears that they arrived."""
 
-    def __init__(self, connection: AsyncConnection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
 
     async def add(self, items: Sequence[InboxItem]) -> frozenset[int]:
         """Keep those not seen before; their update ids."""

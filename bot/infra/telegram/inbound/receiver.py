@@ -18,9 +18,10 @@ from telegram.request import BaseRequest
 
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
-from bot.infra.db.ports import Store
+from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.errors import SlowDown, TokenRefused, Unanswered
+from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.users.model import InboxItem
 
 log = structlog.get_logger(__name__)
@@ -92,7 +93,7 @@ class UpdateFeed:
 class Receiver:
     """Moves updates from the feed into the inbox, and tells the lanes of those that are new there."""
 
-    def __init__(self, feed: Feed, store: Store, lanes: Takes, clock: Clock) -> None:
+    def __init__(self, feed: Feed, store: Database, lanes: Takes, clock: Clock) -> None:
         self._feed = feed
         self._store = store
         self._lanes = lanes
@@ -127,7 +128,7 @@ class Receiver:
 
     async def _keep(self, items: Sequence[InboxItem]) -> frozenset[int]:
         async with self._store.transaction() as tx:
-            return await tx.inbox.add(items)
+            return await InboxRepository(tx).add(items)
 
     async def _fetch(self, offset: int | None) -> Sequence[Json]:
         waits, refused = FETCH_AGAIN.waits(), 0

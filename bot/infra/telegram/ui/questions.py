@@ -14,6 +14,7 @@ from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.users.model import Person
+from bot.users.repository import UserRepository
 
 TYPED = PRIVATE & ~filters.COMMAND
 
@@ -29,7 +30,7 @@ async def ask(visit: Session, question: str, screen: Screen, argument: str = "")
     """Show `screen`, and give what is typed next to the answer registered as `question`."""
     visit.person = replace(visit.person, awaits=f"{question}:{argument}")
     async with visit.desk.store.transaction() as tx:
-        await tx.people.save(visit.person)
+        await UserRepository(tx).save(visit.person)
     await visit.show(screen)
 
 
@@ -79,4 +80,4 @@ async def _forget(update: Update, _: Context) -> None:
     if is_here and visit.person.awaits and (is_command or update.callback_query is not None):
         visit.person = replace(visit.person, awaits=None)
         async with visit.desk.store.transaction() as tx:
-            await tx.people.save(visit.person)
+            await UserRepository(tx).save(visit.person)

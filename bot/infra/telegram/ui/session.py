@@ -16,7 +16,8 @@ from bot.checkout.drafts import Drafts
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
-from bot.infra.db.ports import RowUnreadable, Store
+from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.i18n import Html, Translations, Translator
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.double_taps import DoubleTapGuard
@@ -51,6 +52,7 @@ from bot.users.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, Person
 from bot.users.phrase import Suggestion, suggest, suggested
 from bot.users.privacy import Privacy
 from bot.users.provider import UNNAMED, Provider
+from bot.users.repository import UserRepository
 
 if TYPE_CHECKING:
     # Its cards are screens, and some screens are shown by a visit.
@@ -84,7 +86,7 @@ Said = Typed | Pressed
 class Desk:
     """The parts of the house that screens use; made once, in `house.py`."""
 
-    store: Store
+    store: Database
     settlement: Settlement
     market: Market
     drafts: Drafts
@@ -189,7 +191,7 @@ class Session:
         drawn = suggest(self.t.locale)
         self.person = replace(self.person, suggestion=drawn.code)
         async with self.desk.store.transaction() as tx:
-            await tx.people.save(self.person)
+            await UserRepository(tx).save(self.person)
         return drawn
 
     async def acknowledge(self, text: str | None = None, *, alert: bool = False) -> None:
