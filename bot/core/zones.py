@@ -88,12 +88,12 @@ def _at_offset(offset: timedelta, names: Names, now: datetime) -> tuple[str, ...
 
 
 def _named(typed: str, names: Names, now: datetime) -> tuple[str, ...]:
-    asked = _squeezed(typed)
+    asked = _without_signs(typed)
     if not asked:
         return ()
-    called = _called(names)
+    called = _names_by_zone(names)
     if exact := [key for key, forms in called.items() if asked in forms]:
-        return _told_apart(exact, now)
+        return _one_per_offset(exact, now)
     if len(asked) < _LEAST_LETTERS:
         return ()
     begun = {key: [len(form) for form in forms if form.startswith(asked)] for key, forms in called.items()}
@@ -104,17 +104,17 @@ def _named(typed: str, names: Names, now: datetime) -> tuple[str, ...]:
     return tuple(sorted(likely, key=lambda key: -likeness[key]))
 
 
-def _called(names: Names) -> dict[str, set[str]]:
+def _names_by_zone(names: Names) -> dict[str, set[str]]:
     """Return zone -> names without spaces and signs.
 
     Zones with users come first, each country's main zone before others.
     """
     ours = _our_names()
     keys = (*(key for key in ours if key in names), *(key for key in names if key not in ours))
-    return {key: {_squeezed(name) for name in (key, *ours.get(key, ()), *names[key])} for key in keys}
+    return {key: {_without_signs(name) for name in (key, *ours.get(key, ()), *names[key])} for key in keys}
 
 
-def _told_apart(keys: Iterable[str], now: datetime) -> tuple[str, ...]:
+def _one_per_offset(keys: Iterable[str], now: datetime) -> tuple[str, ...]:
     """Return one zone for each offset. Zones of a country that agree in summer and winter are the same choice."""
     apart: dict[tuple[timedelta | None, ...], str] = {}
     for key in keys:
@@ -124,7 +124,7 @@ def _told_apart(keys: Iterable[str], now: datetime) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8192)
-def _squeezed(name: str) -> str:
+def _without_signs(name: str) -> str:
     return re.sub(r"[\W_]+", "", plain(name).casefold())
 
 

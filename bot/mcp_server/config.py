@@ -57,22 +57,22 @@ class AgentSettings(BaseSettings):
 
     @field_validator("service_mcp_transport", "service_mcp_log_level", mode="before")
     @classmethod
-    def _in_any_case(cls, value: object) -> object:
+    def _lower_case(cls, value: object) -> object:
         return value.strip().lower() if isinstance(value, str) else value
 
     @field_validator("service_api_key")
     @classmethod
-    def _key_has_two_parts(cls, key: SecretStr) -> SecretStr:
+    def _check_key(cls, key: SecretStr) -> SecretStr:
         return api_key(key)
 
     @field_validator("service_base_url")
     @classmethod
-    def _address_is_http(cls, address: str) -> str:
+    def _check_address(cls, address: str) -> str:
         return http_address(address)
 
     @field_validator("service_mcp_http_token")
     @classmethod
-    def _http_is_never_open(cls, token: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+    def _check_token(cls, token: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
         if not _is_http(info):
             return None
         if token is None:
@@ -83,7 +83,7 @@ class AgentSettings(BaseSettings):
 
     @field_validator("port", "service_mcp_port", mode="before")
     @classmethod
-    def _port_can_be_had(cls, value: object, info: ValidationInfo) -> int | None:
+    def _check_port(cls, value: object, info: ValidationInfo) -> int | None:
         if not _is_http(info):
             return DEFAULT_PORT if info.field_name == "service_mcp_port" else None
         try:
@@ -93,7 +93,7 @@ class AgentSettings(BaseSettings):
 
     @field_validator("service_mcp_allowed_hosts", mode="before")
     @classmethod
-    def _hosts_are_hosts(cls, value: object, info: ValidationInfo) -> object:
+    def _check_hosts(cls, value: object, info: ValidationInfo) -> object:
         if not _is_http(info) or not isinstance(value, str):
             return value if _is_http(info) else ()
         hosts = tuple(part.strip().lower() for part in value.split(",") if part.strip())
@@ -104,7 +104,7 @@ class AgentSettings(BaseSettings):
 
     @field_validator("service_mcp_rate_limit_per_minute", mode="before")
     @classmethod
-    def _limit_is_one(cls, value: object, info: ValidationInfo) -> object:
+    def _check_limit(cls, value: object, info: ValidationInfo) -> object:
         if not _is_http(info):
             return DEFAULT_LIMIT
         try:

@@ -27,8 +27,8 @@ class FixedTextOnly(logging.Filter):
             record.args, record.exc_info, record.exc_text, record.stack_info = (), None, None, None
         elif record.name.startswith(CLIENT) and isinstance(record.msg, dict):
             # An "order id" from an agent can be an account number or a name.
-            told = {name: value for name, value in record.msg.items() if name != "order_id"}
-            record.msg = told | ({"path": ORDER_ID.sub("…", told["path"])} if "path" in told else {})
+            event = {name: value for name, value in record.msg.items() if name != "order_id"}
+            record.msg = event | ({"path": ORDER_ID.sub("…", event["path"])} if "path" in event else {})
         return True
 
 

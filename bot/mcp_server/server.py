@@ -44,8 +44,8 @@ TOKEN_WORDS = {
     "token_codes": ", ".join(TOKENS),
 }
 
-LOOKS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
-MAKES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
+READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
+CREATES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
 """Creating an order only adds one.
 
 Nothing is changed, and nothing is spent until it is paid. Two calls create two orders.
@@ -69,14 +69,14 @@ class AgentServer(MCPServer[Any]):
         if tool is None:
             return failure("This tool doesn't exist. Call tools/list to see the tools.")
         # A misspelt argument must not be ignored when an order is created.
-        unknown = unknown_arguments(arguments, tool.input_schema) if tool.annotations == MAKES else []
+        unknown = unknown_arguments(arguments, tool.input_schema) if tool.annotations == CREATES else []
         if unknown:
             known = ", ".join(tool.input_schema["properties"])
             return failure(f"{name} has only these arguments: {known}. {nothing_done(name)} Send no others.")
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            return _told(error, name)
+            return _error_answer(error, name)
 
     async def run_over(self, messages: Messages, replies: Replies) -> None:
         """Serve one client over a pair of streams until it sends no more messages."""
@@ -94,7 +94,7 @@ class AgentServer(MCPServer[Any]):
             raise MCPError(code=INVALID_PARAMS, message=message) from None
 
 
-def _told(error: ToolError, name: str) -> CallToolResult:
+def _error_answer(error: ToolError, name: str) -> CallToolResult:
     match error.__cause__:
         case Refusal() as refusal:
             return failure(str(refusal))
@@ -119,14 +119,14 @@ def create_server(service: Service, *, name: str, version: str) -> AgentServer:
     # The offer never changes, so there is nothing to subscribe to and no stream to keep open.
     server = AgentServer(name=name, version=version, instructions=INSTRUCTIONS, subscriptions=False)
     rates, ordering, following = Rates(service), Ordering(service), Following(service)
-    _offer(server, rates.get_btc_idr_quote, "Get the BTC/IDR rate", LOOKS)
-    _offer(server, rates.list_payout_methods, "List banks and e-wallets", LOOKS)
-    _offer(server, rates.get_deposit_rails, "List the ways to pay", LOOKS)
-    _offer(server, rates.get_platform_stats, "Get the service's statistics", LOOKS)
-    _offer(server, ordering.create_offramp_order, "Create an order", MAKES)
-    _offer(server, following.get_offramp_order, "Get an order", LOOKS)
-    _offer(server, following.list_offramp_orders, "List orders", LOOKS)
-    _offer(server, following.wait_for_offramp_order, "Wait for an order", LOOKS)
+    _offer(server, rates.get_btc_idr_quote, "Get the BTC/IDR rate", READS)
+    _offer(server, rates.list_payout_methods, "List banks and e-wallets", READS)
+    _offer(server, rates.get_deposit_rails, "List the ways to pay", READS)
+    _offer(server, rates.get_platform_stats, "Get the service's statistics", READS)
+    _offer(server, ordering.create_offramp_order, "Create an order", CREATES)
+    _offer(server, following.get_offramp_order, "Get an order", READS)
+    _offer(server, following.list_offramp_orders, "List orders", READS)
+    _offer(server, following.wait_for_offramp_order, "Wait for an order", READS)
     offer_resources(server, service)
     offer_prompts(server)
     return server

@@ -143,10 +143,10 @@ class Service:
         await self._budget.take()
         return tuple(map(report_of, (await self._client.orders(LONGEST_LIST)).orders))
 
-    async def create(self, wish: OrderInput) -> CreatedOrder:
+    async def create(self, order_input: OrderInput) -> CreatedOrder:
         """Create an order (4.5), once."""
         await self._budget.take()
-        return await self._client.create_order(wish)
+        return await self._client.create_order(order_input)
 
     def withhold(self, order_id: str, why: str) -> None:
         """Never show the payment of this order."""

@@ -35,7 +35,7 @@ async def serve(server: AgentServer) -> int:
     """Serve the client that started this process until it closes stdin. Return the exit code."""
     try:
         async with stdio_server() as (lines, answers):
-            await Between(lines, answers).serve(server)
+            await StdioSession(lines, answers).serve(server)
     except* BrokenPipeError:
         # The client stopped reading, so nobody gets an answer.
         log.info("client_disconnected")
@@ -54,53 +54,53 @@ class Answers(Protocol):
         ...
 
 
-class Between:
-    """What stands between a client's lines and the server. `patience` is how many seconds calls get at the end."""
+class StdioSession:
+    """Pass messages between a client and the server. At the end, running calls get `grace_seconds` to finish."""
 
     def __init__(
         self,
         lines: AsyncIterable[SessionMessage | Exception],
         answers: Answers,
-        patience: float = ENDS_WITHIN_SECONDS,
+        grace_seconds: float = ENDS_WITHIN_SECONDS,
     ) -> None:
-        self._lines, self._answers, self._patience = lines, answers, patience
-        self._under_way: set[RequestId] = set()
+        self._lines, self._answers, self._grace_seconds = lines, answers, grace_seconds
+        self._running: set[RequestId] = set()
         self._answered = anyio.Event()
 
     async def serve(self, server: AgentServer) -> None:
         """Carry messages in both directions until there are no more lines."""
-        into, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        replies, out = anyio.create_memory_object_stream[SessionMessage](0)
-        async with anyio.create_task_group() as both:
-            both.start_soon(self._carry_in, into)
-            both.start_soon(self._carry_out, out)
+        to_server, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        replies, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._carry_in, to_server)
+            tasks.start_soon(self._carry_out, from_server)
             await server.run_over(messages, replies)
 
-    async def _carry_in(self, into: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        async with into:
+    async def _carry_in(self, to_server: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        async with to_server:
             async for item in self._lines:
                 if isinstance(item, SessionMessage):
                     self._note(item)
-                    await into.send(item)
+                    await to_server.send(item)
                 elif (refusal := refusal_of(item)) is not None:
                     await self._answers.send(SessionMessage(refusal))
-            with anyio.move_on_after(self._patience):
-                while self._under_way:
+            with anyio.move_on_after(self._grace_seconds):
+                while self._running:
                     await self._answered.wait()
 
     def _note(self, item: SessionMessage) -> None:
         match item.message:
             case JSONRPCRequest(id=asked):
-                self._under_way.add(asked)
+                self._running.add(asked)
             case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as given_up}):
                 # It won't be answered.
-                self._under_way.discard(given_up)
+                self._running.discard(given_up)
 
-    async def _carry_out(self, out: MemoryObjectReceiveStream[SessionMessage]) -> None:
-        async for item in out:
+    async def _carry_out(self, from_server: MemoryObjectReceiveStream[SessionMessage]) -> None:
+        async for item in from_server:
             await self._answers.send(item)
             if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
-                self._under_way.discard(item.message.id)
+                self._running.discard(item.message.id)
                 self._answered.set()
                 self._answered = anyio.Event()
         await self._answers.aclose()

@@ -141,7 +141,7 @@ class _ServiceProxy:
                 f"{self._base_url}/control/{path}",
                 params=list(request.query_params.multi_items()),
                 content=await request.body(),
-                headers=_handed_on(request),
+                headers=_forwarded(request),
             )
 
 
@@ -150,6 +150,6 @@ def _leaves_control(path: str) -> bool:
     return any(part in {"", ".", ".."} for part in path.split("/"))
 
 
-def _handed_on(request: Request) -> dict[str, str]:
+def _forwarded(request: Request) -> dict[str, str]:
     content_type = request.headers.get("content-type")
     return {"content-type": content_type} if content_type else {}

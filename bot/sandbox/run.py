@@ -28,9 +28,9 @@ log = structlog.get_logger(__name__)
 
 HOST = "127.0.0.1"
 BOT_STOPS_WITHIN = 6.0
-BOT_RESTS = 1.0
+RESTART_PAUSE_SECONDS = 1.0
 KEY_FILE = "encryption.key"
-OPERATORS, SUPPORTERS = "2001", "3001"
+OPERATORS, SUPPORT_AGENTS = "2001", "3001"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ def bot_environment(state: Path, addresses: Addresses) -> dict[str, str]:
         "ENCRYPTION_KEYS": _encryption_key(state),
         "INVOICE_NETWORK": "bcrt",
         "OPERATOR_IDS": OPERATORS,
-        "SUPPORT_IDS": SUPPORTERS,
+        "SUPPORT_IDS": SUPPORT_AGENTS,
         "SUPPORT_CHAT_ID": str(SUPPORT_GROUP_ID),
         **({"PUBLIC_URL": wallet, "HTTP_PORT": wallet.rpartition(":")[2]} if wallet else {}),
     }
@@ -192,8 +192,8 @@ async def _keep_bot_running(environment: Mapping[str, str], stop: asyncio.Event)
         await asyncio.wait({stopped, died}, return_when=asyncio.FIRST_COMPLETED)
         if died.done():
             stopped.cancel()
-            log.warning("bot_exited", code=bot.returncode, retry_in=BOT_RESTS)
-            await asyncio.sleep(BOT_RESTS)
+            log.warning("bot_exited", code=bot.returncode, retry_in=RESTART_PAUSE_SECONDS)
+            await asyncio.sleep(RESTART_PAUSE_SECONDS)
             continue
         bot.send_signal(signal.SIGTERM)
         try:

@@ -122,7 +122,7 @@ async def test_a_batch_from_before_clearing_is_not_written_after_it(tmp_path: Pa
     with journal._lock:
         flushing = asyncio.create_task(journal.flush())
         await asyncio.sleep(0)
-        journal._life += 1
+        journal._generation += 1
     await flushing
     assert list(journal.records()) == []
     journal.close()

@@ -46,7 +46,7 @@ def test_a_created_order_is_not_created_again_by_a_caller_who_missed_the_answer(
         sending.order_id = "cm1"
     with pytest.raises(UnresolvedOrder) as doubt, doubts.sending(request()):
         pytest.fail("it was sent again")
-    assert (doubt.value.order_id, doubt.value.is_under_way) == ("cm1", False)
+    assert (doubt.value.order_id, doubt.value.is_running) == ("cm1", False)
     with doubts.sending(request(160_000)):
         pass
     seconds.now += CREATED_FOR
@@ -63,7 +63,7 @@ def test_one_without_a_known_outcome_cannot_until_somebody_looked(error: BaseExc
     fails(doubts, error)
     with pytest.raises(UnresolvedOrder) as doubt, doubts.sending(request()):
         pytest.fail("it was sent again")
-    assert (doubt.value.order_id, doubt.value.is_under_way) == (None, False)
+    assert (doubt.value.order_id, doubt.value.is_running) == (None, False)
     with doubts.sending(request(160_000)):
         pass
     look(doubts)
@@ -103,7 +103,7 @@ def test_one_under_way_cannot_be_sent_beside_itself_even_after_a_look() -> None:
         look(doubts)
         with pytest.raises(UnresolvedOrder) as doubt, doubts.sending(request()):
             pytest.fail("it was sent twice")
-        assert doubt.value.is_under_way
+        assert doubt.value.is_running
 
 
 def test_another_spelling_of_the_holder_or_of_a_mobile_number_is_the_same_order() -> None:

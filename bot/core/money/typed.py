@@ -19,13 +19,13 @@ from bot.core.text import has_odd_numerals, plain, without_pictures
 LONGEST: Final = 64
 """Maximum characters. The longest amount in words is well below, and junk costs little work."""
 
-SMALLEST_WISH: Final = 1_000
+SMALLEST_AMOUNT: Final = 1_000
 """Users send at least 1,000 rupiah or sats. A smaller reading is offered only if there is no other."""
 
 LARGEST_SHORTHAND: Final = 100 * MILLION
 """A bare "1.5" or "50" can mean thousands or millions, but not more than this."""
 
-DOUBTED_GROUP: Final = 10_000
+AMBIGUOUS_BELOW: Final = 10_000
 """From this amount a group of thousands is unambiguous: `150.000` is, but `1.500` can be 1,500 or 1.5 million."""
 
 MOST_CENTS: Final = 2
@@ -121,20 +121,20 @@ def _from_words(typed: _Typed) -> Amount | Ambiguous:
         readings = read_words(typed.parts)
     except UnknownWords:
         raise Rejection("amount.unreadable") from None
-    if typed.currency == "IDR" and readings[0] < SMALLEST_WISH and readings[0].denominator == 1:
+    if typed.currency == "IDR" and readings[0] < SMALLEST_AMOUNT and readings[0].denominator == 1:
         return _from_bare_figure(Figure(int(readings[0]), None, int(readings[0])))
-    return _settle(readings, typed.currency)
+    return _amount_or_choice(readings, typed.currency)
 
 
 def _from_figure(figure: Figure, scales: tuple[int, ...], currency: str) -> Amount | Ambiguous:
     """Read a number with a scale, or with a currency other than rupiah."""
     meanings = [meaning * scale for meaning in figure.meanings for scale in scales]
-    is_whole_written_with_cents = figure.whole is None and not figure.grouped and meanings[0] < SMALLEST_WISH
+    is_whole_written_with_cents = figure.whole is None and not figure.grouped and meanings[0] < SMALLEST_AMOUNT
     if currency == "SAT" and scales == (1,) and is_whole_written_with_cents and meanings[0].denominator == 1:
-        return _settle([*meanings, Fraction(figure.joined)], "SAT", asked=True, smallest=1)
+        return _amount_or_choice([*meanings, Fraction(figure.joined)], "SAT", asked=True, smallest=1)
     is_too_fine = any(1 < scale < 10**figure.decimals for scale in scales)
     asked = len(scales) > 1 or figure.may_be_group or is_too_fine
-    return _settle(meanings, currency, asked=asked, smallest=1 if currency == "₿" else SMALLEST_WISH)
+    return _amount_or_choice(meanings, currency, asked=asked, smallest=1 if currency == "₿" else SMALLEST_AMOUNT)
 
 
 def _from_bare_figure(figure: Figure) -> Amount | Ambiguous:
@@ -143,21 +143,23 @@ def _from_bare_figure(figure: Figure) -> Amount | Ambiguous:
         return _from_bare_whole(figure.whole, sure=figure.grouped or figure.exact is None)
     exact = figure.exact or Fraction(0)
     if figure.may_be_group:
-        return _settle(figure.meanings, "IDR", asked=True)
-    if figure.grouped or exact >= SMALLEST_WISH:
+        return _amount_or_choice(figure.meanings, "IDR", asked=True)
+    if figure.grouped or exact >= SMALLEST_AMOUNT:
         is_odd = figure.decimals > MOST_CENTS and exact.denominator == 1
-        return _settle([exact, *([Fraction(figure.joined)] if is_odd else [])], "IDR")
+        return _amount_or_choice([exact, *([Fraction(figure.joined)] if is_odd else [])], "IDR")
     if exact.denominator > 1:
-        return _settle(_shorthand(exact), "IDR", asked=True)
-    joined_too = [Fraction(figure.joined)] if figure.joined >= SMALLEST_WISH else []
-    return _settle([exact * THOUSAND, *(joined_too or [exact * MILLION])], "IDR", asked=True)
+        return _amount_or_choice(_shorthand(exact), "IDR", asked=True)
+    joined_too = [Fraction(figure.joined)] if figure.joined >= SMALLEST_AMOUNT else []
+    return _amount_or_choice([exact * THOUSAND, *(joined_too or [exact * MILLION])], "IDR", asked=True)
 
 
 def _from_bare_whole(whole: int, *, sure: bool) -> Amount | Ambiguous:
-    if whole < SMALLEST_WISH:
-        return _settle(_shorthand(Fraction(whole)), "IDR", asked=whole > 0)
-    doubted = not sure and whole < DOUBTED_GROUP
-    return _settle([Fraction(whole), Fraction(whole * THOUSAND)] if doubted else [Fraction(whole)], "IDR")
+    if whole < SMALLEST_AMOUNT:
+        return _amount_or_choice(_shorthand(Fraction(whole)), "IDR", asked=whole > 0)
+    is_ambiguous = not sure and whole < AMBIGUOUS_BELOW
+    return _amount_or_choice(
+        [Fraction(whole), Fraction(whole * THOUSAND)] if is_ambiguous else [Fraction(whole)], "IDR"
+    )
 
 
 def _shorthand(number: Fraction) -> list[Fraction]:
@@ -166,8 +168,8 @@ def _shorthand(number: Fraction) -> list[Fraction]:
     return [number * THOUSAND] + ([millions] if millions < LARGEST_SHORTHAND else [])
 
 
-def _settle(
-    readings: Iterable[Fraction], currency: str, *, asked: bool = False, smallest: int = SMALLEST_WISH
+def _amount_or_choice(
+    readings: Iterable[Fraction], currency: str, *, asked: bool = False, smallest: int = SMALLEST_AMOUNT
 ) -> Amount | Ambiguous:
     """Return one certain amount, or the readings that make sense.
 

@@ -23,25 +23,25 @@ class Health:
         self, store: Database, works: Callable[[], bool], *, seconds: Callable[[], float] = time.monotonic
     ) -> None:
         self._store = store
-        self._works = works
+        self._is_healthy = works
         self._seconds = seconds
-        self._asking: asyncio.Task[bool] | None = None
-        self._asked_at = 0.0
+        self._checking: asyncio.Task[bool] | None = None
+        self._checked_at = 0.0
 
     async def answer(self, _request: Request) -> Response:
         """Answer 200 if the database answers and every worker runs, else 503."""
-        database, workers = await self._database(), self._works()
+        database, workers = await self._database(), self._is_healthy()
         well = database and workers
         parts = {"status": "ok" if well else "unwell", "database": database, "workers": workers}
         return JSONResponse(parts, status_code=200 if well else 503)
 
     async def _database(self) -> bool:
-        if self._asking is None or (self._asking.done() and self._seconds() - self._asked_at >= FRESH_SECONDS):
-            self._asking = asyncio.create_task(self._ask())
-            self._asked_at = self._seconds()
-        return await asyncio.shield(self._asking)
+        if self._checking is None or (self._checking.done() and self._seconds() - self._checked_at >= FRESH_SECONDS):
+            self._checking = asyncio.create_task(self._check())
+            self._checked_at = self._seconds()
+        return await asyncio.shield(self._checking)
 
-    async def _ask(self) -> bool:
+    async def _check(self) -> bool:
         try:
             async with asyncio.timeout(WITHIN_SECONDS), self._store.reading() as tx:
                 await UserRepository(tx).get(NOBODY)

@@ -33,7 +33,7 @@ class Wakeup:
             self._event.clear()
 
 
-async def run_forever(name: str, once: Callable[[], Awaitable[float]], nudge: Wakeup) -> None:
+async def run_forever(name: str, once: Callable[[], Awaitable[float]], wakeup: Wakeup) -> None:
     """Call `once` again and again. It returns the seconds until its next call, if nothing wakes it earlier.
 
     A failure, such as a lost database, is logged by its kind and retried with growing pauses.
@@ -59,4 +59,4 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], nudge: Wa
             log.exception("worker_failed", worker=name, error=type(error).__name__, retry_in=pause)
             await asyncio.sleep(pause)
             continue
-        await nudge.wait(pause)
+        await wakeup.wait(pause)

@@ -129,5 +129,5 @@ def _reason(fault: Mapping[str, Any]) -> str:
         case "string_type":
             return "must be a JSON string, in quotes"
         case _:
-            said = str(fault["msg"]).removeprefix("Value error, ")
-            return said.replace("Input should be", "must be").replace("String should have", "must have")
+            message = str(fault["msg"]).removeprefix("Value error, ")
+            return message.replace("Input should be", "must be").replace("String should have", "must have")

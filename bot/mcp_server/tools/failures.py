@@ -50,8 +50,8 @@ def unknown_outcome(wanted: str) -> str:
 def _what_happened(error: SettlementError) -> str:
     match error:
         case Answered():
-            said = f": {_quoted(error.error)}" if error.error else "."
-            return f"The settlement service answered with status {error.status}{said}"
+            quoted = f": {_quoted(error.error)}" if error.error else "."
+            return f"The settlement service answered with status {error.status}{quoted}"
         case NeverReached():
             return "The settlement service can't be reached."
         case NotUnderstood():

@@ -81,7 +81,7 @@ class Ordering:
             expected = await self._expected(given)
             check_limits(method, expected.idr, given, self._service.rules)
             await self._check_channel(depositChannel)
-        wish = OrderInput(
+        order_input = OrderInput(
             sat_amount=satAmount,
             idr_amount=idrAmount,
             deposit_channel=depositChannel,
@@ -90,7 +90,7 @@ class Ordering:
             recipient_details=number.sent,
             bank_account_name=holder,
         )
-        created = await self._create(wish, method, _in_words(given, method))
+        created = await self._create(order_input, method, _in_words(given, method))
         log.info("order_created", order_id=created.order_id, channel=depositChannel)
         payment = self._payment(created, given, depositChannel, method)
         await self._check_alone(created, payment)
@@ -133,10 +133,10 @@ class Ordering:
         if channel not in usable:
             raise Refusal(f"depositChannel {channel} isn't available right now. Send one of: {', '.join(usable)}.")
 
-    async def _create(self, wish: OrderInput, method: PayoutMethod, wanted: str) -> CreatedOrder:
+    async def _create(self, order_input: OrderInput, method: PayoutMethod, wanted: str) -> CreatedOrder:
         try:
-            with self._service.doubts.sending(request_of(wish, method.kind)) as sending:
-                created = await self._service.create(wish)
+            with self._service.doubts.sending(request_of(order_input, method.kind)) as sending:
+                created = await self._service.create(order_input)
                 sending.order_id = created.order_id
                 return created
         except UnresolvedOrder as doubt:
@@ -148,7 +148,7 @@ class Ordering:
                 ) from None
             why = (
                 "The same order is being created right now."
-                if doubt.is_under_way
+                if doubt.is_running
                 else "The same order was requested before."
             )
             raise Refusal(f"{why} {unknown_outcome(wanted)}") from None

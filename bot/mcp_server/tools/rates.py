@@ -17,8 +17,8 @@ from bot.payments.erc681 import DepositCheckError, check_deposit
 from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.settlement.client import DepositRail, DepositRails, PayoutMethod, PlatformStats, Quote, SettlementError
 
-MOST_TOLD = 20
-LONGEST_TOLD = 200
+MAX_STATISTICS = 20
+MAX_CHARACTERS = 200
 
 
 class QuoteOut(Output):
@@ -178,9 +178,9 @@ def rails_out(rails: DepositRails) -> WaysToPay:
     tokens = {code: rail for code, given in rails.tokens.items() if (rail := _token_rail(code, given))}
     usable = [LIGHTNING, *(tokens if rails.configured else ())]
     words = {"lightning": rails.lightning, "bitcoin_onchain": rails.bitcoin_onchain}
-    told = {name: RailText(label=text.label, summary=text.summary) for name, text in words.items() if text}
+    rail_texts = {name: RailText(label=text.label, summary=text.summary) for name, text in words.items() if text}
     return RailsOut.model_validate(
-        {"configured": rails.configured, "channels": usable, "error": rails.error, **told, **tokens}
+        {"configured": rails.configured, "channels": usable, "error": rails.error, **rail_texts, **tokens}
     )
 
 
@@ -218,6 +218,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  JSON is anything
 
 def _stats_text(given: Mapping[str, object]) -> str:
     lines = [
-        f"{str(key)[:LONGEST_TOLD]}: {str(value)[:LONGEST_TOLD]}" for key, value in list(given.items())[:MOST_TOLD]
+        f"{str(key)[:MAX_CHARACTERS]}: {str(value)[:MAX_CHARACTERS]}"
+        for key, value in list(given.items())[:MAX_STATISTICS]
     ]
     return "\n".join(["The settlement service's statistics:", *lines])

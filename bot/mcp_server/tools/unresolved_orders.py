@@ -25,9 +25,9 @@ CREATED_FOR: Final = 600.0
 class UnresolvedOrder(Exception):
     """The same order is being created, was created as `order_id`, or has an unknown outcome."""
 
-    def __init__(self, *, is_under_way: bool = False, order_id: str | None = None) -> None:
-        super().__init__("under way" if is_under_way else "created" if order_id else "outcome unknown")
-        self.is_under_way = is_under_way
+    def __init__(self, *, is_running: bool = False, order_id: str | None = None) -> None:
+        super().__init__("under way" if is_running else "created" if order_id else "outcome unknown")
+        self.is_running = is_running
         self.order_id = order_id
 
 
@@ -65,19 +65,19 @@ class UnresolvedOrders:
 
     def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
-        self._under_way: set[Request] = set()
+        self._running: set[Request] = set()
         self._remembered: dict[Request, _Remembered] = {}
         self._count = 0
 
     @contextmanager
     def sending(self, request: Request) -> Iterator[Sending]:
         """Send `request` within the block. Raise `UnresolvedOrder` if the order may already exist."""
-        if request in self._under_way:
-            raise UnresolvedOrder(is_under_way=True)
+        if request in self._running:
+            raise UnresolvedOrder(is_running=True)
         known = self._remembered.get(request)
         if known is not None and self._seconds() < known.until:
             raise UnresolvedOrder(order_id=known.order_id)
-        self._under_way.add(request)
+        self._running.add(request)
         sending, was_created = Sending(), True
         try:
             yield sending
@@ -85,7 +85,7 @@ class UnresolvedOrders:
             was_created = error.outcome_unknown
             raise
         finally:
-            self._under_way.discard(request)
+            self._running.discard(request)
             self._remembered.pop(request, None)
             if was_created:
                 self._remember(request, sending.order_id)

@@ -93,7 +93,7 @@ class MemoryJournal:
 class _Batch:
     """The serialised content of one transaction. A batch from before a `clear` isn't written."""
 
-    def __init__(self, noted: dict[tuple[str, str], object], blobs: dict[str, bytes], life: int) -> None:
+    def __init__(self, noted: dict[tuple[str, str], object], blobs: dict[str, bytes], generation: int) -> None:
         self.changed = [
             (kind, key, json.dumps(record, default=vars, ensure_ascii=False))
             for (kind, key), record in noted.items()
@@ -101,7 +101,7 @@ class _Batch:
         ]
         self.gone = [place for place, record in noted.items() if record is None]
         self.blobs = blobs
-        self.life = life
+        self.generation = generation
 
 
 class SqliteJournal:
@@ -116,7 +116,7 @@ class SqliteJournal:
         self._database.executescript(_SCHEMA)
         self._changed: dict[tuple[str, str], object] = {}
         self._blobs: dict[str, bytes] = {}
-        self._life = 0
+        self._generation = 0
 
     def put(self, kind: str, key: str, record: object) -> None:
         """Note that a record has changed."""
@@ -148,7 +148,7 @@ class SqliteJournal:
         """Delete everything, on disk as well."""
         self._changed.clear()
         self._blobs.clear()
-        self._life += 1
+        self._generation += 1
         with self._lock, self._database:
             self._database.execute("DELETE FROM records")
             self._database.execute("DELETE FROM blobs")
@@ -158,7 +158,7 @@ class SqliteJournal:
         if not self._changed and not self._blobs:
             return
         noted, self._changed = self._changed, {}
-        batch = _Batch(noted, dict(self._blobs), self._life)
+        batch = _Batch(noted, dict(self._blobs), self._generation)
         try:
             await asyncio.to_thread(self._write, batch)
         except BaseException:
@@ -168,12 +168,12 @@ class SqliteJournal:
 
     def close(self) -> None:
         """Write the noted changes and close the file."""
-        self._write(_Batch(self._changed, self._blobs, self._life))
+        self._write(_Batch(self._changed, self._blobs, self._generation))
         self._database.close()
 
     def _write(self, batch: _Batch) -> None:
         with self._lock, self._database:
-            if batch.life != self._life:
+            if batch.generation != self._generation:
                 return
             self._database.executemany(
                 "INSERT INTO records (kind, key, body) VALUES (?, ?, ?)"

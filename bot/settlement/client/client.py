@@ -192,13 +192,13 @@ class SettlementClient:
             raise ValueError("limit must be from 1 to 100")
         return read_orders(await self._get(f"{ORDERS}?limit={limit}", retry=retry))
 
-    async def create_order(self, wish: OrderInput) -> CreatedOrder:
+    async def create_order(self, order_input: OrderInput) -> CreatedOrder:
         """Create an order (settlement API, 4.5). It is sent once, over a new connection, and never retried.
 
         Raises:
             SettlementError: the order may exist if `outcome_unknown` is true. It may also exist after a cancellation.
         """
-        body = json.dumps(wish.body()).encode()
+        body = json.dumps(order_input.body()).encode()
         request = self._http.build_request(
             "POST", self.base_url + ORDERS, content=body, headers={"content-type": "application/json"}
         )
@@ -224,15 +224,15 @@ class SettlementClient:
 
     async def _once(self, request: httpx.Request, seconds: float) -> Answer:
         started = self._clock()
-        told = {"method": request.method, "path": request.url.path, "key_id": self.key_id}
+        details = {"method": request.method, "path": request.url.path, "key_id": self.key_id}
         try:
             answer = await exchange(self._http, request, seconds)
         except SettlementError as error:
-            log.warning("settlement_request_failed", error=str(error), seconds=self._since(started), **told)
+            log.warning("settlement_request_failed", error=str(error), seconds=self._since(started), **details)
             raise
         if answer.date:
             self.clock_offset = answer.date - self._now()
-        log.debug("settlement_request_answered", status=answer.status, seconds=self._since(started), **told)
+        log.debug("settlement_request_answered", status=answer.status, seconds=self._since(started), **details)
         return answer
 
     def _since(self, started: float) -> float:

@@ -119,5 +119,5 @@ def _rows(model: type[Resource], rows: Sequence[object]) -> tuple[list[Resource]
 
 def _reason(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{'.'.join(map(str, fault['loc']))}: {fault['type']}" for fault in faults]
-    return "; ".join(told[:_REASONS_SHOWN])
+    reasons = [f"{'.'.join(map(str, fault['loc']))}: {fault['type']}" for fault in faults]
+    return "; ".join(reasons[:_REASONS_SHOWN])

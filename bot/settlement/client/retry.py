@@ -43,10 +43,10 @@ class RetryPolicy:
         if not error.transient or attempt >= self.attempts:
             return None
         backed_off = Backoff(self.first_delay, self.longest_delay).after(attempt) * (0.5 + chance / 2)
-        told = retry_after_of(error)
-        if told > self.longest_delay:
+        requested = retry_after_of(error)
+        if requested > self.longest_delay:
             return None
-        return max(backed_off, floor, told + self.first_delay * chance if told else 0.0)
+        return max(backed_off, floor, requested + self.first_delay * chance if requested else 0.0)
 
 
 def retry_after_of(error: SettlementError) -> float:

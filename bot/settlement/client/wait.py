@@ -67,11 +67,11 @@ async def wait_for_order(
     state: str | None = None
     failures = 0
     while True:
-        order, pause, told = await _look(client, order_id, pace, failures)
+        order, pause, told = await _read_order(client, order_id, pace, failures)
         failures = 0 if order else failures + 1
         if order and order.state != state:
             state = order.state
-            await _tell(on_update, order)
+            await _notify(on_update, order)
         if order and order.terminal:
             return order
         remaining = end - clock()
@@ -80,7 +80,9 @@ async def wait_for_order(
         await sleep(max(min(pause, remaining), SHORTEST_INTERVAL))
 
 
-async def _look(client: ReadsOrders, order_id: str, pace: float, failures: int) -> tuple[Order | None, float, float]:
+async def _read_order(
+    client: ReadsOrders, order_id: str, pace: float, failures: int
+) -> tuple[Order | None, float, float]:
     """Return the order if it could be read, seconds until the next read, and the seconds that the service asked for."""
     try:
         return await client.order(order_id, retry=False), pace, 0.0
@@ -93,7 +95,7 @@ async def _look(client: ReadsOrders, order_id: str, pace: float, failures: int) 
     return None, max(grown, told), told
 
 
-async def _tell(on_update: Callable[[Order], Awaitable[None] | None] | None, order: Order) -> None:
+async def _notify(on_update: Callable[[Order], Awaitable[None] | None] | None, order: Order) -> None:
     told = on_update(order) if on_update else None
     if inspect.isawaitable(told):
         await told

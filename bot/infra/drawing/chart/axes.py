@@ -59,13 +59,13 @@ def draw_levels(canvas: Canvas, plot: Plot, levels: Iterable[Mark]) -> None:
 def draw_below(canvas: Canvas, plot: Plot, marks: Sequence[Mark]) -> None:
     """Draw labels below the plot. If they don't all fit, draw every second or third, always including the last."""
     baseline = SMALL.baseline(plot.top + PLOT_HEIGHT + LABELS_BELOW - SMALL.leading)
-    placed = [_placed(plot, mark) for mark in reversed(marks)]
+    placed = [_position(plot, mark) for mark in reversed(marks)]
     step = next((step for step in range(1, len(placed)) if _are_apart(placed[::step])), max(len(placed), 1))
     for text, middle, _ in placed[::step]:
         canvas.write(text, SMALL, (middle, baseline), INK_2, CARD, align="middle")
 
 
-def _placed(plot: Plot, mark: Mark) -> tuple[str, int, int]:
+def _position(plot: Plot, mark: Mark) -> tuple[str, int, int]:
     """Return a label's text, its middle and half its width."""
     text = _text(mark.label)
     half = round(SMALL.width(text) / 2)

@@ -15,7 +15,7 @@ MOST: Final = 62
 """Maximum bars that can be told apart. Only the last ones are drawn."""
 
 _SHARE_OF_STEP, _WIDEST, _RADIUS = 0.68, 120, 12
-_LEAST = 6
+_MIN_HEIGHT = 6
 """Minimum height of a bar that isn't zero."""
 
 _VALUE_GAP = 6
@@ -25,7 +25,7 @@ def bars(facts: BarFacts) -> Block:
     """Return the levels, the bars, and their labels. The last bar is the current one and has the strongest colour."""
     right = right_of(facts.levels)
     shown = facts.bars[-MOST:]
-    with_values = _has_room(shown, (right - LEFT) / max(len(shown), 1))
+    with_values = _values_fit(shown, (right - LEFT) / max(len(shown), 1))
     above = SMALL.leading + _VALUE_GAP if with_values else 0
 
     def draw(canvas: Canvas, top: int) -> None:
@@ -52,7 +52,7 @@ def _draw_bar(canvas: Canvas, plot: Plot, bar: Bar, at: tuple[int, int], *, is_l
     """Draw a bar with a round top. Return the y of its top."""
     middle, width = at
     foot = plot.y(0)
-    top = min(plot.y(bar.share), foot - _LEAST) if bar.share > 0 else foot
+    top = min(plot.y(bar.share), foot - _MIN_HEIGHT) if bar.share > 0 else foot
     left, radius = middle - width // 2, min(_RADIUS, width // 2, foot - top)
     ink = ACCENT if is_last else AREA
     if radius > 0:
@@ -61,7 +61,7 @@ def _draw_bar(canvas: Canvas, plot: Plot, bar: Bar, at: tuple[int, int], *, is_l
     return top
 
 
-def _has_room(shown: Sequence[Bar], step: float) -> bool:
+def _values_fit(shown: Sequence[Bar], step: float) -> bool:
     """Return whether no value overlaps the next one."""
     return any(bar.value for bar in shown) and all(
         SMALL.width(drawable(bar.value, WORD)) + _VALUE_GAP <= step for bar in shown

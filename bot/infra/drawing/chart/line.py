@@ -48,23 +48,23 @@ def _draw_area(canvas: Canvas, plot: Plot, runs: Sequence[_Points]) -> None:
     bottom = plot.top + PLOT_HEIGHT
     for run in runs:
         outline = [(run[0][0], bottom), *run, (run[-1][0], bottom)]
-        draw.polygon([_fine(plot, point) for point in outline], fill=255)
-    small = _small(mask)
-    canvas.stamp(ImageChops.multiply(small, _fading(small.width, small.height)), _corner(plot), AREA, CARD)
+        draw.polygon([_enlarged(plot, point) for point in outline], fill=255)
+    small = _shrunk(mask)
+    canvas.stamp(ImageChops.multiply(small, _gradient(small.width, small.height)), _corner(plot), AREA, CARD)
 
 
 def _draw_runs(canvas: Canvas, plot: Plot, runs: Sequence[_Points]) -> None:
     dashes, mask = _sheet(plot), _sheet(plot)
     on_dashes, draw = ImageDraw.Draw(dashes), ImageDraw.Draw(mask)
     for before, after in pairwise(runs):
-        _dashed(on_dashes, _fine(plot, before[-1]), _fine(plot, after[0]))
+        _dashed(on_dashes, _enlarged(plot, before[-1]), _enlarged(plot, after[0]))
     for run in runs:
-        points = [_fine(plot, point) for point in run]
+        points = [_enlarged(plot, point) for point in run]
         draw.line(points, fill=255, width=_THICKNESS * _FINER, joint="curve")
         for point in (points[0], points[-1]):
             _dot(draw, point, (_THICKNESS if len(run) > 1 else _POINT) * _FINER / 2)
-    canvas.stamp(_small(dashes), _corner(plot), LINE, CARD)
-    canvas.stamp(_small(mask), _corner(plot), ACCENT, CARD)
+    canvas.stamp(_shrunk(dashes), _corner(plot), LINE, CARD)
+    canvas.stamp(_shrunk(mask), _corner(plot), ACCENT, CARD)
     if runs:
         x, y = runs[-1][-1]
         canvas.stamp(shapes.disc(_RING), (x - _RING // 2, y - _RING // 2), CARD, SOFT)
@@ -91,7 +91,7 @@ def _sheet(plot: Plot) -> Image.Image:
     return Image.new("L", ((plot.width + 2 * _EDGE) * _FINER, (PLOT_HEIGHT + 2 * _EDGE) * _FINER))
 
 
-def _small(sheet: Image.Image) -> Image.Image:
+def _shrunk(sheet: Image.Image) -> Image.Image:
     return sheet.reduce(_FINER)
 
 
@@ -99,13 +99,13 @@ def _corner(plot: Plot) -> tuple[int, int]:
     return LEFT - _EDGE, plot.top - _EDGE
 
 
-def _fine(plot: Plot, point: tuple[int, int]) -> tuple[int, int]:
+def _enlarged(plot: Plot, point: tuple[int, int]) -> tuple[int, int]:
     """Convert a point of the canvas to the enlarged picture."""
     left, top = _corner(plot)
     return (point[0] - left) * _FINER, (point[1] - top) * _FINER
 
 
 @lru_cache(maxsize=4)
-def _fading(width: int, height: int) -> Image.Image:
+def _gradient(width: int, height: int) -> Image.Image:
     """Return a gradient from white at the top to black at the bottom."""
     return ImageChops.invert(Image.linear_gradient("L").resize((width, height)))

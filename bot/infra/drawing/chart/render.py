@@ -41,7 +41,7 @@ async def render_bars_off_loop(facts: BarFacts) -> bytes:
 
 
 def _render(facts: SheetFacts, plot: Block) -> bytes:
-    parts = _apart(
+    parts = _with_gaps(
         [
             heading.brand(facts),
             heading.headline(facts),
@@ -61,7 +61,7 @@ def _render(facts: SheetFacts, plot: Block) -> bytes:
     return canvas.png()
 
 
-def _apart(parts: Sequence[Block]) -> list[Block]:
+def _with_gaps(parts: Sequence[Block]) -> list[Block]:
     """Return the blocks that aren't empty, with space between them."""
     said = [part for part in parts if part.height]
     return [block for part in said for block in (part, space(_GAP))][:-1]

@@ -57,7 +57,7 @@ async def set_my_commands(box: Sandbox, params: Params) -> bool:
         raise BadRequest("BOT_COMMANDS_TOO_MUCH")
     key = _scope(box, params)
     box.world.state.commands[key] = [_command(each) for each in given]
-    _tell_commands(box)
+    _publish_commands(box)
     return True
 
 
@@ -69,7 +69,7 @@ async def get_my_commands(box: Sandbox, params: Params) -> list[JsonObject]:
 async def delete_my_commands(box: Sandbox, params: Params) -> bool:
     """Remove the commands of a scope and a language."""
     box.world.state.commands.pop(_scope(box, params), None)
-    _tell_commands(box)
+    _publish_commands(box)
     return True
 
 
@@ -134,7 +134,7 @@ def language(params: Params) -> str:
     return code
 
 
-def _tell_commands(box: Sandbox) -> None:
+def _publish_commands(box: Sandbox) -> None:
     box.world.keep_state()
     box.tell("commands", commands=box.world.state.commands)
 

@@ -51,26 +51,26 @@ async def copy_message(box: Sandbox, params: Params) -> JsonObject:
     if "caption" in params and "text" not in content:
         kept = {name: value for name, value in content.items() if name not in _CAPTION}
         content = kept | read_caption(box, params)
-    return {"message_id": _send_on(box, params, content).message_id}
+    return {"message_id": _forward(box, params, content).message_id}
 
 
 async def copy_messages(box: Sandbox, params: Params) -> list[JsonObject]:
     """Copy several messages. Those that can't be copied are skipped."""
     found = _several(box, params)
-    return [{"message_id": _send_on(box, params, _content(each, "copied")).message_id} for each in found]
+    return [{"message_id": _forward(box, params, _content(each, "copied")).message_id} for each in found]
 
 
 async def forward_message(box: Sandbox, params: Params) -> JsonObject:
     """Forward a message and name its author."""
     source = readable_chat(box.world, params, "from_chat_id")
     message = known_message(box.world, source, params.integer("message_id"), "message to forward")
-    return _send_on(box, params, _forwarded(message)).body
+    return _forward(box, params, _forwarded(message)).body
 
 
 async def forward_messages(box: Sandbox, params: Params) -> list[JsonObject]:
     """Forward several messages. Those that can't be forwarded are skipped."""
     found = _several(box, params)
-    return [{"message_id": _send_on(box, params, _forwarded(each)).message_id} for each in found]
+    return [{"message_id": _forward(box, params, _forwarded(each)).message_id} for each in found]
 
 
 async def pin_chat_message(box: Sandbox, params: Params) -> bool:
@@ -171,7 +171,7 @@ def _forwarded(message: StoredMessage) -> JsonObject:
     return {"forward_origin": message.body.get("forward_origin", origin), **content}
 
 
-def _send_on(box: Sandbox, params: Params, content: JsonObject) -> StoredMessage:
+def _forward(box: Sandbox, params: Params, content: JsonObject) -> StoredMessage:
     chat = writable_chat(box.world, params)
     manner: Manner = read_manner(box, chat, params)
     check_length(content)

@@ -30,7 +30,7 @@ async def create_forum_topic(box: Sandbox, params: Params) -> JsonObject:
     topic = Topic(chat.last_message_id + 1, name, color, params.text("icon_custom_emoji_id"))
     chat.topics[topic.id] = topic
     post_service(box, chat, box.world.bot_user(), {"forum_topic_created": _described(topic)}, topic)
-    _tell(box, chat)
+    _publish_topic(box, chat)
     return {"message_thread_id": topic.id, **_described(topic)}
 
 
@@ -47,7 +47,7 @@ async def edit_forum_topic(box: Sandbox, params: Params) -> bool:
         changed["icon_custom_emoji_id"] = icon
     topic.name, topic.icon_custom_emoji_id = name, icon
     post_service(box, chat, box.world.bot_user(), {"forum_topic_edited": changed}, topic)
-    _tell(box, chat)
+    _publish_topic(box, chat)
     return True
 
 
@@ -69,7 +69,7 @@ async def delete_forum_topic(box: Sandbox, params: Params) -> bool:
     for message in list(box.world.messages.get(chat.id, {}).values()):
         if message.thread_id == topic.id:
             remove(box, message)
-    _tell(box, chat)
+    _publish_topic(box, chat)
     return True
 
 
@@ -96,7 +96,7 @@ def _set_closed(box: Sandbox, params: Params, *, closed: bool) -> bool:
     topic.closed = closed
     service: JsonObject = {"forum_topic_closed" if closed else "forum_topic_reopened": {}}
     post_service(box, chat, box.world.bot_user(), service, topic)
-    _tell(box, chat)
+    _publish_topic(box, chat)
     return True
 
 
@@ -107,7 +107,7 @@ def _described(topic: Topic) -> JsonObject:
     return described
 
 
-def _tell(box: Sandbox, chat: Chat) -> None:
+def _publish_topic(box: Sandbox, chat: Chat) -> None:
     box.world.keep_chat(chat)
     box.tell("chat", chat_id=chat.id, topics=[vars(topic) for topic in chat.topics.values()])
 

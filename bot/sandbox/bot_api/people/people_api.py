@@ -117,7 +117,7 @@ class PeopleApi:
         query = request.query_params
         if "news_after" in query:
             within = min(float(query.get("news_within") or KEEP_ALIVE_SECONDS), KEEP_ALIVE_SECONDS)
-            await self._news(chat_id, int(query["news_after"]), within)
+            await self._new_messages(chat_id, int(query["news_after"]), within)
         after, thread = int(query.get("after") or 0), query.get("thread_id")
         limit = min(int(query.get("limit") or 100), MAX_LISTED)
         found = [
@@ -136,7 +136,7 @@ class PeopleApi:
             answer["shown"] = [event["message"] for event in in_chat if "message" in event]
         return JSONResponse(answer)
 
-    async def _news(self, chat_id: int, after: int, within: float) -> None:
+    async def _new_messages(self, chat_id: int, after: int, within: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 while True:

@@ -56,7 +56,7 @@ def post(box: Sandbox, chat: Chat, sender: JsonObject, content: JsonObject, mann
     )
     world.keep_message(message)
     _announce(box, message)
-    if not outgoing and _bot_hears(box, chat, message):
+    if not outgoing and _bot_receives(box, chat, message):
         box.updates.add("message", body)
     return message
 
@@ -113,7 +113,7 @@ def _placed(world: World, chat: Chat, manner: Manner) -> JsonObject:
     return placed | (manner.reply or {})
 
 
-def _bot_hears(box: Sandbox, chat: Chat, message: StoredMessage) -> bool:
+def _bot_receives(box: Sandbox, chat: Chat, message: StoredMessage) -> bool:
     """Return whether the bot gets the message. In privacy mode, a bot that isn't an administrator gets only some."""
     settings = box.world.settings
     status = chat.statuses.get(settings.bot_id)

@@ -37,7 +37,7 @@ def content_of(box: Sandbox, person: Person, order: JsonObject) -> JsonObject:
     """
     if "forward" in order:
         return _forwarded(box, person, order["forward"])
-    content = _said(box, order)
+    content = _new_content(box, order)
     if order.get("album"):
         content["media_group_id"] = str(order["album"])
     if order.get("forward_from"):
@@ -58,13 +58,13 @@ def corrected(message: StoredMessage, order: JsonObject) -> JsonObject:
         raise PersonError(404, "there are no words in this message")
     gone = {"text", "entities", "caption", "caption_entities"}
     kept = {field: value for field, value in message.body.items() if field not in gone}
-    return kept | _fields(_words(order), name, longest)
+    return kept | _fields(_formatted_text(order), name, longest)
 
 
-def _said(box: Sandbox, order: JsonObject) -> JsonObject:
+def _new_content(box: Sandbox, order: JsonObject) -> JsonObject:
     if order.get("sticker"):
         return {"sticker": STICKER}
-    given = _words(order)
+    given = _formatted_text(order)
     for kind in MEDIA:
         if order.get(kind):
             words = _fields(given, "caption", MAX_CAPTION) if given.text else {}
@@ -79,7 +79,7 @@ def _media(world: World, kind: str, file_id: str) -> object:
     return file.media
 
 
-def _words(order: JsonObject) -> Formatted:
+def _formatted_text(order: JsonObject) -> Formatted:
     if "html" not in order:
         return plain(str(order.get("text", "")))
     try:
@@ -100,7 +100,7 @@ def _fields(given: Formatted, name: str, longest: int) -> JsonObject:
 def _forwarded(box: Sandbox, person: Person, source: JsonObject) -> JsonObject:
     """Return the content and first author of a message that the user can see."""
     chat = box.world.chats.get(int(source.get("chat_id", 0)))
-    if chat is None or not _sees(chat, person):
+    if chat is None or not _can_see(chat, person):
         raise PersonError(403, "this chat isn't theirs to forward from")
     message = box.world.message(chat.id, int(source.get("message_id", 0)))
     content = {} if message is None else {name: message.body[name] for name in _SAID if name in message.body}
@@ -110,7 +110,7 @@ def _forwarded(box: Sandbox, person: Person, source: JsonObject) -> JsonObject:
     return {"forward_origin": origin, **content}
 
 
-def _sees(chat: Chat, person: Person) -> bool:
+def _can_see(chat: Chat, person: Person) -> bool:
     return chat.id == person.id if chat.type == "private" else chat.statuses.get(person.id) in MEMBERS
 
 

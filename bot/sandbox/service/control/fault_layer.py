@@ -77,7 +77,7 @@ class FaultLayer:
         if fault is None or fault.does_the_work:
             answer = await _collected(self._app, scope, receive)
         await self._wait("delay_after", faults)
-        return answer if fault is None else _spoiled(fault, answer)
+        return answer if fault is None else _damaged(fault, answer)
 
     async def _wait(self, name: str, faults: Sequence[Fault]) -> None:
         for fault in faults:
@@ -115,7 +115,7 @@ async def _collected(app: ASGIApp, scope: Scope, receive: Receive) -> Response:
     return answer
 
 
-def _spoiled(fault: Fault, answer: Response | None) -> Response | None:
+def _damaged(fault: Fault, answer: Response | None) -> Response | None:
     if fault.fault in DROPS:
         return None
     if fault.failure_status is not None:
@@ -136,10 +136,10 @@ def _failure(fault: Fault, status: int) -> Response:
 
 
 def _emptied(answer: Response) -> Response:
-    said = json.loads(bytes(answer.body))
+    content = json.loads(bytes(answer.body))
     for name in ("orders", "data"):
-        if isinstance(said.get(name), list):
-            return _with_body(answer, json.dumps(said | {name: []}).encode())
+        if isinstance(content.get(name), list):
+            return _with_body(answer, json.dumps(content | {name: []}).encode())
     return answer
 
 

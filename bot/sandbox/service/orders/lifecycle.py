@@ -91,7 +91,7 @@ def fail(service: Service, order: Order, stage: str | None = None) -> Order:
         raise ControlRefusal(409, f"the order is {order.state} already")
     if stage is None or stage == order.state:
         return _keep(service, _moved(service, order, states.FAILED, service.true_now()))
-    if stage not in _road(service, order)[:-1] or stage in order.reached:
+    if stage not in _state_sequence(service, order)[:-1] or stage in order.reached:
         raise ControlRefusal(400, "stage must be a state that the order still comes to")
     return _keep(service, replace(order, fail_at=stage))
 
@@ -126,15 +126,15 @@ def _fail_expired(service: Service) -> None:
 def _step(service: Service, order: Order, at: datetime) -> Order:
     if order.fail_at is not None and order.fail_at in order.reached:
         return _moved(service, order, states.FAILED, at)
-    return _moved(service, order, states.next_state(order.reached, _road(service, order)), at)
+    return _moved(service, order, states.next_state(order.reached, _state_sequence(service, order)), at)
 
 
 def _put(service: Service, order: Order, to: str) -> Order:
     if not _STATE.fullmatch(to):
         raise ControlRefusal(400, "state must be upper case letters, digits and _")
-    way = states.states_until(to, _road(service, order))
-    before = tuple(state for state in way if state not in order.reached and state != to)
-    paid = bool(way) and not order.is_paid
+    passed = states.states_until(to, _state_sequence(service, order))
+    before = tuple(state for state in passed if state not in order.reached and state != to)
+    paid = bool(passed) and not order.is_paid
     lightning = order.channel == LIGHTNING
     order = replace(
         order,
@@ -164,9 +164,9 @@ def _next_due(service: Service, at: datetime) -> datetime | None:
     return None if speed is None else at + timedelta(seconds=speed)
 
 
-def _road(service: Service, order: Order) -> tuple[str, ...]:
+def _state_sequence(service: Service, order: Order) -> tuple[str, ...]:
     switches = service.switches
-    return states.road(switches.profile, order.channel, routing_hop=switches.routing_hop)
+    return states.state_sequence(switches.profile, order.channel, routing_hop=switches.routing_hop)
 
 
 def _keep(service: Service, order: Order) -> Order:

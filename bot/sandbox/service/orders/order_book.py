@@ -74,9 +74,9 @@ class OrderBook:
     def reschedule(self, due_at: datetime | None) -> None:
         """Set the time of the next step of every paid order in progress. None stops them."""
         moving = f"state NOT IN ('COMPLETED', '{FAILED}') AND (paid_at IS NOT NULL OR deposit_seen = 1)"
-        on_the_road = f"{moving} AND state NOT IN ({_UNPAID})"
+        in_progress = f"{moving} AND state NOT IN ({_UNPAID})"
         at = None if due_at is None else to_milliseconds(due_at)
-        self._db.execute(f"UPDATE orders SET due_at = ? WHERE {on_the_road}", (at,))  # noqa: S608  constants only
+        self._db.execute(f"UPDATE orders SET due_at = ? WHERE {in_progress}", (at,))  # noqa: S608  constants only
 
     def idr_since(self, moment: datetime) -> int:
         """Return the rupiah of all orders created since, without failed ones. The partner's caps count these."""

@@ -147,7 +147,7 @@ def _shown_expiry(order: Order, profile: Profile) -> str | None:
 def _deposit(order: Order) -> dict[str, object]:
     if order.channel not in TOKENS:
         return {"depositChainId": None, "depositTokenAddress": None, "depositToAddress": None}
-    said = instructions(
+    deposit = instructions(
         TOKENS[order.channel],
         tenant=order.tenant,
         sats=order.sat_amount,
@@ -155,9 +155,9 @@ def _deposit(order: Order) -> dict[str, object]:
         wrong=order.wrong_deposit,
     )
     return {
-        "depositChainId": said["chainId"],
-        "depositTokenAddress": said["tokenAddress"],
-        "depositToAddress": said["toAddress"],
+        "depositChainId": deposit["chainId"],
+        "depositTokenAddress": deposit["tokenAddress"],
+        "depositToAddress": deposit["toAddress"],
     }
 
 
@@ -173,13 +173,13 @@ def _value(order: Order, name: str) -> object:
     # A deposit on an EVM chain has no Lightning swap, so it has no hash of one.
     if name == "lnSwapTxHash" and order.channel != LIGHTNING:
         return None
-    told: dict[str, object] = {
+    values: dict[str, object] = {
         "partnerAmountIdr": order.idr_amount,
         "invoiceLnId": order.payment_hash,
         "lnSwapInvoice": order.bolt11,
     }
-    if name in told:
-        return told[name]
+    if name in values:
+        return values[name]
     mark = fingerprint(order.id, name)
     if name.endswith("TxHash"):
         return f"0x{mark}"

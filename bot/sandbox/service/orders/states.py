@@ -28,15 +28,15 @@ REVEALED_BY: Final[dict[str, tuple[str, ...]]] = {
 """The fields that each state fills, besides those with a time of their own (`invoicePaidAt`, `completedAt`)."""
 
 
-def road(profile: Profile, channel: str, *, routing_hop: bool) -> tuple[str, ...]:
+def state_sequence(profile: Profile, channel: str, *, routing_hop: bool) -> tuple[str, ...]:
     """Return every state of an order of this channel after payment, in order, ending in COMPLETED.
 
     The contract shows no sequence for `cbbtc`. It follows that of `btcb`.
     """
     swap = ("LN_INVOICE_PAID", "LN_SWAP_PENDING") if channel == LIGHTNING else ()
     hop = ("USDC_SWAPPED",) if routing_hop else ()
-    strange = (profile.undocumented_state,) if profile.undocumented_state else ()
-    return (*swap, "USDT_RECEIVED", *hop, *profile.merchant_states, *strange, "IDR_SETTLED", COMPLETED)
+    undocumented = (profile.undocumented_state,) if profile.undocumented_state else ()
+    return (*swap, "USDT_RECEIVED", *hop, *profile.merchant_states, *undocumented, "IDR_SETTLED", COMPLETED)
 
 
 def first_paid_state(channel: str) -> str:
@@ -44,17 +44,17 @@ def first_paid_state(channel: str) -> str:
     return PAID_BY_LIGHTNING if channel == LIGHTNING else PAID_BY_DEPOSIT
 
 
-def next_state(reached: Sequence[str], way: Sequence[str]) -> str:
+def next_state(reached: Sequence[str], sequence: Sequence[str]) -> str:
     """Return the state after the last known one. States outside the sequence are ignored.
 
     Args:
         reached: the states so far, oldest first.
-        way: the sequence of the order's states.
+        sequence: the sequence of the order's states.
     """
-    last = next((way.index(state) for state in reversed(reached) if state in way), -1)
-    return way[min(last + 1, len(way) - 1)]
+    last = next((sequence.index(state) for state in reversed(reached) if state in sequence), -1)
+    return sequence[min(last + 1, len(sequence) - 1)]
 
 
-def states_until(state: str, way: Sequence[str]) -> tuple[str, ...]:
+def states_until(state: str, sequence: Sequence[str]) -> tuple[str, ...]:
     """Return the sequence up to and including `state`, or nothing if it isn't in the sequence."""
-    return tuple(way[: way.index(state) + 1]) if state in way else ()
+    return tuple(sequence[: sequence.index(state) + 1]) if state in sequence else ()
