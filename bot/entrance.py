@@ -29,7 +29,7 @@ from bot.checkout.conversation import around_the_conversation, conversation
 from bot.checkout.screens import draft_expired as lapsed
 from bot.checkout.screens import start
 from bot.checkout.screens.parts import with_way_back
-from bot.core.mistakes import frames
+from bot.core.error_location import frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.telegram.ui import callback_data as data

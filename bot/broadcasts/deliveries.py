@@ -16,7 +16,7 @@ from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.run import BroadcastRun, Progress
 from bot.core.clock import Clock
-from bot.core.ending import end
+from bot.core.shutdown import finish_tasks
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Courier
 from bot.staff.audit import write_broadcast
@@ -175,7 +175,7 @@ class Delivering:
         self._closing = True
         for under_way, _ in self._rounds.values():
             under_way.hold()
-        await end(lambda: [task for _, task in self._rounds.values()], within)
+        await finish_tasks(lambda: [task for _, task in self._rounds.values()], within)
 
     def _start(self, broadcast: Broadcast) -> None:
         if self._closing or broadcast.id in self._rounds:

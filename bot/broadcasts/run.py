@@ -18,7 +18,7 @@ from bot.broadcasts.model import Broadcast, Delivery, DeliveryStatus
 from bot.broadcasts.refusals import Refusals
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
-from bot.core.mistakes import where
+from bot.core.error_location import where
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.outbox.model import Courier, Outcome, RetryLater, Sent, Undeliverable

@@ -5,7 +5,7 @@ from typing import Any
 REMEMBERED = 1000
 
 
-def make_room(kept: dict[Any, Any]) -> None:
+def drop_oldest(kept: dict[Any, Any]) -> None:
     """Remove the oldest entry of `kept` if it is full."""
     if len(kept) >= REMEMBERED:
         del kept[next(iter(kept))]

@@ -18,12 +18,12 @@ from bot.mcp_server.service import Service
 from bot.mcp_server.tools.answers import Refusal, failure
 from bot.mcp_server.tools.arguments import faults_in, unknown_arguments
 from bot.mcp_server.tools.failures import nothing_done
-from bot.mcp_server.tools.following import Following
-from bot.mcp_server.tools.ordering import Ordering
+from bot.mcp_server.tools.formats import in_a_row
+from bot.mcp_server.tools.order_creation import OrderCreation
+from bot.mcp_server.tools.order_tools import OrderTools
 from bot.mcp_server.tools.prompts import offer_prompts
-from bot.mcp_server.tools.rates import Rates
+from bot.mcp_server.tools.rates import RateTools
 from bot.mcp_server.tools.resources import offer_resources
-from bot.mcp_server.tools.telling import in_a_row
 from bot.payments.tokens import SYMBOLS, TOKENS
 
 INSTRUCTIONS = f"""\
@@ -118,7 +118,7 @@ def create_server(service: Service, *, name: str, version: str) -> AgentServer:
     """Return a server that isn't connected yet."""
     # The offer never changes, so there is nothing to subscribe to and no stream to keep open.
     server = AgentServer(name=name, version=version, instructions=INSTRUCTIONS, subscriptions=False)
-    rates, ordering, following = Rates(service), Ordering(service), Following(service)
+    rates, ordering, following = RateTools(service), OrderCreation(service), OrderTools(service)
     _offer(server, rates.get_btc_idr_quote, "Get the BTC/IDR rate", READS)
     _offer(server, rates.list_payout_methods, "List banks and e-wallets", READS)
     _offer(server, rates.get_deposit_rails, "List the ways to pay", READS)

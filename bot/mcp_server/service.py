@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import partial
 
 from bot.core.clock import Clock, SystemClock
-from bot.mcp_server.memory import make_room
+from bot.mcp_server.memory import drop_oldest
 from bot.mcp_server.tools.unresolved_orders import UnresolvedOrders
 from bot.orders.deposits import LONGEST_LIST
 from bot.orders.limits import AmountLimits
@@ -123,7 +123,7 @@ class Service:
         """Return one order (4.6). Raise `ValueError` for an id that can't be part of a path."""
         shared = self._orders.get(order_id)
         if shared is None:
-            make_room(self._orders)
+            drop_oldest(self._orders)
             shared = self._orders[order_id] = Shared(partial(self._fetch_order, order_id), ORDER_FOR, self.clock)
         return await shared.get()
 
@@ -150,7 +150,7 @@ class Service:
 
     def withhold(self, order_id: str, why: str) -> None:
         """Never show the payment of this order."""
-        make_room(self._withheld)
+        drop_oldest(self._withheld)
         self._withheld[order_id] = why
 
     def why_withheld(self, order_id: str) -> str | None:
@@ -159,12 +159,12 @@ class Service:
 
     def agree(self, order_id: str) -> None:
         """Remember that this order's payment is what its caller requested."""
-        make_room(self._agreed)
+        drop_oldest(self._agreed)
         self._agreed[order_id] = None
 
     def claim_invoice(self, payment_hash: str, order_id: str) -> str:
         """Return the order of the invoice with this payment hash: this order, or another that had it first."""
-        make_room(self._invoices)
+        drop_oldest(self._invoices)
         return self._invoices.setdefault(payment_hash, order_id)
 
     def is_agreed(self, order_id: str) -> bool:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
 
 from bot.core.clock import Clock
-from bot.core.measuring import MEASURED_OVER
+from bot.core.sample_size import SAMPLE_PERIOD
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
@@ -38,4 +38,4 @@ class Measured(Generic[T]):
     async def _read(self) -> T | None:
         now = self._clock.now()
         async with self._store.reading() as tx:
-            return await self._measure(tx, now - MEASURED_OVER, now)
+            return await self._measure(tx, now - SAMPLE_PERIOD, now)

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from bot.core.clock import Clock
-from bot.core.measuring import MEASURED_OVER
+from bot.core.sample_size import SAMPLE_PERIOD
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
@@ -21,7 +21,7 @@ class MeasuredTimes(Measured[PayoutTimes]):
 
 def in_words(t: Translator, times: PayoutTimes) -> Html:
     """Return the sentence for the chat and the wallet page. Times are rounded up, so that nobody waits for longer."""
-    median, slow, days = t.within(times.median), t.within(times.slow), MEASURED_OVER.days
+    median, slow, days = t.within(times.median), t.within(times.slow), SAMPLE_PERIOD.days
     if median == slow:
         return t("help.measured_alike", days=days, slow=slow)
     return t("help.measured", days=days, median=median, slow=slow)

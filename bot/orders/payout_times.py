@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.core.measuring import LEAST_MEASURED
+from bot.core.sample_size import MIN_SAMPLES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,4 +20,4 @@ class PayoutTimes:
     @property
     def is_telling(self) -> bool:
         """Return whether these are enough orders to say anything."""
-        return self.orders >= LEAST_MEASURED
+        return self.orders >= MIN_SAMPLES

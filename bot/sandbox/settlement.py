@@ -18,11 +18,11 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from bot.sandbox.service import api
-from bot.sandbox.service.answers import exception_handlers
 from bot.sandbox.service.control import control_orders, control_settings
 from bot.sandbox.service.control.fault_layer import FaultLayer
 from bot.sandbox.service.control.profile import profile_named
 from bot.sandbox.service.control.switches import Switches
+from bot.sandbox.service.error_answers import exception_handlers
 from bot.sandbox.service.orders import lifecycle
 from bot.sandbox.service.service import Service
 from bot.sandbox.wire import server_config

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from statistics import median
 
-from bot.core.measuring import LEAST_MEASURED
+from bot.core.sample_size import MIN_SAMPLES
 from bot.support.ticket import Rating, Ticket
 
 
@@ -61,7 +61,7 @@ class TicketFigures:
     @property
     def usual_reply(self) -> timedelta | None:
         """Return the median time to the first answer, or None where too few tickets show it."""
-        return self.first_answer if self.answered >= LEAST_MEASURED else None
+        return self.first_answer if self.answered >= MIN_SAMPLES else None
 
 
 def measured(tickets: Iterable[TicketTimes]) -> TicketFigures:

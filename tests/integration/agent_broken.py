@@ -3,12 +3,12 @@
 from unittest.mock import patch
 
 from bot.mcp_server import command as agent
-from bot.mcp_server.tools import ordering
+from bot.mcp_server.tools import order_creation
 
 
 def main() -> None:
     """Serve as `python -m bot mcp` does."""
-    with patch.object(ordering, "number_for", _fails):
+    with patch.object(order_creation, "number_for", _fails):
         agent.main()
 
 

@@ -34,8 +34,8 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.outbox.repository import OutboxRepository
 from bot.mcp_server.tools.answers import Refusal
-from bot.mcp_server.tools.following import Following
-from bot.mcp_server.tools.ordering import Ordering
+from bot.mcp_server.tools.order_creation import OrderCreation
+from bot.mcp_server.tools.order_tools import OrderTools
 from bot.operations.sweeps import Sweeps
 from bot.orders.limits import Limits, waits_for_payment
 from bot.orders.notifications import reference_in, subject_of
@@ -539,7 +539,7 @@ class Life(RuleBasedStateMachine):
         given = {"idrAmount": amount.value} if amount.currency == "IDR" else {"satAmount": amount.value}
         number = NUMBERS[method][chosen]
         POSTING.set(f"agent:{method.code}:{number}:{amount}")
-        work = Ordering(self.agent.service).create_offramp_order(method.code, method.name, number, **given)
+        work = OrderCreation(self.agent.service).create_offramp_order(method.code, method.name, number, **given)
         task = self.starts(self.agent, "order", work, plan)
         POSTING.set("")
         self.agent_is_shown(self.result(task))
@@ -555,7 +555,9 @@ class Life(RuleBasedStateMachine):
 
     @rule(plan=plans)
     def an_agent_looks(self, plan: dict[int, Fate]) -> None:
-        answer = self.result(self.starts(self.agent, "list", Following(self.agent.service).list_offramp_orders(), plan))
+        answer = self.result(
+            self.starts(self.agent, "list", OrderTools(self.agent.service).list_offramp_orders(), plan)
+        )
         for record in answer.structured_content["orders"] if answer else ():
             self.agent_reads(record)
 
@@ -563,7 +565,7 @@ class Life(RuleBasedStateMachine):
     @rule(pick=picks, plan=plans)
     def an_agent_reads_one(self, pick: int, plan: dict[int, Fate]) -> None:
         known = sorted(self.service.records)
-        work = Following(self.agent.service).get_offramp_order(known[pick % len(known)])
+        work = OrderTools(self.agent.service).get_offramp_order(known[pick % len(known)])
         answer = self.result(self.starts(self.agent, "read", work, plan))
         if answer:
             self.agent_reads(answer.structured_content)

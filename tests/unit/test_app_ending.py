@@ -3,7 +3,7 @@
 import asyncio
 
 from bot import app
-from bot.core.ending import end
+from bot.core.shutdown import finish_tasks
 from bot.infra.http import server
 from tests.virtual_time import in_virtual_time, now
 
@@ -20,7 +20,7 @@ async def test_work_that_never_ends_is_cut_off_after_what_it_is_given() -> None:
     for given in (app.FINISH_POSTS, app.FINISH_NEWS, app.FINISH_MASKS):
         work = asyncio.create_task(asyncio.Event().wait())
         began = now()
-        await end(lambda work=work: [] if work.done() else [work], given)  # type: ignore[misc]
+        await finish_tasks(lambda work=work: [] if work.done() else [work], given)  # type: ignore[misc]
         assert work.cancelled()
         assert now() - began == given
 

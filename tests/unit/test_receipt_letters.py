@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.infra.drawing.lettering import Style, Weight, fitted, wrapped
-from bot.infra.drawing.letters import DRAWN, NOTHING, UNDRAWN, drawable
+from bot.infra.drawing.glyphs import DRAWN, NOTHING, UNDRAWN, drawable
+from bot.infra.drawing.text_layout import Style, Weight, fitted, wrapped
 from tests.examples import examples
 
 

@@ -17,7 +17,7 @@ from bot.operations.screens import statistics as figures
 from bot.operations.screens.values import named, told
 from bot.operations.statistics import OrderFigures, Outcome, OwnFigures, PeopleFigures, SubscriberFigures, Tally
 from bot.operations.statistics_service import MOST_ORDERS, Export, ServiceFigures
-from bot.settlement.client.reading import read_json
+from bot.settlement.client.parser import read_json
 from bot.settlement.client.wire import PlatformStats as WireStats
 from bot.settlement.model import DepositRails, PlatformStats, Rail
 from tests.examples import examples, some

@@ -22,7 +22,7 @@ from bot.settlement.client import (
 from bot.settlement.client.errors import NotUnderstood
 from bot.settlement.client.fields import LARGEST_AMOUNT, to_amount, to_cap, to_decimal, to_instant, to_rate
 from bot.settlement.client.http import Answer
-from bot.settlement.client.reading import read, read_json
+from bot.settlement.client.parser import read, read_json
 from bot.settlement.client.states import KNOWN_STATES
 
 if TYPE_CHECKING:

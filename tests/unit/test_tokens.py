@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bot.infra.i18n import LOCALES, read_catalogue
-from bot.mcp_server.tools.telling import in_a_row
+from bot.mcp_server.tools.formats import in_a_row
 from bot.operations.screens.platform import NAMES
 from bot.payments.erc681 import checksummed
 from bot.payments.tokens import CHAIN_NAMES, CODES, LIGHTNING, TOKENS, Token, name_key

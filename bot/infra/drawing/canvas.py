@@ -6,8 +6,8 @@ from typing import Literal
 from PIL import Image, ImageDraw
 
 from bot.infra.drawing import shapes
-from bot.infra.drawing.lettering import Lines, Style
 from bot.infra.drawing.palette import CARD, INK, RECEIPT, Palette
+from bot.infra.drawing.text_layout import Lines, Style
 
 Align = Literal["left", "middle", "right"]
 _ANCHORS: dict[Align, str] = {"left": "ls", "middle": "ms", "right": "rs"}

@@ -3,7 +3,7 @@
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.core.mistakes import frames
+from bot.core.error_location import frames
 
 log = structlog.get_logger(__name__)
 

@@ -14,8 +14,8 @@ import structlog
 
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
-from bot.core.ending import end
-from bot.core.mistakes import where
+from bot.core.error_location import where
+from bot.core.shutdown import finish_tasks
 from bot.infra.db.database import Database
 from bot.infra.db.errors import LASTING, RowUnreadable, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
@@ -131,7 +131,7 @@ class OutboxDelivery:
 
     async def close(self, within: float) -> None:
         """Give what is being told `within` seconds; the rest is taken up as perhaps told at the next start."""
-        await end(self._under_way.values, within)
+        await finish_tasks(self._under_way.values, within)
 
     def _done(self, news_id: int, task: asyncio.Task[None]) -> None:
         self._under_way.pop(news_id, None)

@@ -5,7 +5,7 @@ import asyncio
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.core.mistakes import frames
+from bot.core.error_location import frames
 from bot.mcp_server.http.answers import problem
 
 log = structlog.get_logger(__name__)

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from bot.core.money import MAX_RUPIAH, MAX_SATS
 from bot.mcp_server.tools.failures import nothing_done
-from bot.mcp_server.tools.telling import in_a_row
+from bot.mcp_server.tools.formats import in_a_row
 from bot.payments.tokens import CODES, LIGHTNING, TOKENS
 
 LARGEST_EXACT = 2**53

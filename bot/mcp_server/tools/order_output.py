@@ -11,8 +11,8 @@ from typing import Self
 from pydantic import Field
 
 from bot.mcp_server.tools.answers import Output
-from bot.mcp_server.tools.showing import Showing
-from bot.mcp_server.tools.telling import moment, rupiah, sats
+from bot.mcp_server.tools.formats import moment, rupiah, sats
+from bot.mcp_server.tools.shown_payment import ShownPayment
 from bot.orders.timeline import FAILED, STEP_OF_STATE, Step
 from bot.recipients.holders import mask_name
 from bot.recipients.matching import mask
@@ -61,9 +61,9 @@ class OrderOut(Output):
     completed_at: datetime | None = None
 
     @classmethod
-    def of(cls, order: Order, showing: Showing) -> Self:
+    def of(cls, order: Order, shown: ShownPayment) -> Self:
         """Return the record of `order` with its payment."""
-        payment = showing.payment
+        payment = shown.payment
         deposit = payment and payment.deposit
         return cls(
             id=order.id,
@@ -84,8 +84,8 @@ class OrderOut(Output):
             deposit_chain_id=deposit.chain_id if deposit else order.deposit_chain_id,
             deposit_token_address=deposit and deposit.token_address,
             deposit_to_address=deposit and deposit.to_address,
-            payment_withheld=showing.why_not,
-            payment_warnings=list(showing.warnings),
+            payment_withheld=shown.why_not,
+            payment_warnings=list(shown.warnings),
             ln_swap_tx_hash=order.ln_swap_tx_hash,
             swap_tx_hash=order.swap_tx_hash,
             partner_burn_tx_hash=order.partner_burn_tx_hash,
@@ -96,7 +96,7 @@ class OrderOut(Output):
         )
 
 
-def told(order: Order) -> str:
+def order_line(order: Order) -> str:
     """Return one line about an order."""
     to = f" to {order.partner_payout_bank_name}" if order.partner_payout_bank_name else ""
     made = f", created {moment(order.created_at)}" if order.created_at else ""

@@ -10,7 +10,7 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.mcp_server.service import Rules
 from bot.mcp_server.tools.answers import Refusal
-from bot.mcp_server.tools.telling import rupiah
+from bot.mcp_server.tools.formats import rupiah
 from bot.recipients.holders import LONGEST_HOLDER, clean_holder
 from bot.recipients.methods import BANK, EWALLET
 from bot.recipients.methods import PayoutMethod as Destination

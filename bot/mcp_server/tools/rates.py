@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, create_model
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools.answers import Output, answer, whole
 from bot.mcp_server.tools.failures import read_failure
-from bot.mcp_server.tools.telling import moment, rupiah
+from bot.mcp_server.tools.formats import moment, rupiah
 from bot.payments.erc681 import DepositCheckError, check_deposit
 from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.settlement.client import DepositRail, DepositRails, PayoutMethod, PlatformStats, Quote, SettlementError
@@ -93,7 +93,7 @@ class StatsOut(Output):
     fetched_at: datetime | None = Field(None, description="When the service counted; null if it doesn't say.")
 
 
-class Rates:
+class RateTools:
     """The tools that read public data of the service."""
 
     def __init__(self, service: Service) -> None:

@@ -10,7 +10,7 @@ from bot.mcp_server.tools.answers import content_of
 from bot.mcp_server.tools.failures import read_failure
 from bot.mcp_server.tools.order_output import OrderOut
 from bot.mcp_server.tools.rates import methods_out
-from bot.mcp_server.tools.showing import showing_of
+from bot.mcp_server.tools.shown_payment import shown_payment
 from bot.settlement.client import NotFound, SettlementError
 
 METHODS_URI = "kirim://payout-methods"
@@ -34,7 +34,7 @@ def offer_resources(server: MCPServer, service: Service) -> None:
             raise ResourceNotFoundError("This server has no order with this id.") from None
         except SettlementError as error:
             raise ResourceError(str(read_failure(error))) from None
-        return json.dumps(content_of(OrderOut.of(found, await showing_of(service, found))))
+        return json.dumps(content_of(OrderOut.of(found, await shown_payment(service, found))))
 
     server.resource(
         METHODS_URI,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from bot.mcp_server.memory import make_room
+from bot.mcp_server.memory import drop_oldest
 from bot.payments.tokens import LIGHTNING
 from bot.recipients.methods import EWALLET
 from bot.settlement.client import OrderInput, SettlementError
@@ -104,7 +104,7 @@ class UnresolvedOrders:
             self._remembered = {key: each for key, each in self._remembered.items() if each.number > begun}
 
     def _remember(self, request: Request, order_id: str | None) -> None:
-        make_room(self._remembered)
+        drop_oldest(self._remembered)
         self._count += 1
         until = float("inf") if order_id is None else self._seconds() + CREATED_FOR
         self._remembered[request] = _Remembered(self._count, order_id, until)

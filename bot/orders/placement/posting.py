@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from bot.core.clock import Clock
-from bot.core.ending import end
+from bot.core.shutdown import finish_tasks
 from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.orders.deposits import list_counts
@@ -63,7 +63,7 @@ class OrderPosting:
 
     async def close(self, within: float) -> None:
         """Give the requests under way `within` seconds to end; the outcome of those left is unknown."""
-        await end(self._tasks.values, within)
+        await finish_tasks(self._tasks.values, within)
 
     def _ended(self, reference: str, task: asyncio.Task[None]) -> None:
         self._tasks.pop(reference, None)

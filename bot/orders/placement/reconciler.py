@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.core.mistakes import where
+from bot.core.error_location import where
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import news_of
 from bot.orders.order import LOOKED_FOR, Order, OrderNotification, OrderReport, Phase

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from bot.sandbox.service import keys
 from bot.sandbox.service.errors import Refusal
-from bot.sandbox.service.orders import lifecycle, placing
+from bot.sandbox.service.orders import lifecycle, order_creation
 from bot.sandbox.service.orders.deposits import rails
 from bot.sandbox.service.orders.orders import created_answer, iso, record
 
@@ -104,7 +104,7 @@ async def _stats(service: Service, _tenant: str, _request: Request) -> Response:
 
 
 async def _create(service: Service, tenant: str, request: Request) -> Response:
-    order = placing.place(service, tenant, await _json(request))
+    order = order_creation.place(service, tenant, await _json(request))
     profile = service.switches.profile
     return JSONResponse(created_answer(order, profile), status_code=profile.created_status)
 

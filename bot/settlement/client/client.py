@@ -24,7 +24,7 @@ import structlog
 
 from bot.settlement.client.errors import SettlementError
 from bot.settlement.client.http import Answer, Timeouts, exchange
-from bot.settlement.client.reading import read, read_methods, read_orders
+from bot.settlement.client.parser import read, read_methods, read_orders
 from bot.settlement.client.retry import RetryPolicy
 from bot.settlement.client.transport import ServiceTransport
 from bot.settlement.client.wire import (

@@ -24,7 +24,7 @@ from bot.settlement.client.errors import (
     UnexpectedStatus,
     ValidationRejected,
 )
-from bot.settlement.client.reading import excerpt, read_json
+from bot.settlement.client.parser import excerpt, read_json
 from bot.settlement.client.retry import parse_http_date, parse_retry_after
 
 if TYPE_CHECKING:

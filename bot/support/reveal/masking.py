@@ -15,7 +15,7 @@ import structlog
 
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
-from bot.core.ending import end
+from bot.core.shutdown import finish_tasks
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
@@ -131,7 +131,7 @@ class Masking:
             return
         for reveal in shown:
             self._track(asyncio.create_task(self.mask(reveal, is_kept=False)))
-        await end(lambda: self._tasks, within)
+        await finish_tasks(lambda: self._tasks, within)
 
     def _is_resting(self, reveal: Reveal) -> bool:
         until, _ = self._rests.get(reveal.id, (0.0, 0))

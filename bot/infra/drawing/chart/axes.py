@@ -8,9 +8,9 @@ from bot.infra.drawing.block import WORD
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.chart.facts import Mark
 from bot.infra.drawing.chart.layout import LEFT, PLOT_HEIGHT, RIGHT, SMALL, TEXT_WIDTH
-from bot.infra.drawing.lettering import wrapped
-from bot.infra.drawing.letters import drawable
+from bot.infra.drawing.glyphs import drawable
 from bot.infra.drawing.palette import CARD, INK_2, LINE
+from bot.infra.drawing.text_layout import wrapped
 
 LABELS_BELOW = 16 + SMALL.leading
 """Height of the labels below a plot."""

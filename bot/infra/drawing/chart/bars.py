@@ -8,7 +8,7 @@ from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.chart.axes import LABELS_BELOW, Plot, draw_below, draw_levels, right_of
 from bot.infra.drawing.chart.facts import Bar, BarFacts, Mark
 from bot.infra.drawing.chart.layout import AREA, LEFT, PLOT_HEIGHT, SMALL
-from bot.infra.drawing.letters import drawable
+from bot.infra.drawing.glyphs import drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK
 
 MOST: Final = 62

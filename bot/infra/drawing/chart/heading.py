@@ -17,9 +17,9 @@ from bot.infra.drawing.chart.layout import (
     SMALL,
     TEXT_WIDTH,
 )
-from bot.infra.drawing.lettering import Lines, Style, Weight, fitted, wrapped
-from bot.infra.drawing.letters import drawable
+from bot.infra.drawing.glyphs import drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK, INK_2, LINE, SENT, SOFT
+from bot.infra.drawing.text_layout import Lines, Style, Weight, fitted, wrapped
 
 _BRAND = Style(Weight.EXTRA_BOLD, 44, 60)
 _PILLS = tuple(Style(Weight.BOLD, size, 52) for size in (38, 34))

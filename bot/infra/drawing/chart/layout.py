@@ -5,8 +5,8 @@ Chats show the picture at a third of its width, so no text is smaller than 34 pi
 
 from typing import Final
 
-from bot.infra.drawing.lettering import Style, Weight
 from bot.infra.drawing.palette import ACCENT, CARD, COLOURS, INK, INK_2, LINE, PAGE, SENT, SOFT, Palette
+from bot.infra.drawing.text_layout import Style, Weight
 
 WIDTH: Final = 1080
 CARD_LEFT: Final = 28

@@ -8,9 +8,9 @@ from typing import Final
 from bot.infra.drawing import shapes
 from bot.infra.drawing.block import PASSAGE, SENTENCE, WORD, Block
 from bot.infra.drawing.canvas import Canvas
-from bot.infra.drawing.lettering import Lines, Style, Weight, fitted, wrapped
-from bot.infra.drawing.letters import drawable
+from bot.infra.drawing.glyphs import drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK, INK_2, LINE, PAGE, SENT, SOFT
+from bot.infra.drawing.text_layout import Lines, Style, Weight, fitted, wrapped
 from bot.orders.receipts.picture.facts import ReceiptFacts
 from bot.orders.receipts.picture.layout import CARD_LEFT, CARD_RIGHT, LEFT, MIDDLE, RIGHT, TEXT_WIDTH
 

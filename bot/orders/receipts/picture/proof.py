@@ -7,9 +7,9 @@ from PIL import Image, ImageOps
 
 from bot.infra.drawing.block import PASSAGE, SENTENCE, WORD, Block
 from bot.infra.drawing.canvas import Canvas
-from bot.infra.drawing.lettering import Style, Weight, wrapped
-from bot.infra.drawing.letters import drawable
+from bot.infra.drawing.glyphs import drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK_2
+from bot.infra.drawing.text_layout import Style, Weight, wrapped
 from bot.orders.receipts.picture.blocks import LABEL, SMALL
 from bot.orders.receipts.picture.facts import ReceiptFacts
 from bot.orders.receipts.picture.layout import LEFT, RIGHT, TEXT_WIDTH

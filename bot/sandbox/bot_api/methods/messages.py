@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bot.sandbox.bot_api.methods.sending import check_length, read_caption, read_manner
+from bot.sandbox.bot_api.methods.new_messages import check_length, read_caption, read_send_options
 from bot.sandbox.bot_api.people.access import known_message, readable_chat, require_administrator, writable_chat
-from bot.sandbox.bot_api.people.posting import Manner, post, post_service, quotable, remove
+from bot.sandbox.bot_api.people.chat_messages import SendOptions, post, post_service, quotable, remove
 from bot.sandbox.bot_api.server.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -173,12 +173,12 @@ def _forwarded(message: StoredMessage) -> JsonObject:
 
 def _forward(box: Sandbox, params: Params, content: JsonObject) -> StoredMessage:
     chat = writable_chat(box.world, params)
-    manner: Manner = read_manner(box, chat, params)
+    options: SendOptions = read_send_options(box, chat, params)
     check_length(content)
     if "forward_origin" in content:
-        manner = replace(manner, reply=None)
+        options = replace(options, reply=None)
     box.limiter.count(chat, box.world.now(), paid=params.flag("allow_paid_broadcast"))
-    return post(box, chat, box.world.bot_user(), content, manner)
+    return post(box, chat, box.world.bot_user(), content, options)
 
 
 METHODS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bot.sandbox.bot_api.people.access import known_message, writable_chat
-from bot.sandbox.bot_api.people.posting import change
+from bot.sandbox.bot_api.people.chat_messages import change
 from bot.sandbox.bot_api.server.errors import BadRequest
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.sandbox.bot_api.model import Topic
 from bot.sandbox.bot_api.people.access import require_administrator, writable_chat
-from bot.sandbox.bot_api.people.posting import post_service, remove
+from bot.sandbox.bot_api.people.chat_messages import post_service, remove
 from bot.sandbox.bot_api.server.errors import BadRequest
 
 if TYPE_CHECKING:

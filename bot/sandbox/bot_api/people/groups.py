@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.sandbox.bot_api.model import Chat, Person
+from bot.sandbox.bot_api.people.chat_messages import post_service
 from bot.sandbox.bot_api.people.members import set_status
-from bot.sandbox.bot_api.people.posting import post_service
 from bot.sandbox.bot_api.server.errors import PersonError
 
 if TYPE_CHECKING:

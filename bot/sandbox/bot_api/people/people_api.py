@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.sandbox.bot_api.people import acting, groups
+from bot.sandbox.bot_api.people import actions, groups
 from bot.sandbox.bot_api.people.media import take_document, take_photo
 from bot.sandbox.bot_api.server.errors import BadRequest, PersonError
 from bot.sandbox.bot_api.server.forms import Upload
@@ -149,7 +149,7 @@ class PeopleApi:
         """Send a message. Files can also come in base64: `picture`, or `file`: {`name`, `mime`, `content`}."""
         order = await read_order(request)
         await self._take_files(order)
-        message = acting.send(self._box, _number(request, "chat_id"), order)
+        message = actions.send(self._box, _number(request, "chat_id"), order)
         return JSONResponse({"message": message.as_person_sees_it()})
 
     async def _take_files(self, order: JsonObject) -> None:
@@ -164,23 +164,23 @@ class PeopleApi:
             raise PersonError(400, str(error)) from error
 
     async def _edit(self, request: Request) -> Response:
-        message = acting.edit(self._box, _number(request, "chat_id"), await read_order(request))
+        message = actions.edit(self._box, _number(request, "chat_id"), await read_order(request))
         return JSONResponse({"message": message.as_person_sees_it()})
 
     async def _delete(self, request: Request) -> Response:
-        acting.delete(self._box, _number(request, "chat_id"), await read_order(request))
+        actions.delete(self._box, _number(request, "chat_id"), await read_order(request))
         return JSONResponse({})
 
     async def _press(self, request: Request) -> Response:
         order = await read_order(request)
-        return JSONResponse(await acting.press(self._box, _number(request, "chat_id"), order))
+        return JSONResponse(await actions.press(self._box, _number(request, "chat_id"), order))
 
     async def _add_person(self, request: Request) -> Response:
         return JSONResponse(vars(groups.add_person(self._box, await read_order(request))), 201)
 
     async def _update_person(self, request: Request) -> Response:
         person_id = _number(request, "person_id")
-        return JSONResponse(vars(acting.update_person(self._box, person_id, await read_order(request))))
+        return JSONResponse(vars(actions.update_person(self._box, person_id, await read_order(request))))
 
     async def _add_group(self, request: Request) -> Response:
         return JSONResponse(self._described(groups.add_group(self._box, await read_order(request))), 201)

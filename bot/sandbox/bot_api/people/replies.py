@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.sandbox.bot_api.people.access import readable_chat
-from bot.sandbox.bot_api.people.posting import quotable
+from bot.sandbox.bot_api.people.chat_messages import quotable
 from bot.sandbox.bot_api.server.errors import BadRequest
 from bot.sandbox.bot_api.server.params import Params
 from bot.sandbox.bot_api.text import utf16

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.sandbox.bot_api.people.crowds import add_crowd
+from bot.sandbox.bot_api.people.bulk_users import add_crowd
 from bot.sandbox.bot_api.people.people_api import guarded, read_order
 from bot.sandbox.bot_api.server.errors import PersonError
 from bot.sandbox.bot_api.settings import Limits

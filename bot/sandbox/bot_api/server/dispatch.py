@@ -9,11 +9,11 @@ from bot.sandbox.bot_api.box import Sandbox
 from bot.sandbox.bot_api.methods import answers as methods_answers
 from bot.sandbox.bot_api.methods import bot as methods_bot
 from bot.sandbox.bot_api.methods import chats as methods_chats
-from bot.sandbox.bot_api.methods import editing as methods_editing
+from bot.sandbox.bot_api.methods import edits as methods_edits
 from bot.sandbox.bot_api.methods import messages as methods_messages
+from bot.sandbox.bot_api.methods import new_messages as methods_new_messages
 from bot.sandbox.bot_api.methods import profile as methods_profile
 from bot.sandbox.bot_api.methods import reactions as methods_reactions
-from bot.sandbox.bot_api.methods import sending as methods_sending
 from bot.sandbox.bot_api.methods import topics as methods_topics
 from bot.sandbox.bot_api.methods import updates as methods_updates
 from bot.sandbox.bot_api.server.errors import BadRequest, NotFound
@@ -28,11 +28,11 @@ MODULES = (
     methods_answers,
     methods_bot,
     methods_chats,
-    methods_editing,
+    methods_edits,
     methods_messages,
     methods_profile,
     methods_reactions,
-    methods_sending,
+    methods_new_messages,
     methods_topics,
     methods_updates,
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bot.payments.tokens import LIGHTNING
 from bot.sandbox.service.control.control import control_route, find_order, shown_order, text_field, whole_field
 from bot.sandbox.service.errors import ControlRefusal
-from bot.sandbox.service.orders import lifecycle, placing
+from bot.sandbox.service.orders import lifecycle, order_creation
 from bot.sandbox.service.orders.validation import Wanted
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def _one_of_many(service: Service, tenant: str, state: str | None) -> Order:
         account_name="BULK ORDER",
     )
     locked = service.quote()
-    sats, idr = placing.amounts(wanted, locked)
-    order = placing.compose(service, tenant=tenant, wanted=wanted, sats=sats, idr=idr, locked=locked)
+    sats, idr = order_creation.amounts(wanted, locked)
+    order = order_creation.compose(service, tenant=tenant, wanted=wanted, sats=sats, idr=idr, locked=locked)
     service.book.add(order)
     return order if state is None or state == order.state else lifecycle.advance(service, order, state)
 

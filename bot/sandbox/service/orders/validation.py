@@ -1,7 +1,7 @@
 """Validation of new orders: rules 1 to 6 of settlement API, 4.5, and the live service's version of them.
 
-Rule 7, the partner's caps, needs the other orders and is checked in `placing`. Messages never repeat the recipient or
-the name, because messages end up in logs.
+Rule 7, the partner's caps, needs the other orders and is checked in `order_creation`. Messages never repeat the
+recipient or the name, because messages end up in logs.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.sandbox.bot_api.methods.sending import MAX_CAPTION, MAX_TEXT, read_caption, read_text
+from bot.sandbox.bot_api.methods.new_messages import MAX_CAPTION, MAX_TEXT, read_caption, read_text
 from bot.sandbox.bot_api.people.access import known_message, readable_chat, writable_chat
+from bot.sandbox.bot_api.people.chat_messages import change
 from bot.sandbox.bot_api.people.media import read_media
-from bot.sandbox.bot_api.people.posting import change
 from bot.sandbox.bot_api.server.errors import BadRequest
 from bot.sandbox.bot_api.server.params import Params
 from bot.sandbox.bot_api.text.markup import read_markup

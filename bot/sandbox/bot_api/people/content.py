@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.sandbox.bot_api.methods.sending import MAX_CAPTION, MAX_TEXT
+from bot.sandbox.bot_api.methods.new_messages import MAX_CAPTION, MAX_TEXT
 from bot.sandbox.bot_api.model import MEMBERS
 from bot.sandbox.bot_api.server.errors import BadRequest, PersonError
 from bot.sandbox.bot_api.text.entities import formatted, plain
@@ -30,7 +30,7 @@ _SAID = ("text", "entities", "caption", "caption_entities", "sticker", *MEDIA)
 
 
 def content_of(box: Sandbox, person: Person, order: JsonObject) -> JsonObject:
-    """Return the content fields of a message, described at `acting.send`.
+    """Return the content fields of a message, described at `actions.send`.
 
     Raises:
         PersonError: 400 no text or too much, 404 no such file or message, 403 it is in another user's chat.
@@ -45,7 +45,7 @@ def content_of(box: Sandbox, person: Person, order: JsonObject) -> JsonObject:
     return content
 
 
-def corrected(message: StoredMessage, order: JsonObject) -> JsonObject:
+def edited(message: StoredMessage, order: JsonObject) -> JsonObject:
     """Return the body of a message with its text or caption replaced.
 
     Raises:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Manner:
+class SendOptions:
     """How a message is sent, apart from its content. `reply`: the fields of the message it replies to."""
 
     topic: Topic | None = None
@@ -25,7 +25,7 @@ class Manner:
     protected: bool = False
 
 
-PLAINLY = Manner()
+DEFAULT_OPTIONS = SendOptions()
 
 
 def quotable(message: StoredMessage) -> JsonObject:
@@ -33,7 +33,9 @@ def quotable(message: StoredMessage) -> JsonObject:
     return {name: value for name, value in message.body.items() if name != "reply_to_message"}
 
 
-def post(box: Sandbox, chat: Chat, sender: JsonObject, content: JsonObject, manner: Manner = PLAINLY) -> StoredMessage:
+def post(
+    box: Sandbox, chat: Chat, sender: JsonObject, content: JsonObject, options: SendOptions = DEFAULT_OPTIONS
+) -> StoredMessage:
     """Add a message to a chat. The bot gets an update unless it is the sender."""
     world = box.world
     outgoing = sender["id"] == world.settings.bot_id
@@ -44,15 +46,15 @@ def post(box: Sandbox, chat: Chat, sender: JsonObject, content: JsonObject, mann
         "from": sender,
         "chat": world.chat_json(chat),
         "date": date,
-        **_placed(world, chat, manner),
+        **_placed(world, chat, options),
         **content,
     }
-    if manner.protected:
+    if options.protected:
         body["has_protected_content"] = True
-    if manner.markup.inline is not None:
-        body["reply_markup"] = manner.markup.inline
+    if options.markup.inline is not None:
+        body["reply_markup"] = options.markup.inline
     message = StoredMessage(
-        chat.id, message_id, date, body, outgoing, keyboard=manner.markup.keyboard, silent=manner.silent
+        chat.id, message_id, date, body, outgoing, keyboard=options.markup.keyboard, silent=options.silent
     )
     world.keep_message(message)
     _announce(box, message)
@@ -71,7 +73,7 @@ def post_service(
     silent: bool = False,
 ) -> StoredMessage:
     """Add a service message to a chat. As on Telegram, the bot gets an update of its own, too."""
-    message = post(box, chat, sender, content, Manner(topic=topic, silent=silent))
+    message = post(box, chat, sender, content, SendOptions(topic=topic, silent=silent))
     if message.outgoing:
         box.updates.add("message", message.body)
     return message
@@ -103,14 +105,14 @@ def _announce(box: Sandbox, message: StoredMessage) -> None:
     )
 
 
-def _placed(world: World, chat: Chat, manner: Manner) -> JsonObject:
-    if manner.topic is None:
-        return dict(manner.reply or {})
-    placed: JsonObject = {"message_thread_id": manner.topic.id, "is_topic_message": True}
-    root = world.message(chat.id, manner.topic.id)
-    if manner.reply is None and root is not None:
+def _placed(world: World, chat: Chat, options: SendOptions) -> JsonObject:
+    if options.topic is None:
+        return dict(options.reply or {})
+    placed: JsonObject = {"message_thread_id": options.topic.id, "is_topic_message": True}
+    root = world.message(chat.id, options.topic.id)
+    if options.reply is None and root is not None:
         placed["reply_to_message"] = quotable(root)
-    return placed | (manner.reply or {})
+    return placed | (options.reply or {})
 
 
 def _bot_receives(box: Sandbox, chat: Chat, message: StoredMessage) -> bool:

@@ -33,7 +33,7 @@ COMPARE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Showing:
+class ShownPayment:
     """Either `payment` with a note to read before paying, or the reason `why_not`."""
 
     payment: Payment | None = None
@@ -41,13 +41,13 @@ class Showing:
     warnings: tuple[str, ...] = ()
 
 
-async def showing_of(service: Service, order: Order) -> Showing:
+async def shown_payment(service: Service, order: Order) -> ShownPayment:
     """Return the payment part of one order."""
-    (showing,) = await showings_of(service, (order,))
-    return showing
+    (shown,) = await shown_payments(service, (order,))
+    return shown
 
 
-async def showings_of(service: Service, orders: tuple[Order, ...]) -> list[Showing]:
+async def shown_payments(service: Service, orders: tuple[Order, ...]) -> list[ShownPayment]:
     """Return the payment part of each order. Rate and caps are read once, and only if an order needs them."""
     checked = [_checked(service, order) for order in orders]
     if all(each.payment is None or service.is_agreed(order.id) for order, each in zip(orders, checked, strict=True)):
@@ -64,36 +64,36 @@ async def showings_of(service: Service, orders: tuple[Order, ...]) -> list[Showi
     return [_compared(service, order, _checked(service, order), price, newest) for order in orders]
 
 
-def _checked(service: Service, order: Order) -> Showing:
+def _checked(service: Service, order: Order) -> ShownPayment:
     """Check what the record and this process's memory allow. A cap is checked only if it was read."""
     withheld = service.why_withheld(order.id)
     if withheld is not None:
-        return Showing(why_not=withheld)
+        return ShownPayment(why_not=withheld)
     allowed = service.amounts_for(order.partner_payout_bank_code, order.partner_payout_bank_name)
     try:
         payment = payment_of_known(order, network=service.rules.network, allowed=allowed, now=service.clock.now())
     except Unpayable as reason:
-        return Showing(why_not=str(reason))
-    return Showing(payment)
+        return ShownPayment(why_not=str(reason))
+    return ShownPayment(payment)
 
 
 def _compared(
-    service: Service, order: Order, showing: Showing, price: Quote | None, newest: tuple[OrderReport, ...]
-) -> Showing:
+    service: Service, order: Order, shown: ShownPayment, price: Quote | None, newest: tuple[OrderReport, ...]
+) -> ShownPayment:
     """Compare an order that this process doesn't remember with the current quote and the newest orders."""
-    if showing.payment is None or service.is_agreed(order.id):
-        return showing
+    if shown.payment is None or service.is_agreed(order.id):
+        return shown
     if price is None:
-        return Showing(why_not=UNCHECKED)
+        return ShownPayment(why_not=UNCHECKED)
     why_not = _why_not_alone(service, order, newest)
     if why_not is not None:
-        return Showing(why_not=why_not)
+        return ShownPayment(why_not=why_not)
     drift = _drift_percent(order, price)
     if drift > service.rules.stop_percent:
-        return Showing(why_not=f"its price is {drift:.1f}% worse than the current quote")
+        return ShownPayment(why_not=f"its price is {drift:.1f}% worse than the current quote")
     if drift < -service.rules.stop_percent:
-        return Showing(why_not=f"its price is {-drift:.1f}% better than the current quote, which can be a mistake")
-    return Showing(showing.payment, warnings=(COMPARE, *_price_warnings(drift, service.rules.warn_percent)))
+        return ShownPayment(why_not=f"its price is {-drift:.1f}% better than the current quote, which can be a mistake")
+    return ShownPayment(shown.payment, warnings=(COMPARE, *_price_warnings(drift, service.rules.warn_percent)))
 
 
 def _why_not_alone(service: Service, order: Order, newest: tuple[OrderReport, ...]) -> str | None:

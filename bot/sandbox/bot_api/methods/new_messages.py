@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bot.sandbox.bot_api.people.access import topic_for, writable_chat
+from bot.sandbox.bot_api.people.chat_messages import SendOptions, post
 from bot.sandbox.bot_api.people.media import read_media
-from bot.sandbox.bot_api.people.posting import Manner, post
 from bot.sandbox.bot_api.people.replies import read_reply
 from bot.sandbox.bot_api.server.errors import BadRequest
 from bot.sandbox.bot_api.text.entities import formatted
@@ -63,9 +63,9 @@ def read_caption(box: Sandbox, params: Params) -> JsonObject:
     return fields
 
 
-def read_manner(box: Sandbox, chat: Chat, params: Params) -> Manner:
+def read_send_options(box: Sandbox, chat: Chat, params: Params) -> SendOptions:
     """Return how a call wants its message sent."""
-    return Manner(
+    return SendOptions(
         topic=topic_for(chat, params),
         reply=read_reply(box.world, chat, params),
         markup=read_markup(params),
@@ -119,10 +119,10 @@ async def send_chat_action(box: Sandbox, params: Params) -> bool:
 
 def _send(box: Sandbox, params: Params, content: JsonObject) -> JsonObject:
     chat = writable_chat(box.world, params)
-    manner = read_manner(box, chat, params)
+    options = read_send_options(box, chat, params)
     check_length(content)
     box.limiter.count(chat, box.world.now(), paid=params.flag("allow_paid_broadcast"))
-    return post(box, chat, box.world.bot_user(), content, manner).body
+    return post(box, chat, box.world.bot_user(), content, options).body
 
 
 def _fields(text_name: str, entities_name: str, given: Formatted) -> JsonObject:

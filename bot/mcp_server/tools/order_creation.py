@@ -14,10 +14,10 @@ from bot.mcp_server.service import Service
 from bot.mcp_server.tools import arguments as take
 from bot.mcp_server.tools.answers import Output, Refusal, answer
 from bot.mcp_server.tools.failures import NO_ORDER_MADE, creation_failure, read_failure, unknown_outcome
+from bot.mcp_server.tools.formats import in_a_row, moment, qr_code, rupiah, sats
 from bot.mcp_server.tools.order_validation import check_limits, holder_in, matching, not_listed, number_for, one_amount
 from bot.mcp_server.tools.payable import DepositOut, Payment, like_another, payment_of_new
 from bot.mcp_server.tools.rates import rails_out
-from bot.mcp_server.tools.telling import in_a_row, moment, qr_code, rupiah, sats
 from bot.mcp_server.tools.unresolved_orders import UnresolvedOrder, request_of
 from bot.orders.deposits import deposits_before, list_counts
 from bot.orders.order import OrderReport
@@ -47,7 +47,7 @@ class CreatedOut(Output):
     warnings: list[str] = Field(description="What to tell your user before paying; usually empty.")
 
 
-class Ordering:
+class OrderCreation:
     """The tool that creates orders."""
 
     def __init__(self, service: Service) -> None:

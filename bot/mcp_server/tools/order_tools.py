@@ -12,11 +12,11 @@ from bot.mcp_server.service import Service
 from bot.mcp_server.tools import arguments as take
 from bot.mcp_server.tools.answers import Output, Refusal, answer
 from bot.mcp_server.tools.failures import read_failure
-from bot.mcp_server.tools.order_output import OrderOut, state_in_words, told
-from bot.mcp_server.tools.ordering import payment_lines
+from bot.mcp_server.tools.formats import qr_code
+from bot.mcp_server.tools.order_creation import payment_lines
+from bot.mcp_server.tools.order_output import OrderOut, order_line, state_in_words
 from bot.mcp_server.tools.payable import NOT_AWAITED
-from bot.mcp_server.tools.showing import showing_of, showings_of
-from bot.mcp_server.tools.telling import qr_code
+from bot.mcp_server.tools.shown_payment import shown_payment, shown_payments
 from bot.settlement.client import Order, SettlementError, WaitTimeout, wait_for_order
 
 SLACK_SECONDS = 1.0
@@ -37,7 +37,7 @@ class WaitedOut(OrderOut):
     timed_out: bool = Field(default=False, description="Whether timeoutSeconds passed before the order ended.")
 
 
-class Following:
+class OrderTools:
     """The tools that follow orders."""
 
     def __init__(self, service: Service) -> None:
@@ -67,9 +67,9 @@ class Following:
             listed = await self._service.orders(limit)
         except SettlementError as error:
             raise read_failure(error) from None
-        showings = await showings_of(self._service, listed.orders)
-        rows = [OrderOut.of(order, showing) for order, showing in zip(listed.orders, showings, strict=True)]
-        lines = [told(order) for order in listed.orders] or [
+        shown_list = await shown_payments(self._service, listed.orders)
+        rows = [OrderOut.of(order, shown) for order, shown in zip(listed.orders, shown_list, strict=True)]
+        lines = [order_line(order) for order in listed.orders] or [
             "None listed. That proves nothing: a missing order may still exist."
         ]
         return answer(
@@ -116,16 +116,16 @@ class Following:
     async def _answer(
         self, order: Order, form: type[OrderOut], *, include_qr: bool = False, timed_out: bool = False
     ) -> CallToolResult:
-        showing = await showing_of(self._service, order)
-        payment = showing.payment
-        record = form.of(order, showing)
+        shown = await shown_payment(self._service, order)
+        payment = shown.payment
+        record = form.of(order, shown)
         if timed_out:
             record = record.model_copy(update={"timed_out": True})
-        lines = [told(order)]
+        lines = [order_line(order)]
         if payment is not None:
-            lines += [*showing.warnings, *payment_lines(payment.bolt11, payment.deposit, payment.expires_at)]
-        elif include_qr or showing.why_not != NOT_AWAITED:
-            lines.append(f"Nothing to pay: {showing.why_not}.")
+            lines += [*shown.warnings, *payment_lines(payment.bolt11, payment.deposit, payment.expires_at)]
+        elif include_qr or shown.why_not != NOT_AWAITED:
+            lines.append(f"Nothing to pay: {shown.why_not}.")
         return answer(
             record, "\n".join(lines), *([await qr_code(payment.qr_payload)] if include_qr and payment else [])
         )

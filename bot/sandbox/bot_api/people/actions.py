@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from bot.sandbox.bot_api.model import MEMBERS, Chat, Person, Press
+from bot.sandbox.bot_api.people.chat_messages import SendOptions, change, post, quotable, remove
+from bot.sandbox.bot_api.people.content import content_of, edited
 from bot.sandbox.bot_api.people.members import tell_bot_of_status
-from bot.sandbox.bot_api.people.posting import Manner, change, post, quotable, remove
-from bot.sandbox.bot_api.people.writing import content_of, corrected
 from bot.sandbox.bot_api.server.errors import PersonError
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def send(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
     """
     chat, person = writer(box, chat_id, int(order.get("from", 0)))
     content = content_of(box, person, order)
-    manner = Manner(topic=_topic(chat, person, order), reply=_reply(box, chat, order))
+    options = SendOptions(topic=_topic(chat, person, order), reply=_reply(box, chat, order))
     if chat.type == "private" and not person.started:
         person.started = True
         box.world.keep_person(person)
-    return post(box, chat, person.as_user(), content, manner)
+    return post(box, chat, person.as_user(), content, options)
 
 
 def edit(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
@@ -68,7 +68,7 @@ def edit(box: Sandbox, chat_id: int, order: JsonObject) -> StoredMessage:
     """
     chat, person = writer(box, chat_id, int(order.get("from", 0)))
     message = _own(box, chat, person, order)
-    change(box, message, {**corrected(message, order), "edit_date": int(box.world.now())})
+    change(box, message, {**edited(message, order), "edit_date": int(box.world.now())})
     box.updates.add("edited_message", message.body)
     return message
 

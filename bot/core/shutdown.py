@@ -7,11 +7,11 @@ from typing import Any, Final
 CANCELLING_SECONDS: Final = 1.0
 
 
-async def end(under_way: Callable[[], Iterable[asyncio.Task[Any]]], within: float) -> None:
+async def finish_tasks(running: Callable[[], Iterable[asyncio.Task[Any]]], within: float) -> None:
     """Wait `within` seconds for the running tasks, then cancel the rest, including tasks started while waiting."""
-    if tasks := list(under_way()):
+    if tasks := list(running()):
         await asyncio.wait(tasks, timeout=within)
-    left = list(under_way())
+    left = list(running())
     for task in left:
         task.cancel()
     if left:

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Final
 
-MEASURED_OVER: Final = timedelta(days=30)
+SAMPLE_PERIOD: Final = timedelta(days=30)
 """Only records created this recently are measured."""
 
-LEAST_MEASURED: Final = 20
+MIN_SAMPLES: Final = 20
 """With fewer records, nothing is shown."""
