@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 
 from bot.core.errors import Rejection
+from bot.core.locales import any_of, typed_values, typed_words
 from bot.core.text import plain
 from bot.core.time_of_day import next_at, read_time
 
@@ -12,16 +13,17 @@ FURTHEST: Final = timedelta(days=366)
 MOST_DAYS: Final = 365
 LONGEST: Final = 60
 
+_NAMED_DAYS: Final = typed_values("named_days")
 _DAY_AND_TIME: Final = re.compile(
-    r"(?P<day>today|tomorrow|hari ini|besok|lusa|\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[/.-]\d{1,2}(?:[/.-]\d{4})?),? "
+    rf"(?P<day>{any_of(_NAMED_DAYS)}|"
+    r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[/.-]\d{1,2}(?:[/.-]\d{4})?),? "
     r"(?P<time>.+)"
 )
 _DAY: Final = re.compile(r"(\d{1,2})[/.-](\d{1,2})(?:[/.-](\d{4}))?")
+_SOME_DAYS: Final = re.compile(rf"(\d{{1,3}})(?: (?:{any_of(typed_words('days'))}))?", re.ASCII)
 _ISO_DAY: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _CLOCKS: Final = {"Asia/Jakarta": "wib", "Asia/Pontianak": "wib", "Asia/Makassar": "wita", "Asia/Jayapura": "wit"}
 """The zone suffixes that a time can have. A suffix of another zone is rejected."""
-
-_NAMED_DAYS: Final = {"today": 0, "tomorrow": 1, "hari ini": 0, "besok": 1, "lusa": 2}
 
 
 def read_minute(text: str) -> int:
@@ -64,7 +66,7 @@ def read_days(text: str) -> int:
     Raises:
         Rejection: the text isn't such a number.
     """
-    match = re.fullmatch(r"(\d{1,3})(?: (?:days?|hari))?", plain(text).casefold(), re.ASCII)
+    match = _SOME_DAYS.fullmatch(plain(text).casefold())
     if match is None or not 1 <= int(match[1]) <= MOST_DAYS:
         raise Rejection("broadcast.days_unread", most=MOST_DAYS)
     return int(match[1])

@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final
 
+from bot.core.locales import any_of, typed_values, typed_words
 from bot.core.text import plain
 
 MINUTES: Final = 24 * 60
@@ -11,16 +12,17 @@ USUAL_QUIET: Final = (22 * 60, 7 * 60)
 """The default: 22:00 to 07:00."""
 
 _HALF_A_DAY: Final = 12
-_BEGINS: Final = {"am": 0, "pagi": 0, "pm": 12, "siang": 10, "sore": 12, "malam": 17}
+_BEGINS: Final = typed_values("parts_of_a_day")
 """The first of the twelve hours that a word covers: "1 siang" is 13:00, "12 malam" midnight, "2 malam" 02:00."""
 
 _TIME: Final = re.compile(
-    r"(?:(?:jam|pukul|pkl|at) ?)?(?P<hour>\d{1,2})"
-    r"(?:[.:]?(?P<minute>[0-5]\d))? ?(?P<part>am|pm|pagi|siang|sore|malam)?",
+    rf"(?:(?:{any_of(typed_words('before_a_time'))}) ?)?(?P<hour>\d{{1,2}})"
+    rf"(?:[.:]?(?P<minute>[0-5]\d))? ?(?P<part>{any_of(_BEGINS)})?",
     re.ASCII,
 )
 _SPAN: Final = re.compile(
-    r"(?:from |dari )?(?P<start>.+?) ?(?:-| to | until | till | sampai | hingga | s/d ) ?(?P<end>.+)"
+    rf"(?:(?:{any_of(typed_words('before_a_span'))}) )?(?P<start>.+?)"
+    rf" ?(?:-| (?:{any_of(typed_words('within_a_span'))}) ) ?(?P<end>.+)"
 )
 _DOTTED: Final = re.compile(r"\b([ap])\.m\.?")
 LONGEST: Final = 40

@@ -1,127 +1,110 @@
-"""The words around the parts of an order: they lead to a part, or they are only politeness, and they name nothing."""
+"""The words around the parts of an order: they lead to a part, or they are only politeness, and they name nothing.
 
+Those of each language are in `words/`. What banks and people in Indonesia are called is here: it is no language's.
+"""
+
+import tomllib
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
+
+from bot.core.locales import LOCALES
 
 
 def _words(*lines: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in line.split())
 
 
+def _read(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
 def _words_of_file(name: str) -> frozenset[str]:
-    lines = (files(__package__) / name).read_text(encoding="utf-8").splitlines()
-    return _words(*(line for line in lines if not line.startswith("#")))
+    return _words(*(line for line in _read(name).splitlines() if not line.startswith("#")))
 
 
-LEADS_TO_NAME: Final = _words("a/n an a.n nama name penerima pemilik holder")
+_LANGUAGES: Final[tuple[dict[str, Any], ...]] = tuple(
+    tomllib.loads(_read(f"words/{locale}.toml")) for locale in LOCALES
+)
+
+
+def _listed(name: str) -> frozenset[str]:
+    """Return the words of that list in all languages: people mix them in one line."""
+    return _words(*(known[name] for known in _LANGUAGES))
+
+
+LEADS_TO_NAME: Final = _listed("leads_to_name")
 """What follows is a person's name, even where it is a bank's as well ("a/n Mega")."""
 
 LEADS_APART: Final = ("a", "n")
 """The same in two words: "a n Budi"."""
 
-TITLES: Final = _words("pak bpk bapak bu ibu mas mbak mba kak mr mrs ms")
+TITLES: Final = _listed("titles")
 """Part of a name as people write it; the word after it is a name and no bank's."""
 
-GENERIC: Final = _words("bank bnk rekening rek e-wallet ewallet dompet")
+GENERIC: Final = _listed("generic")
 """What follows is a destination, even where it is an everyday word as well ("bank mas")."""
 
-LEADS_TO_DESTINATION: Final = _words("via lewat pakai pake tujuan destination bank")
+LEADS_TO_DESTINATION: Final = _listed("leads_to_destination")
 """What follows is where the money goes, even where people are called so as well."""
 
-ACCOUNT_LABELS: Final = _words("norek rek rekening acc account akun a/c")
+ACCOUNT_LABELS: Final = _listed("account_labels")
 """What leads to nothing else than an account number."""
 
-NUMBER_LABELS: Final = ACCOUNT_LABELS | _words("no nomor nomer number num #")
+NUMBER_LABELS: Final = ACCOUNT_LABELS | _listed("number_labels") | {"#"}
 """What leads to an account number, or to a number of a house, a room, a queue."""
 
-AMOUNT_LABELS: Final = _words("nominal sebesar sejumlah senilai jumlah amount total sebanyak")
+AMOUNT_LABELS: Final = _listed("amount_labels")
 """What leads to the amount."""
 
-PHONE_LABELS: Final = _words("hp wa tel telp telpon telepon whatsapp phone handphone cp")
+PHONE_LABELS: Final = _listed("phone_labels")
 """What leads to a mobile number, which no bank has for an account."""
 
-FILLERS: Final = (NUMBER_LABELS | AMOUNT_LABELS | PHONE_LABELS | LEADS_TO_DESTINATION) - (GENERIC | {"#"}) | _words(
-    "ke kepada kpd to for buat untuk utk di atas dengan dgn dan and the of my bagi by transfer transferkan trf tf",
-    "kirim kirimkan kirimin send pay topup tolong tlg mohon please pls dong donk deh ya yah mau ingin saya aku want",
-    "uang duit saldo makasih thanks thx + & u/ aja saja",
+FILLERS: Final = (
+    (NUMBER_LABELS | AMOUNT_LABELS | PHONE_LABELS | LEADS_TO_DESTINATION) - (GENERIC | {"#"})
+    | _listed("fillers")
+    | {"+", "&"}
 )
 
-POLITE_PAIRS: Final = frozenset({("terima", "kasih"), ("thank", "you"), ("top", "up"), ("no", "rek")})
+POLITE_PAIRS: Final = frozenset((first, second) for known in _LANGUAGES for first, second in known["polite_pairs"])
 """Fillers of two words, of which either alone may be a name."""
 
-ASIDE_LABELS: Final = _words(
-    "jam pukul pkl tgl tanggal date time kode code ref reff referensi reference berita inv invoice nota faktur",
-    "order pesanan resi id idpel otp pin nik npwp ktp sim stnk plat rt rw blok kav kavling lantai lt kamar meja",
-    "antrian antrean gang gg km jalan jl jln kodepos usia umur tahun thn th bulan bln kloter token voucher trx",
-    "transaksi polis hal batch #",
-)
+ASIDE_LABELS: Final = _listed("aside_labels") | {"#"}
 """The figure after these is a time, a date, a code or a house: neither an account nor a sum."""
 
-AFTER_CLOCK: Final = _words("wib wita wit am pm")
+AFTER_CLOCK: Final = _listed("after_clock")
 """The figure before these is a time of day."""
 
-COUNTED: Final = _words(
-    "x kali orang org pcs pc buah bh unit set porsi pax lembar lbr biji hari minggu bulan bln tahun thn malam jam",
-    "menit kg gr gram ton liter ltr meter km cm box dus karton lusin tiket kamar anak siswa peserta times people",
-    "persons days weeks months years persen percent",
-)
+COUNTED: Final = _listed("counted") | {"x"}
 """The figure before these counts something, by which the sum may have to be multiplied."""
 
 NUMBERED_NAMES: Final = frozenset({("bni", "46")})
 """Destinations that people call by a name and a figure."""
 
-SUM_OF_ELSE: Final = _words(
-    "fee fees biaya admin adm administrasi ongkir ongkos pajak ppn pph tarif diskon discount cashback bonus tip",
-    "tips sisa sisanya kembali kembalian denda potongan potong dipotong dikurangi ditambah tambah plus minus",
-    "selisih limit harga harganya cost charge price tax balance",
-)
+SUM_OF_ELSE: Final = _listed("sum_of_else")
 """A sum beside these may be another one than is to be sent."""
 
-EITHER: Final = _words("atau ato or")
+EITHER: Final = _listed("either")
 """Of two things with one of these between, nobody can say which is meant."""
 
-ROUGHLY: Final = _words(
-    "sekitar kira kira-kira kira2 hampir kurang lebih min minimal minimum max maks maksimal maximum about around",
-    "approx almost over under least most setengah separuh half s/d sd sampai sampe hingga until antara between",
-    "paling roughly approximately circa ish",
-)
+ROUGHLY: Final = _listed("roughly")
 """Words that are said of sums alone, wherever in the line they stand."""
 
 ABOUT: Final = ROUGHLY | EITHER
 """A sum beside these is only roughly so, or one of several."""
 
-EACH: Final = _words(
-    "per tiap setiap masing masing-masing masing2 each every seorang sehari sebulan seminggu setahun sekali",
-    "perorang perbulan perhari pertahun perminggu @ x kali",
-)
+EACH: Final = _listed("each") | {"@", "x"}
 """A sum beside these is sent more than once, or not whole."""
 
-NOT_THIS: Final = _words(
-    "dari dr from asal bukan bkn jangan jgn jng not dont don't tidak tdk tak gak ga gk nggak ngga enggak selain",
-    "kecuali tanpa except without instead than daripada drpd minus",
-)
+NOT_THIS: Final = _listed("not_this")
 """What follows these is not where the money goes, nor what is sent."""
 
-MONTHS: Final = _words(
-    "jan januari january feb februari february pebruari mar maret march apr april mei may jun juni june jul juli",
-    "july agu agt agustus aug august ags sep sept september okt oct oktober october nov nop november nopember des",
-    "dec desember december",
-)
+MONTHS: Final = _listed("months")
 """A day's figure before one of these, or a year after it, makes a date; alone it may be a person's name."""
 
-BUSINESS: Final = _words(
-    "toko warung pt cv ud pd yayasan koperasi klinik apotek bengkel salon usaha panti pondok masjid gereja",
-    "sekolah rumah rs catering laundry studio hotel",
-)
+BUSINESS: Final = _listed("business")
 """No part of a person's name, but of a firm's that holds an account ("a.n. Toko Budi")."""
 
-TALK: Final = _words(
-    "sudah udah sdh dah belum blm tadi kemarin kmrn already sent received was kapan kenapa mengapa apa apakah",
-    "berapa bagaimana gimana siapa mana kok bisa when why what how who where which can could is are did does has",
-    "have gagal failed pending masuk terkirim diterima cancel batal jangan not tidak pesanan order invoice",
-    "tagihan resi kode code otp pin kurs rate halo hello kalau jika if tapi but karena because yang yg ini itu",
-    "this that lagi bayar beli sewa cicilan hutang utang belanja payment bought paid owe owes",
-)
+TALK: Final = _listed("talk")
 """What makes a message one about payments rather than an order of one, and what no name has in it."""
 
 EVERYDAY: Final = _words(
@@ -159,7 +142,7 @@ NEARLY_BANKS: Final = _words(
 )
 """Names of people, and words, that a hasty hand could have made of a bank's: never taken for one."""
 
-EVERYDAY_WORDS: Final = _words_of_file("everyday.txt")
+EVERYDAY_WORDS: Final = frozenset[str]().union(*(_words_of_file(f"words/{locale}_everyday.txt") for locale in LOCALES))
 """Words that are no part of a person's name, nor a misspelt destination's."""
 
 KNOWN_NAMES: Final = _words_of_file("known_names.txt")

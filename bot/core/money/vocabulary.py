@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from bot.core.locales import typed_lists, typed_scales, typed_values, typed_words
+
 THOUSAND, MILLION, BILLION, TRILLION = 10**3, 10**6, 10**9, 10**12
 
 CURRENCIES: Final = {
@@ -11,42 +13,31 @@ CURRENCIES: Final = {
     "₿": "₿",
 }
 
-SCALES: Final = {
-    **dict.fromkeys(("rb", "rbu", "ribu", "k", "thousand"), (THOUSAND,)),
-    **dict.fromkeys(("jt", "jta", "juta", "mio", "million"), (MILLION,)),
-    **dict.fromkeys(("miliar", "milyar", "bn", "billion"), (BILLION,)),
-    **dict.fromkeys(("triliun", "trilyun", "trillion"), (TRILLION,)),
-    # "M" is a million in English and a miliar (10⁹) in Indonesian.
-    **dict.fromkeys(("m", "mil"), (MILLION, BILLION)),
-}
+_NAMED: Final = {"thousand": THOUSAND, "million": MILLION, "billion": BILLION, "trillion": TRILLION}
 
-ONE_OF: Final = {"seribu": THOUSAND, "sejuta": MILLION, "semiliar": BILLION, "semilyar": BILLION}
+SCALES: Final = typed_scales("scales", _NAMED)
+"""What a word multiplies by. "M" is a million in English and a miliar (10⁹) in Indonesian."""
+
+ONE_OF: Final = {word: scale for word, (scale,) in typed_scales("one_of", _NAMED).items()}
 """Scales joined with their "one"."""
 
-HALVES: Final = {"setengah", "half"}
+HALVES: Final = set(typed_words("halves"))
 
-TIMES: Final = {"puluh": 10, "ratus": 100, "hundred": 100}
-TEENS: Final = {"belas": 10}
-
-
-def _counted(first: int, step: int, words: str) -> dict[str, int]:
-    return {word: first + step * place for place, word in enumerate(words.split())}
+TIMES: Final = typed_values("times")
+TEENS: Final = typed_values("teens")
 
 
-DIGITS: Final = {
-    **_counted(0, 1, "nol satu dua tiga empat lima enam tujuh delapan sembilan"),
-    **_counted(0, 1, "zero one two three four five six seven eight nine"),
-}
+def _counted(name: str, first: int, step: int = 1) -> dict[str, int]:
+    return {word: first + step * place for known in typed_lists(name) for place, word in enumerate(known)}
 
-UNDER_HUNDRED: Final = {
-    **_counted(10, 1, "sepuluh sebelas"),
-    **_counted(10, 1, "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"),
-    **_counted(25, 25, "jigo gocap"),
-}
 
-TENS: Final = _counted(20, 10, "twenty thirty forty fifty sixty seventy eighty ninety")
+DIGITS: Final = _counted("digits", 0)
 
-HUNDREDS: Final = {"seratus": 100, "cepek": 100, "pego": 150, "nopek": 200, "gopek": 500}
+UNDER_HUNDRED: Final = {**_counted("from_ten", 10), "jigo": 25, "gocap": 50}
+
+TENS: Final = _counted("tens_from_twenty", 20, 10)
+
+HUNDREDS: Final = {**typed_values("hundreds"), "cepek": 100, "pego": 150, "nopek": 200, "gopek": 500}
 
 SLANG: Final = {
     "gocap": 50_000,
