@@ -12,6 +12,7 @@ from mcp_types import ImageContent
 
 from bot.mcp_server.server import INSTRUCTIONS
 from bot.payments import bolt11
+from bot.payments.tokens import CODES
 from tests.contract.agent_world import BCA, ORDERS, AgentWorld, agent_world, text_of
 from tests.pictures import qr_texts
 from tests.waiting import PATIENCE
@@ -80,7 +81,7 @@ async def test_inputs_are_typed(world: AgentWorld) -> None:
     making = schemas["create_offramp_order"]
     assert set(making["required"]) == {"partnerBankCode", "partnerBankName", "recipientDetails"}
     assert making["properties"]["recipientDetails"]["type"] == "string"
-    assert making["properties"]["depositChannel"]["enum"] == ["lightning", "cbbtc", "btcb"]
+    assert making["properties"]["depositChannel"]["enum"] == list(CODES)
     for amount in ("satAmount", "idrAmount"):
         number, nothing = making["properties"][amount]["anyOf"]
         assert (number["type"], number["exclusiveMinimum"], nothing) == ("integer", 0, {"type": "null"})
@@ -98,7 +99,7 @@ async def test_looking_tools_tell_what_the_service_says(world: AgentWorld) -> No
     bca = {"bankCode": "014", "bankName": "BANK CENTRAL ASIA", "kind": "bank", "maxAmountTransfer": 100_000_000}
     assert bca in methods
     rails = await world.does("get_deposit_rails")
-    assert rails["channels"] == ["lightning", "cbbtc", "btcb"]
+    assert rails["channels"] == list(CODES)
     assert rails["baseCbbtc"]["chainId"] == 8453
     assert "arbitrum" not in json.dumps(rails).lower()
     stats = await world.does("get_platform_stats")

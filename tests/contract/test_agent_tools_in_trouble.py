@@ -10,6 +10,7 @@ import httpx
 import pytest
 from mcp import MCPError
 
+from bot.payments.tokens import TOKENS
 from bot.settlement.client import SettlementClient
 from tests.contract.agent_world import BCA, ORDERS, AgentWorld, agent_world, restarted, text_of
 from tests.ports import closed_port
@@ -232,7 +233,7 @@ async def test_what_has_become_too_little_while_the_price_was_locked_is_not_hand
     assert "Don't pay" in said
 
 
-@pytest.mark.parametrize("channel", ["cbbtc", "btcb"])
+@pytest.mark.parametrize("channel", TOKENS)
 async def test_a_second_deposit_of_the_same_amount_is_not_handed_out_until_the_first_is_done(
     world: AgentWorld, channel: str
 ) -> None:

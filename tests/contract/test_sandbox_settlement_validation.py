@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.payments.tokens import CODES
 from tests.contract.settlement_world import BCA, GOPAY, KEY, ORDERS, World, error_of
 from tests.examples import examples
 
@@ -29,7 +30,7 @@ def without(name: str) -> dict[str, object]:
         (VALID | {"idrAmount": 1.5}, "idrAmount must be a whole positive number"),
         (VALID | {"idrAmount": "150000"}, "idrAmount must be a whole positive number"),
         (VALID | {"idrAmount": True}, "idrAmount must be a whole positive number"),
-        (VALID | {"depositChannel": "onchain"}, "depositChannel must be one of lightning, cbbtc, btcb"),
+        (VALID | {"depositChannel": "onchain"}, f"depositChannel must be one of {', '.join(CODES)}"),
         (VALID | {"depositChannel": ["lightning"]}, "depositChannel must be one of"),
         (without("partnerBankCode"), "partnerBankCode is required"),
         (without("partnerBankName"), "partnerBankName is required"),

@@ -11,6 +11,7 @@ import pytest
 from bot.core.money import Amount, sats_for_rupiah
 from bot.payments import bolt11
 from bot.payments.erc681 import check_deposit
+from bot.payments.tokens import TOKENS
 from bot.sandbox.settlement import SANDBOX_API_KEY
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.client.pace import OrderPace
@@ -81,7 +82,7 @@ async def test_a_quote_is_never_of_the_future(service: SandboxService, skew: int
 
 
 async def test_channels_are_those_that_the_service_has(service: SandboxService, adapter: SettlementAdapter) -> None:
-    assert await adapter.deposit_channels() == {"cbbtc", "btcb"}
+    assert await adapter.deposit_channels() == set(TOKENS)
     await service.control("POST", "/settings", configured=False)
     assert await adapter.deposit_channels() == frozenset()
 
@@ -89,7 +90,7 @@ async def test_channels_are_those_that_the_service_has(service: SandboxService, 
 async def test_rails_are_told_under_the_services_own_names(service: SandboxService, adapter: SettlementAdapter) -> None:
     told = await adapter.deposit_rails()
     rails = {rail.name: rail for rail in told.rails}
-    assert list(rails) == ["bitcoinOnchain", "lightning", "arbitrumUsdt", "baseCbbtc", "bscBtcb"]
+    assert list(rails) == ["bitcoinOnchain", "lightning", "arbitrumUsdt", *(token.rail for token in TOKENS.values())]
     assert (told.is_configured, told.error) == (True, "")
     assert "BOLT11" in rails["lightning"].summary
     assert (rails["baseCbbtc"].token, rails["baseCbbtc"].chain_id) == ("cbBTC", 8453)
@@ -136,7 +137,7 @@ async def test_an_order_may_be_given_in_sats(adapter: SettlementAdapter) -> None
     assert placed.sats == 29_412
 
 
-@pytest.mark.parametrize("channel", ["cbbtc", "btcb"])
+@pytest.mark.parametrize("channel", TOKENS)
 async def test_a_deposit_order_says_where_to_pay_in_its_answer_and_in_its_record(
     adapter: SettlementAdapter, channel: str
 ) -> None:

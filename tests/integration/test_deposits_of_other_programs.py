@@ -12,6 +12,7 @@ import pytest
 from bot.core.money import Amount
 from bot.orders.deposits import LONGEST_LIST
 from bot.orders.order import Order, OrderNotification, Phase
+from bot.payments.tokens import TOKENS
 from bot.recipients.methods import PayoutMethod
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown, Wish
@@ -64,7 +65,7 @@ async def is_shown(house: House, order: Order) -> None:
     assert house.ears.shown() == [order.deposit.to_address]
 
 
-@pytest.mark.parametrize("channel", ["cbbtc", "btcb"])
+@pytest.mark.parametrize("channel", TOKENS)
 async def test_a_deposit_like_that_of_an_agent_is_not_shown_until_the_agents_is_done(
     house: House, service: FakeSettlement, channel: str
 ) -> None:

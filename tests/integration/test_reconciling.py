@@ -8,6 +8,7 @@ import pytest
 
 from bot.core.money import Amount
 from bot.orders.order import Order, OrderNotification, Phase
+from bot.payments.tokens import TOKENS
 from bot.settlement.model import Wish
 from tests.integration.order_world import EMMA, NUMBER, SARI, House, unresolved
 from tests.unit.fake_settlement import BCA, BEGINNING, BRI, GOPAY, FakeSettlement
@@ -32,7 +33,7 @@ async def test_an_unanswered_order_is_found_and_shown(house: House, service: Fak
     assert (await house.order(order.reference)).service_id == "svc-1"
 
 
-@pytest.mark.parametrize("channel", ["cbbtc", "btcb"])
+@pytest.mark.parametrize("channel", TOKENS)
 async def test_an_unanswered_deposit_order_is_found(house: House, service: FakeSettlement, channel: str) -> None:
     service.places.append("lost_after")
     order = await house.place(channel=channel)

@@ -10,6 +10,7 @@ from bot.core.money import Amount
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import Deposit, OrderNotification, Phase
 from bot.orders.repository import OrderRepository
+from bot.payments.tokens import TOKENS
 from tests.integration.order_world import EMMA, OSCAR, House, rules
 from tests.unit.fake_settlement import SAFE, FakeSettlement, a_deposit
 
@@ -72,7 +73,7 @@ async def test_an_order_that_says_it_is_over_is_not_shown_though_its_invoice_las
     await shows_nothing(house)
 
 
-@pytest.mark.parametrize("channel", ["cbbtc", "btcb"])
+@pytest.mark.parametrize("channel", TOKENS)
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -104,7 +105,7 @@ async def test_an_invoice_beside_deposit_instructions_is_not_shown(house: House,
     await shows_nothing(house, channel="cbbtc")
 
 
-@pytest.mark.parametrize("channel", ["cbbtc", "btcb"])
+@pytest.mark.parametrize("channel", TOKENS)
 async def test_a_right_deposit_is_shown_and_has_no_end(house: House, channel: str) -> None:
     order = await house.place(channel=channel)
     await house.tells()

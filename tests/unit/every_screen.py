@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Any
 
 from bot.checkout.draft import Ask, OrderDraft
@@ -27,6 +28,7 @@ from bot.orders.screens import payment as pay
 from bot.orders.screens.phrases import clipped
 from bot.orders.timeline import STEP_OF_STATE, Step
 from bot.payments.erc681 import checksummed
+from bot.payments.tokens import CODES, TOKENS
 from bot.rates.charts import Chart
 from bot.rates.history import Period, history_of, points_of
 from bot.rates.quote import Quote, estimate
@@ -173,11 +175,8 @@ def an_order(method: PayoutMethod = BCA, **changes: Any) -> Order:
 
 def a_deposit(channel_name: str, method: PayoutMethod = BCA) -> Order:
     """An order to be paid in tokens."""
-    chain, contract, decimals = {
-        "cbbtc": (8453, "0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf", 8),
-        "btcb": (56, "0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c", 18),
-    }[channel_name]
-    deposit = Deposit(channel_name, chain, "", "", contract, TO, decimals)
+    token = TOKENS[channel_name]
+    deposit = Deposit(channel_name, token.chain.id, "", "", token.contract, TO, token.decimals)
     return an_order(method, channel=channel_name, bolt11=None, expires_at=None, deposit=deposit)
 
 
@@ -255,7 +254,7 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
     yield Seen("readings", amount.readings(t, draft, typed, readings))
     yield Seen("one reading", amount.readings(t, draft, typed, Ambiguous((Amount("IDR", 1_500),))))
     yield Seen("several of a line", destination.candidates(t, fresh, "", (method, BCA)))
-    yield Seen("channel", channel.screen(t, draft, ("lightning", "cbbtc", "btcb")))
+    yield Seen("channel", channel.screen(t, draft, CODES))
     for wish in (Amount("IDR", 500_000), Amount("SAT", 25_000)):
         wished = replace(draft, amount=wish, channel="cbbtc")
         shown = review.screen(t, wished, estimate(wish, QUOTE), JAKARTA, other_ways=True)
@@ -329,10 +328,9 @@ def _of_orders(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen
         yield Seen("invoice", Screen(paid.caption, paid.keyboard), ("ABC2345", "29", PHRASE), is_caption=True)
         if paid.follow_up:
             yield Seen("invoice's text", Screen(paid.follow_up), ("ABC2345", bolt11, PHRASE))
-    limited = replace(a_deposit("btcb", method), expires_at=NOW + timedelta(hours=1))
-    for name, order in (("cbbtc", a_deposit("cbbtc", method)), ("btcb", limited)):
-        paid = pay.payment(t, order, NOW, JAKARTA, PHRASE)
-        yield Seen(f"deposit in {name}", Screen(paid.caption, paid.keyboard), ("ABC2345", TO, PHRASE), is_caption=True)
+    for code, until in product(TOKENS, (None, NOW + timedelta(hours=1))):
+        paid = pay.payment(t, replace(a_deposit(code, method), expires_at=until), NOW, JAKARTA, PHRASE)
+        yield Seen(f"deposit in {code}", Screen(paid.caption, paid.keyboard), ("ABC2345", TO, PHRASE), is_caption=True)
 
 
 def _of_history(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:

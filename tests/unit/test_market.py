@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.payments.tokens import CODES
 from bot.settlement.catalogue import METHODS_FOR, QUOTE_FOR, Market, Shared
 from bot.settlement.model import ServiceDown
 from tests.unit.fake_settlement import BCA, FakeSettlement, MovedClock
@@ -115,7 +116,7 @@ async def test_a_failure_that_nobody_waits_for_any_more_is_quiet(clock: MovedClo
 async def test_lightning_is_always_offered_and_the_others_while_the_service_has_them(
     market: Market, service: FakeSettlement, clock: MovedClock
 ) -> None:
-    assert await market.channels() == ("lightning", "cbbtc", "btcb")
+    assert await market.channels() == CODES
     clock.passes(minutes=1)
     service.rails = frozenset({"btcb", "dogecoin"})
     assert await market.channels() == ("lightning", "btcb")

@@ -23,6 +23,7 @@ from bot.orders.payable import payable
 from bot.orders.payout_times import PayoutTimes
 from bot.orders.screens import pay_page as wallet_page
 from bot.payments.errors import DepositCheckError
+from bot.payments.tokens import TOKENS
 from bot.users.provider import UNNAMED, Provider
 from tests.texts import label
 from tests.unit.every_screen import (
@@ -195,7 +196,7 @@ def test_without_scripts_a_page_looks_again_as_soon_as_its_invoice_expires() -> 
     assert 'content="8"' in source
 
 
-@pytest.mark.parametrize("channel", ["cbbtc", "btcb"])
+@pytest.mark.parametrize("channel", TOKENS)
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_deposit_is_shown_as_a_transfer_and_as_its_parts(channel: str, locale: str) -> None:
     order = a_deposit(channel)
