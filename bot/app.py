@@ -89,8 +89,8 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
         leading = await _unless(stop, stack.enter_async_context(house.store.lead(partial(_standing_by, stood_by))))
         if leading is None:
             return 0
-        patience = TAKES_OVER_WITHIN if stood_by.is_set() else 0
-        return await _while_leading(leading.lost, _act(house, stop, patience))
+        retry_seconds = TAKES_OVER_WITHIN if stood_by.is_set() else 0
+        return await _while_leading(leading.lost, _act(house, stop, retry_seconds))
 
 
 async def _while_leading(lost: asyncio.Event, work: Coroutine[Any, Any, int]) -> int:
@@ -108,12 +108,12 @@ async def _while_leading(lost: asyncio.Event, work: Coroutine[Any, Any, int]) ->
         await asyncio.wait({task, losing}, timeout=LOST_ENDS_WITHIN)
 
 
-async def _act(house: House, stop: asyncio.Event, patience: float) -> int:
-    """Be the bot: bring the database up to date, meet Telegram, serve. `patience` is for the web server's port."""
+async def _act(house: House, stop: asyncio.Event, retry_seconds: float) -> int:
+    """Be the bot: bring the database up to date, meet Telegram, serve. `retry_seconds` is for the web server's port."""
     async with AsyncExitStack() as stack:
         if await _unless(stop, _prepare(house)) is None:
             return 0
-        listener = await _listener(house.settings, patience=patience)
+        listener = await _listener(house.settings, retry_seconds=retry_seconds)
         if listener is not None:
             stack.callback(listener.close)
         stack.push_async_callback(house.application.bot.request.shutdown)
@@ -147,11 +147,11 @@ def _standing_by(stood_by: asyncio.Event) -> None:
     log.warning("standby_started", reason="another process is the bot")
 
 
-async def _listener(settings: Settings, *, patience: float) -> socket.socket | None:
+async def _listener(settings: Settings, *, retry_seconds: float) -> socket.socket | None:
     """The web server's port, where it is to have one. Raises `server.PortTaken`."""
     if not settings.http_port:
         return None
-    return await server.bind(settings.http_host, settings.http_port, patience=patience)
+    return await server.bind(settings.http_host, settings.http_port, retry_seconds=retry_seconds)
 
 
 async def _connect(house: House, stack: AsyncExitStack) -> bool:

@@ -130,7 +130,7 @@ def _chats(box: "Sandbox", start: Start, waited_in: int | None) -> Iterator[Sect
     latest_first = sorted(newest, key=lambda chat_id: (chat_id == waited_in, newest[chat_id]), reverse=True)
     for chat_id in latest_first[:CHATS]:
         messages = [message for _, message in sorted(box.world.messages.get(chat_id, {}).items())]
-        views = [_message(message.as_person_sees_it()) for message in messages]
+        views = [_message(message.as_client_json()) for message in messages]
         yield _title(box, chat_id), "\n".join(_last(views, MESSAGES))
     if len(latest_first) > CHATS:
         yield "Other chats", f"{len(latest_first) - CHATS} more in which something happened earlier"

@@ -118,7 +118,7 @@ async def test_a_host_that_is_not_ours_is_named() -> None:
 async def test_whoever_takes_over_waits_for_the_port_a_while() -> None:
     async with open_house() as house:
         port = int(house.address.rpartition(":")[2])
-        taking_over = asyncio.create_task(server.bind("127.0.0.1", port, patience=FOR_EVER))
+        taking_over = asyncio.create_task(server.bind("127.0.0.1", port, retry_seconds=FOR_EVER))
         await asyncio.sleep(0)
     (await taking_over).close()
 

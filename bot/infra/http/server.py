@@ -22,14 +22,14 @@ class PortTaken(Exception):
     """The web server can't listen on its port. The message tells the operator why."""
 
 
-async def bind(host: str, port: int, *, patience: float = 0) -> socket.socket:
-    """Open the port, retrying for `patience` seconds. A process that loses the lead can hold it a moment longer.
+async def bind(host: str, port: int, *, retry_seconds: float = 0) -> socket.socket:
+    """Open the port, retrying for `retry_seconds` seconds. A process that loses the lead can hold it a moment longer.
 
     Raises:
         PortTaken: the port can't be opened.
     """
     loop = asyncio.get_running_loop()
-    until = loop.time() + patience
+    until = loop.time() + retry_seconds
     while True:
         try:
             return await _bound(host, port)

@@ -33,10 +33,10 @@ class Sandbox:
     logged_out: bool = False
     webhook_changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def tell(self, kind: str, **details: object) -> None:
+    def publish(self, kind: str, **details: object) -> None:
         """Add an event to the users' stream."""
         self.world.state.last_event = self.events.add(kind, **details)
-        self.world.keep_state()
+        self.world.save_state()
 
     def log_call(self, method: str, chat_id: str, error_code: int | None) -> None:
         """Log a call of the bot."""

@@ -99,7 +99,7 @@ class StoredMessage:
         """Return the topic of the message, 0 for none."""
         return int(self.body.get("message_thread_id", 0))
 
-    def as_person_sees_it(self) -> JsonObject:
+    def as_client_json(self) -> JsonObject:
         """Return the body with the fields that only clients get: reply keyboards, silent sending, reactions."""
         view = dict(self.body)
         if self.keyboard is not None:

@@ -58,7 +58,7 @@ class UpdateQueue:
         text = json.dumps({"update_id": state.last_update_id, kind: payload}, ensure_ascii=False)
         update = PendingUpdate(state.last_update_id, self._world.now(), text)
         self._pending.append(update)
-        self._world.keep_state()
+        self._world.save_state()
         self._world.journal.put("update", str(update.id), update)
         self.arrived.set()
         self._end_poll(None)

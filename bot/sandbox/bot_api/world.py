@@ -79,26 +79,26 @@ class World:
         self._begin()
         self._add_missing()
         self.state.last_update_id, self.state.last_event = updates, events
-        self.keep_state()
+        self.save_state()
 
-    def keep_state(self) -> None:
+    def save_state(self) -> None:
         """Save the server's own state."""
         self.journal.put("server", "state", self.state)
 
-    def keep_chat(self, chat: Chat) -> None:
+    def save_chat(self, chat: Chat) -> None:
         """Save a chat."""
         self.journal.put("chat", str(chat.id), chat)
 
-    def keep_person(self, person: Person) -> None:
+    def save_person(self, person: Person) -> None:
         """Save a user."""
         self.journal.put("person", str(person.id), person)
 
-    def keep_press(self, press: Press) -> None:
+    def save_press(self, press: Press) -> None:
         """Save a press or its answer."""
         self.presses[press.id] = press
         self.journal.put("press", press.id, press)
 
-    def keep_message(self, message: StoredMessage) -> None:
+    def save_message(self, message: StoredMessage) -> None:
         """Save a new or changed message."""
         self.messages.setdefault(message.chat_id, {})[message.message_id] = message
         self.journal.put("message", f"{message.chat_id}/{message.message_id}", message)
@@ -108,7 +108,7 @@ class World:
         self.messages.get(message.chat_id, {}).pop(message.message_id, None)
         self.journal.forget("message", f"{message.chat_id}/{message.message_id}")
 
-    def keep_file(self, file: StoredFile, content: bytes) -> None:
+    def save_file(self, file: StoredFile, content: bytes) -> None:
         """Save a new file."""
         self.files[file.file_id] = file
         self.journal.put("file", file.file_id, file)
@@ -121,13 +121,13 @@ class World:
     def add_person(self, person: Person) -> None:
         """Add a user with their private chat."""
         self.people[person.id] = person
-        self.keep_person(person)
+        self.save_person(person)
         self.add_chat(Chat(id=person.id, type="private"))
 
     def add_chat(self, chat: Chat) -> None:
         """Add a chat."""
         self.chats[chat.id] = chat
-        self.keep_chat(chat)
+        self.save_chat(chat)
 
     def next_person_id(self) -> int:
         """Return a free user id."""
@@ -136,7 +136,7 @@ class World:
     def next_group_id(self, kind: str) -> int:
         """Return a free group id. Supergroups have their own range."""
         self.state.last_group += 1
-        self.keep_state()
+        self.save_state()
         return -(1_000_000_000_000 + self.state.last_group) if kind == "supergroup" else -self.state.last_group
 
     def next_message_id(self, chat: Chat) -> int:
@@ -146,10 +146,10 @@ class World:
         """
         if chat.type == "supergroup":
             chat.last_message_id += 1
-            self.keep_chat(chat)
+            self.save_chat(chat)
             return chat.last_message_id
         self.state.last_message_id += 1
-        self.keep_state()
+        self.save_state()
         return self.state.last_message_id
 
     def bot_user(self) -> JsonObject:

@@ -42,13 +42,13 @@ class MethodsList:
         self._cached_at: datetime | None = None
         self._cached_for: Profile | None = None
 
-    def listing(self, profile: Profile, now: datetime, lives_seconds: int) -> list[Row]:
+    def listing(self, profile: Profile, now: datetime, ttl_seconds: int) -> list[Row]:
         """Return the rows of PayoutMethodsResponse.
 
-        They are up to `lives_seconds` older than the list that orders are checked with.
+        They are up to `ttl_seconds` older than the list that orders are checked with.
         """
         at = self._cached_at
-        fresh = at is not None and timedelta(0) <= now - at < timedelta(seconds=lives_seconds)
+        fresh = at is not None and timedelta(0) <= now - at < timedelta(seconds=ttl_seconds)
         if not fresh or self._cached_for is not profile:
             self._cached, self._cached_at, self._cached_for = self.current(profile), now, profile
         return self._cached

@@ -60,10 +60,10 @@ class QuoteBoard:
         self._usdc = Decimal(kept.get("usdcIdr", _USUAL_USDC))
         self._cached: Quote | None = None
 
-    def current(self, now: datetime, lives_seconds: int) -> Quote:
-        """Return the quote to show and to lock, at most `lives_seconds` old."""
+    def current(self, now: datetime, ttl_seconds: int) -> Quote:
+        """Return the quote to show and to lock, at most `ttl_seconds` old."""
         cached = self._cached
-        if cached is not None and timedelta(0) <= now - cached.fetched_at < timedelta(seconds=lives_seconds):
+        if cached is not None and timedelta(0) <= now - cached.fetched_at < timedelta(seconds=ttl_seconds):
             return cached
         if cached is not None:
             self._btc = self._moved(self._btc, _USUAL_BTC)

@@ -62,11 +62,11 @@ class Service:
 
     def quote(self) -> Quote:
         """Return the quote to show and to lock."""
-        return self.quotes.current(self.now(), self.switches.quote_lives_seconds)
+        return self.quotes.current(self.now(), self.switches.quote_ttl_seconds)
 
     def listing(self) -> list[Row]:
         """Return the payout methods as listed now."""
-        return self.methods.listing(self.switches.profile, self.true_now(), self.switches.methods_live_seconds)
+        return self.methods.listing(self.switches.profile, self.true_now(), self.switches.methods_ttl_seconds)
 
     def close(self) -> None:
         """Close the state file."""

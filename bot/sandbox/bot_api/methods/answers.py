@@ -34,11 +34,11 @@ async def answer_callback_query(box: Sandbox, params: Params) -> bool:
         "show_alert": params.flag("show_alert"),
         "url": url,
     }
-    box.world.keep_press(press)
+    box.world.save_press(press)
     waiting = box.waiting.pop(press.id, None)
     if waiting is not None and not waiting.done():
         waiting.set_result(press.answer)
-    box.tell(
+    box.publish(
         "callback_answer",
         chat_id=press.chat_id,
         message_id=press.message_id,

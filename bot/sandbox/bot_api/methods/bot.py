@@ -79,7 +79,7 @@ async def set_chat_menu_button(box: Sandbox, params: Params) -> bool:
     if not isinstance(button, dict) or button.get("type") not in {"default", "commands", "web_app"}:
         raise BadRequest("can't parse menu button: MenuButton has unsupported type")
     box.world.state.menu_buttons[_menu_chat(box, params)] = button
-    box.world.keep_state()
+    box.world.save_state()
     return True
 
 
@@ -135,8 +135,8 @@ def language(params: Params) -> str:
 
 
 def _publish_commands(box: Sandbox) -> None:
-    box.world.keep_state()
-    box.tell("commands", commands=box.world.state.commands)
+    box.world.save_state()
+    box.publish("commands", commands=box.world.state.commands)
 
 
 METHODS = {

@@ -79,11 +79,11 @@ async def pin_chat_message(box: Sandbox, params: Params) -> bool:
     if message.message_id in chat.pinned:
         return True
     chat.pinned.append(message.message_id)
-    box.world.keep_chat(chat)
+    box.world.save_chat(chat)
     silent = params.flag("disable_notification")
     pinned = {"pinned_message": quotable(message)}
     post_service(box, chat, box.world.bot_user(), pinned, chat.topics.get(message.thread_id), silent=silent)
-    box.tell("chat", chat_id=chat.id, pinned=list(chat.pinned))
+    box.publish("chat", chat_id=chat.id, pinned=list(chat.pinned))
     return True
 
 
@@ -95,8 +95,8 @@ async def unpin_chat_message(box: Sandbox, params: Params) -> bool:
     if number not in chat.pinned:
         raise BadRequest("message to unpin not found")
     chat.pinned.remove(number)
-    box.world.keep_chat(chat)
-    box.tell("chat", chat_id=chat.id, pinned=list(chat.pinned))
+    box.world.save_chat(chat)
+    box.publish("chat", chat_id=chat.id, pinned=list(chat.pinned))
     return True
 
 
@@ -105,8 +105,8 @@ async def unpin_all_chat_messages(box: Sandbox, params: Params) -> bool:
     chat = writable_chat(box.world, params)
     _require_pinning(box, chat)
     chat.pinned.clear()
-    box.world.keep_chat(chat)
-    box.tell("chat", chat_id=chat.id, pinned=[])
+    box.world.save_chat(chat)
+    box.publish("chat", chat_id=chat.id, pinned=[])
     return True
 
 

@@ -113,7 +113,7 @@ async def send_chat_action(box: Sandbox, params: Params) -> bool:
         raise BadRequest("wrong parameter action in request")
     chat = writable_chat(box.world, params)
     topic = topic_for(chat, params)
-    box.tell("chat_action", chat_id=chat.id, action=action, thread_id=topic.id if topic else None)
+    box.publish("chat_action", chat_id=chat.id, action=action, thread_id=topic.id if topic else None)
     return True
 
 

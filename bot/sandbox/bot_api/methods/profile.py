@@ -31,7 +31,7 @@ def _setter(field: str, store: str, longest: int, complaint: str) -> Callable[[S
             texts[code] = text
         else:
             texts.pop(code, None)
-        box.tell(store, **{store: texts})
+        box.publish(store, **{store: texts})
         return True
 
     return set_text

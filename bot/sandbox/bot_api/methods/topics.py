@@ -108,8 +108,8 @@ def _described(topic: Topic) -> JsonObject:
 
 
 def _publish_topic(box: Sandbox, chat: Chat) -> None:
-    box.world.keep_chat(chat)
-    box.tell("chat", chat_id=chat.id, topics=[vars(topic) for topic in chat.topics.values()])
+    box.world.save_chat(chat)
+    box.publish("chat", chat_id=chat.id, topics=[vars(topic) for topic in chat.topics.values()])
 
 
 METHODS = {

@@ -89,13 +89,13 @@ def _choose_updates(box: Sandbox, params: Params) -> None:
     if isinstance(given, list):
         chosen = [str(kind) for kind in given]
         box.world.state.allowed_updates = chosen or None
-        box.world.keep_state()
+        box.world.save_state()
 
 
 def _webhook_changed(box: Sandbox, params: Params) -> bool:
     if params.flag("drop_pending_updates"):
         box.updates.clear()
-    box.world.keep_state()
+    box.world.save_state()
     box.webhook_changed.set()
     return True
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MOST_AT_ONCE = 100_000
 
 
-def add_crowd(box: Sandbox, order: JsonObject) -> list[int]:
+def add_many_users(box: Sandbox, body: JsonObject) -> list[int]:
     """Add `count` users and return their ids. The first `blocked` have blocked the bot. `languages` take turns.
 
     Neither the bot nor the chat page is notified: the page would have to show them all.
@@ -22,8 +22,8 @@ def add_crowd(box: Sandbox, order: JsonObject) -> list[int]:
     Raises:
         PersonError: 400, too many.
     """
-    count, blocked = int(order.get("count", 0)), int(order.get("blocked", 0))
-    languages = [str(each) for each in order.get("languages") or ["en"]]
+    count, blocked = int(body.get("count", 0)), int(body.get("blocked", 0))
+    languages = [str(each) for each in body.get("languages") or ["en"]]
     if not 0 < count <= MOST_AT_ONCE:
         raise PersonError(400, f"count must be 1 to {MOST_AT_ONCE}")
     first = box.world.next_person_id()

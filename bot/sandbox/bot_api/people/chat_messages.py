@@ -56,7 +56,7 @@ def post(
     message = StoredMessage(
         chat.id, message_id, date, body, outgoing, keyboard=options.markup.keyboard, silent=options.silent
     )
-    world.keep_message(message)
+    world.save_message(message)
     _announce(box, message)
     if not outgoing and _bot_receives(box, chat, message):
         box.updates.add("message", body)
@@ -82,8 +82,8 @@ def post_service(
 def change(box: Sandbox, message: StoredMessage, body: JsonObject) -> None:
     """Replace the content of a message."""
     message.body = body
-    box.world.keep_message(message)
-    box.tell("edit", chat_id=message.chat_id, message_id=message.message_id, message=message.as_person_sees_it())
+    box.world.save_message(message)
+    box.publish("edit", chat_id=message.chat_id, message_id=message.message_id, message=message.as_client_json())
 
 
 def remove(box: Sandbox, message: StoredMessage) -> None:
@@ -92,16 +92,16 @@ def remove(box: Sandbox, message: StoredMessage) -> None:
     chat = box.world.chats[message.chat_id]
     if message.message_id in chat.pinned:
         chat.pinned.remove(message.message_id)
-        box.world.keep_chat(chat)
-    box.tell("delete", chat_id=message.chat_id, message_id=message.message_id)
+        box.world.save_chat(chat)
+    box.publish("delete", chat_id=message.chat_id, message_id=message.message_id)
 
 
 def _announce(box: Sandbox, message: StoredMessage) -> None:
-    box.tell(
+    box.publish(
         "message",
         chat_id=message.chat_id,
         message_id=message.message_id,
-        message=message.as_person_sees_it(),
+        message=message.as_client_json(),
     )
 
 

@@ -29,23 +29,23 @@ MEDIA = ("photo", "document")
 _SAID = ("text", "entities", "caption", "caption_entities", "sticker", *MEDIA)
 
 
-def content_of(box: Sandbox, person: Person, order: JsonObject) -> JsonObject:
+def content_of(box: Sandbox, person: Person, body: JsonObject) -> JsonObject:
     """Return the content fields of a message, described at `actions.send`.
 
     Raises:
         PersonError: 400 no text or too much, 404 no such file or message, 403 it is in another user's chat.
     """
-    if "forward" in order:
-        return _forwarded(box, person, order["forward"])
-    content = _new_content(box, order)
-    if order.get("album"):
-        content["media_group_id"] = str(order["album"])
-    if order.get("forward_from"):
-        content = {"forward_origin": _origin(box.world, _author(box.world, order), int(box.world.now())), **content}
+    if "forward" in body:
+        return _forwarded(box, person, body["forward"])
+    content = _new_content(box, body)
+    if body.get("album"):
+        content["media_group_id"] = str(body["album"])
+    if body.get("forward_from"):
+        content = {"forward_origin": _origin(box.world, _author(box.world, body), int(box.world.now())), **content}
     return content
 
 
-def edited(message: StoredMessage, order: JsonObject) -> JsonObject:
+def edited(message: StoredMessage, body: JsonObject) -> JsonObject:
     """Return the body of a message with its text or caption replaced.
 
     Raises:
@@ -58,17 +58,17 @@ def edited(message: StoredMessage, order: JsonObject) -> JsonObject:
         raise PersonError(404, "there are no words in this message")
     gone = {"text", "entities", "caption", "caption_entities"}
     kept = {field: value for field, value in message.body.items() if field not in gone}
-    return kept | _fields(_formatted_text(order), name, longest)
+    return kept | _fields(_formatted_text(body), name, longest)
 
 
-def _new_content(box: Sandbox, order: JsonObject) -> JsonObject:
-    if order.get("sticker"):
+def _new_content(box: Sandbox, body: JsonObject) -> JsonObject:
+    if body.get("sticker"):
         return {"sticker": STICKER}
-    given = _formatted_text(order)
+    given = _formatted_text(body)
     for kind in MEDIA:
-        if order.get(kind):
+        if body.get(kind):
             words = _fields(given, "caption", MAX_CAPTION) if given.text else {}
-            return {kind: _media(box.world, kind, str(order[kind])), **words}
+            return {kind: _media(box.world, kind, str(body[kind])), **words}
     return _fields(given, "text", MAX_TEXT)
 
 
@@ -79,11 +79,11 @@ def _media(world: World, kind: str, file_id: str) -> object:
     return file.media
 
 
-def _formatted_text(order: JsonObject) -> Formatted:
-    if "html" not in order:
-        return plain(str(order.get("text", "")))
+def _formatted_text(body: JsonObject) -> Formatted:
+    if "html" not in body:
+        return plain(str(body.get("text", "")))
     try:
-        return formatted(str(order["html"]), "html", None, lambda _: None)
+        return formatted(str(body["html"]), "html", None, lambda _: None)
     except BadRequest as error:
         raise PersonError(400, str(error)) from error
 
@@ -114,8 +114,8 @@ def _can_see(chat: Chat, person: Person) -> bool:
     return chat.id == person.id if chat.type == "private" else chat.statuses.get(person.id) in MEMBERS
 
 
-def _author(world: World, order: JsonObject) -> JsonObject:
-    author = world.people.get(int(order["forward_from"]))
+def _author(world: World, body: JsonObject) -> JsonObject:
+    author = world.people.get(int(body["forward_from"]))
     if author is None:
         raise PersonError(404, "no such person to forward from")
     return author.as_user()

@@ -104,7 +104,7 @@ def _store_document(world: World, upload: Upload) -> JsonObject:
     described: JsonObject = {"file_name": upload.name} if upload.name else {}
     described |= {"mime_type": mime, **_identity(file)}
     file.media = described
-    world.keep_file(file, upload.content)
+    world.save_file(file, upload.content)
     return described
 
 
@@ -114,7 +114,7 @@ def _store_photo(world: World, copies: list[tuple[int, int, bytes]]) -> list[Jso
         file = _new_file(world, "photo", content, "image/jpeg", ".jpg")
         sizes.append({**_identity(file), "width": width, "height": height})
         file.media = sizes
-        world.keep_file(file, content)
+        world.save_file(file, content)
     return sizes
 
 
@@ -150,7 +150,7 @@ def _jpeg(image: Image.Image, longer: int) -> tuple[int, int, bytes]:
 
 def _new_file(world: World, kind: str, content: bytes, mime: str, extension: str) -> StoredFile:
     world.state.last_file += 1
-    world.keep_state()
+    world.save_state()
     number = world.state.last_file
     secret = _token(f"{world.settings.bot_id}/{kind}/{number}".encode())
     return StoredFile(

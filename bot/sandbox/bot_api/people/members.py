@@ -58,13 +58,13 @@ def set_status(box: Sandbox, chat: Chat, actor: JsonObject, user_id: int, status
     """Change a user's status in a group and notify the bot."""
     old = chat.statuses.get(user_id, "left")
     chat.statuses[user_id] = status
-    box.world.keep_chat(chat)
+    box.world.save_chat(chat)
     own = user_id == box.world.settings.bot_id
-    tell_bot_of_status(box, chat, actor, user_id, (old, status), kind="my_chat_member" if own else "chat_member")
-    box.tell("chat", chat_id=chat.id, members=chat.members)
+    queue_status_update(box, chat, actor, user_id, (old, status), kind="my_chat_member" if own else "chat_member")
+    box.publish("chat", chat_id=chat.id, members=chat.members)
 
 
-def tell_bot_of_status(
+def queue_status_update(
     box: Sandbox, chat: Chat, actor: JsonObject, user_id: int, change: tuple[str, str], *, kind: str
 ) -> None:
     """Queue a `ChatMemberUpdated` for a change from one status to another."""

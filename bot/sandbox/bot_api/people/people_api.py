@@ -49,8 +49,8 @@ class PeopleApi:
             Route(f"{chat}/delete", guarded(self._delete), methods=["POST"]),
             Route(f"{chat}/press", guarded(self._press), methods=["POST"]),
             Route(f"{chat}/migrate", guarded(self._migrate), methods=["POST"]),
-            Route(f"{chat}/bot", guarded(self._place_bot), methods=["POST"]),
-            Route(f"{chat}/members", guarded(self._place_person), methods=["POST"]),
+            Route(f"{chat}/bot", guarded(self._set_bot_status), methods=["POST"]),
+            Route(f"{chat}/members", guarded(self._set_person_status), methods=["POST"]),
             Route(f"{chat}/reactions", guarded(self._allow_reactions), methods=["POST"]),
             Route("/sandbox/people", guarded(self._add_person), methods=["POST"]),
             Route("/sandbox/people/{person_id}", guarded(self._update_person), methods=["PATCH"]),
@@ -127,7 +127,7 @@ class PeopleApi:
         ]
         shown = found[:limit] if after else found[-limit:]
         answer = {
-            "messages": [message.as_person_sees_it() for message in shown],
+            "messages": [message.as_client_json() for message in shown],
             "seq": self._box.events.seq,
         }
         if "shown_after" in query:
@@ -147,54 +147,54 @@ class PeopleApi:
 
     async def _send(self, request: Request) -> Response:
         """Send a message. Files can also come in base64: `picture`, or `file`: {`name`, `mime`, `content`}."""
-        order = await read_order(request)
-        await self._take_files(order)
-        message = actions.send(self._box, _number(request, "chat_id"), order)
-        return JSONResponse({"message": message.as_person_sees_it()})
+        body = await read_body(request)
+        await self._take_files(body)
+        message = actions.send(self._box, _number(request, "chat_id"), body)
+        return JSONResponse({"message": message.as_client_json()})
 
-    async def _take_files(self, order: JsonObject) -> None:
-        file = order.get("file") or {}
+    async def _take_files(self, body: JsonObject) -> None:
+        file = body.get("file") or {}
         try:
-            if order.get("picture"):
-                order["photo"] = await take_photo(self._box.world, _decoded(order["picture"]))
+            if body.get("picture"):
+                body["photo"] = await take_photo(self._box.world, _decoded(body["picture"]))
             if file:
                 upload = Upload(str(file.get("name", "")), str(file.get("mime", "")), _decoded(file.get("content", "")))
-                order["document"] = await take_document(self._box.world, upload)
+                body["document"] = await take_document(self._box.world, upload)
         except BadRequest as error:
             raise PersonError(400, str(error)) from error
 
     async def _edit(self, request: Request) -> Response:
-        message = actions.edit(self._box, _number(request, "chat_id"), await read_order(request))
-        return JSONResponse({"message": message.as_person_sees_it()})
+        message = actions.edit(self._box, _number(request, "chat_id"), await read_body(request))
+        return JSONResponse({"message": message.as_client_json()})
 
     async def _delete(self, request: Request) -> Response:
-        actions.delete(self._box, _number(request, "chat_id"), await read_order(request))
+        actions.delete(self._box, _number(request, "chat_id"), await read_body(request))
         return JSONResponse({})
 
     async def _press(self, request: Request) -> Response:
-        order = await read_order(request)
-        return JSONResponse(await actions.press(self._box, _number(request, "chat_id"), order))
+        body = await read_body(request)
+        return JSONResponse(await actions.press(self._box, _number(request, "chat_id"), body))
 
     async def _add_person(self, request: Request) -> Response:
-        return JSONResponse(vars(groups.add_person(self._box, await read_order(request))), 201)
+        return JSONResponse(vars(groups.add_person(self._box, await read_body(request))), 201)
 
     async def _update_person(self, request: Request) -> Response:
         person_id = _number(request, "person_id")
-        return JSONResponse(vars(actions.update_person(self._box, person_id, await read_order(request))))
+        return JSONResponse(vars(actions.update_person(self._box, person_id, await read_body(request))))
 
     async def _add_group(self, request: Request) -> Response:
-        return JSONResponse(self._described(groups.add_group(self._box, await read_order(request))), 201)
+        return JSONResponse(self._described(groups.add_group(self._box, await read_body(request))), 201)
 
-    async def _place_bot(self, request: Request) -> Response:
-        chat = groups.place_bot(self._box, _number(request, "chat_id"), await read_order(request))
+    async def _set_bot_status(self, request: Request) -> Response:
+        chat = groups.set_bot_status(self._box, _number(request, "chat_id"), await read_body(request))
         return JSONResponse(self._described(chat))
 
-    async def _place_person(self, request: Request) -> Response:
-        chat = groups.place_person(self._box, _number(request, "chat_id"), await read_order(request))
+    async def _set_person_status(self, request: Request) -> Response:
+        chat = groups.set_person_status(self._box, _number(request, "chat_id"), await read_body(request))
         return JSONResponse(self._described(chat))
 
     async def _allow_reactions(self, request: Request) -> Response:
-        chat = groups.allow_reactions(self._box, _number(request, "chat_id"), await read_order(request))
+        chat = groups.allow_reactions(self._box, _number(request, "chat_id"), await read_body(request))
         return JSONResponse(self._described(chat))
 
     async def _migrate(self, request: Request) -> Response:
@@ -231,13 +231,13 @@ def guarded(answer: Answer) -> Answer:
     return checked
 
 
-async def read_order(request: Request) -> JsonObject:
+async def read_body(request: Request) -> JsonObject:
     """Return the body of a request, a JSON object.
 
     Raises:
         PersonError: 400, it isn't a JSON object.
     """
-    order: Any = await request.json()
-    if not isinstance(order, dict):
+    body: Any = await request.json()
+    if not isinstance(body, dict):
         raise PersonError(400, "expected a JSON object")
-    return order
+    return body

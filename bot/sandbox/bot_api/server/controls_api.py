@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.sandbox.bot_api.people.bulk_users import add_crowd
-from bot.sandbox.bot_api.people.people_api import guarded, read_order
+from bot.sandbox.bot_api.people.bulk_users import add_many_users
+from bot.sandbox.bot_api.people.people_api import guarded, read_body
 from bot.sandbox.bot_api.server.errors import PersonError
 from bot.sandbox.bot_api.settings import Limits
 
@@ -39,20 +39,20 @@ class ControlsApi:
         if request.method == "DELETE":
             self._box.faults.clear()
         if request.method == "POST":
-            return JSONResponse(asdict(self._box.faults.add(await read_order(request))), 201)
+            return JSONResponse(asdict(self._box.faults.add(await read_body(request))), 201)
         return JSONResponse({"faults": self._box.faults.listed()})
 
     async def _limits(self, request: Request) -> Response:
         if request.method == "POST":
-            order = await read_order(request)
+            body = await read_body(request)
             known = {field.name for field in fields(Limits)}
-            if unknown := order.keys() - known:
+            if unknown := body.keys() - known:
                 raise PersonError(400, f"unknown: {', '.join(sorted(unknown))}")
-            self._box.limiter.change(**order)
+            self._box.limiter.change(**body)
         return JSONResponse(asdict(self._box.limiter.limits))
 
     async def _crowd(self, request: Request) -> Response:
-        return JSONResponse({"ids": add_crowd(self._box, await read_order(request))}, 201)
+        return JSONResponse({"ids": add_many_users(self._box, await read_body(request))}, 201)
 
     async def _calls(self, request: Request) -> Response:
         """Return the bot's calls after number `after`, of one `method` if given."""

@@ -25,7 +25,7 @@ class Fault:
     times: int | None = None
     retry_after: int = 5
 
-    def fits(self, method: str, chat_id: str) -> bool:
+    def applies_to(self, method: str, chat_id: str) -> bool:
         """Return whether the fault applies to a call."""
         if self.times is not None and self.times <= 0:
             return False
@@ -40,19 +40,19 @@ class Faults:
     def __init__(self) -> None:
         self._on: list[Fault] = []
 
-    def add(self, order: JsonObject) -> Fault:
+    def add(self, body: JsonObject) -> Fault:
         """Add a fault.
 
         Raises:
             PersonError: 400, there is no such fault.
         """
-        kind = str(order.get("fault"))
+        kind = str(body.get("fault"))
         if kind not in KINDS:
             raise PersonError(400, f"fault must be one of {', '.join(sorted(KINDS))}")
         given: dict[str, Any] = {
-            name: order[name]
+            name: body[name]
             for name in ("method", "chat_id", "seconds", "times", "retry_after")
-            if order.get(name) is not None
+            if body.get(name) is not None
         }
         fault = Fault(fault=kind, **given)
         self._on.append(fault)
@@ -69,7 +69,7 @@ class Faults:
     def take(self, method: str, chat_id: str) -> Fault | None:
         """Return the first fault of a call, and count it."""
         for fault in self._on:
-            if fault.fits(method, chat_id):
+            if fault.applies_to(method, chat_id):
                 if fault.times is not None:
                     fault.times -= 1
                 return fault

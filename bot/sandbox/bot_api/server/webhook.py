@@ -75,7 +75,7 @@ async def _deliver(box: Sandbox, client: httpx.AsyncClient, webhook: JsonObject,
         return True
     log.info("webhook_failed", error=problem)
     webhook |= {"last_error_date": int(box.world.now()), "last_error_message": problem}
-    box.world.keep_state()
+    box.world.save_state()
     return False
 
 

@@ -74,7 +74,7 @@ class FaultLayer:
         fault = next((fault for fault in faults if fault.fault not in DELAYS), None)
         await self._wait("delay", faults)
         answer = None
-        if fault is None or fault.does_the_work:
+        if fault is None or fault.takes_effect:
             answer = await _collected(self._app, scope, receive)
         await self._wait("delay_after", faults)
         return answer if fault is None else _damaged(fault, answer)

@@ -54,11 +54,11 @@ class Fault:
         return None if match is None else int(match[1])
 
     @property
-    def does_the_work(self) -> bool:
+    def takes_effect(self) -> bool:
         """Return whether the request takes effect although its answer is lost or damaged."""
         return self.fault.endswith("_after") or self.fault in SPOILED
 
-    def meets(self, method: str, path: str) -> bool:
+    def applies_to(self, method: str, path: str) -> bool:
         """Return whether the fault applies to this request."""
         if self.times == 0 or (self.method is not None and self.method != method):
             return False
@@ -112,7 +112,7 @@ class FaultBook:
 
     def take(self, method: str, path: str) -> tuple[Fault, ...]:
         """Use up the faults of this request: all matching delays, and the first other fault."""
-        meant = [fault for fault in self._faults if fault.meets(method, path)]
+        meant = [fault for fault in self._faults if fault.applies_to(method, path)]
         delays = [fault for fault in meant if fault.fault in DELAYS]
         others = [fault for fault in meant if fault.fault not in DELAYS]
         taken = (*delays, *others[:1])

@@ -62,13 +62,13 @@ class Switches:
     stats_without: tuple[str, ...] = ()
 
     @property
-    def quote_lives_seconds(self) -> int:
+    def quote_ttl_seconds(self) -> int:
         """Return how many seconds a quote is cached."""
         given = self.quote_cache_seconds
         return self.profile.quote_cache_seconds if given is None else given
 
     @property
-    def methods_live_seconds(self) -> int:
+    def methods_ttl_seconds(self) -> int:
         """Return how many seconds the methods list is cached."""
         given = self.methods_cache_seconds
         return self.profile.methods_cache_seconds if given is None else given
