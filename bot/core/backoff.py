@@ -1,4 +1,4 @@
-"""How long to wait before something that failed is tried again."""
+"""Pauses before a failed action is retried."""
 
 import math
 from collections.abc import Iterator
@@ -7,16 +7,16 @@ from itertools import chain, repeat
 from typing import Final
 
 _MOST_STEPS: Final = 64
-"""A wait that has grown so often is longer than any limit, and far from what a float can hold."""
+"""After this many steps a wait exceeds any limit, and a float can still hold it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Waits in seconds that grow from failure to failure.
+    """Waits in seconds that grow with each failure.
 
     Attributes:
         first: after the first failure.
-        longest: what no wait exceeds.
+        longest: the maximum wait.
         factor: how many times longer each wait is than the one before.
     """
 
@@ -25,15 +25,15 @@ class Backoff:
     factor: float = 2.0
 
     def after(self, failures: int) -> float:
-        """Return the seconds to wait after so many failures in a row, at least 1."""
+        """Return the seconds to wait after `failures` (1 or more) failures in a row."""
         return min(self.first * self.factor ** min(failures - 1, _MOST_STEPS), self.longest)
 
     def longer(self, wait: float) -> float:
-        """Return the seconds to wait where `wait` seconds weren't enough."""
+        """Return the next wait after one of `wait` seconds."""
         return min(wait * self.factor, self.longest)
 
     def waits(self) -> Iterator[float]:
-        """Yield the waits after the first failure, the second and so on, without end."""
+        """Yield the waits after the first failure, the second and so on, forever."""
         wait = min(self.first, self.longest)
         while True:
             yield wait
@@ -42,10 +42,10 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Waits in seconds that follow no rule; the last one is repeated."""
+    """Fixed waits in seconds. The last one repeats."""
 
     steps: tuple[float, ...]
 
     def waits(self) -> Iterator[float]:
-        """Yield the waits after the first failure, the second and so on, without end."""
+        """Yield the waits after the first failure, the second and so on, forever."""
         return chain(self.steps, repeat(self.steps[-1]))

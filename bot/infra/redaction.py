@@ -57,7 +57,7 @@ def install_redaction() -> None:
 
 
 def report_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Replace `sys.excepthook`."""
+    """Report an uncaught exception without secrets. Used as `sys.excepthook`."""
     sys.stderr.write(redact("".join(traceback.format_exception(kind, error, trace))))
 
 

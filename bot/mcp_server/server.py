@@ -80,7 +80,7 @@ class AgentServer(MCPServer[Any]):
 
     async def run_over(self, messages: Messages, replies: Replies) -> None:
         """Serve one client over a pair of streams until it sends no more messages."""
-        # A private name of the SDK: no public method of it runs on streams that it didn't create.
+        # A private name of the SDK: no public method runs on streams that the caller supplies.
         await self._lowlevel_server.run(messages, replies, self._lowlevel_server.create_initialization_options())
 
     async def get_prompt(

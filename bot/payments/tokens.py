@@ -16,7 +16,7 @@ LIGHTNING: Final = "lightning"
 """The code of orders that are paid with an invoice. Every other code is that of a token."""
 
 LIGHTNING_SCHEME: Final = "lightning:"
-"""What a link to an invoice begins with."""
+"""The prefix of a link to an invoice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Token:
 
 
 ARBITRUM: Final = Chain(42161, "Arbitrum")
-"""Where the service itself receives what it swaps. No payer sends anything there."""
+"""Where the service itself receives USDT. Payers never send anything there."""
 
 BASE: Final = Chain(8453, "Base")
 BNB_CHAIN: Final = Chain(56, "BNB Chain")
@@ -78,7 +78,7 @@ TOKENS: Final[Mapping[str, Token]] = {
         ),
     )
 }
-"""The tokens by code, in the order in which they are offered."""
+"""The tokens by code, in display order."""
 
 CODES: Final = (LIGHTNING, *TOKENS)
 """Every way to pay."""

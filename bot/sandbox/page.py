@@ -74,7 +74,7 @@ async def _page(_request: Request) -> Response:
 
 
 async def _tokens(_request: Request) -> Response:
-    """The tokens that the page's wallet knows, as a module."""
+    """Return a JavaScript module with the tokens for the page's wallet."""
     known = [
         {
             "channel": token.code,

@@ -190,7 +190,7 @@ class OrderCreation:
             raise Refusal(f"Order {created.order_id} was created, but how to pay it isn't shown: {why}.")
 
     async def _newest(self) -> tuple[OrderReport, ...]:
-        """Return the newest orders. If they can't be read, return none, as for a list without the order."""
+        """Return the newest orders, or none if they can't be read."""
         try:
             return await self._service.newest()
         except SettlementError:

@@ -20,7 +20,7 @@ def instructions(token: Token, *, tenant: str, sats: int, plain_qr: bool, wrong:
     """Return DepositInstructions (settlement API, 2.6).
 
     Args:
-        token: what is to be paid.
+        token: the token to pay with.
         tenant: whose smart account receives it.
         sats: the amount.
         plain_qr: the live service's `qrValue`, which names neither token nor amount.

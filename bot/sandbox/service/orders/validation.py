@@ -54,7 +54,7 @@ def read_request(body: object, methods: MethodsList, profile: Profile, *, evm: b
     Args:
         body: the parsed JSON.
         methods: the list that must contain code and name.
-        profile: whose rules.
+        profile: whose rules apply.
         evm: whether deposits on EVM chains are configured.
 
     Raises:
