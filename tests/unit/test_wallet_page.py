@@ -4,15 +4,15 @@ import json
 import re
 from dataclasses import replace
 from datetime import timedelta
-from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from jinja2 import UndefinedError
+from markupsafe import escape
 
 import bot
-from bot.infra.http.elements import element, together
-from bot.infra.i18n import LOCALES, Html
+from bot.infra.i18n import LOCALES
 from bot.orders.measured_payout_times import in_words
 from bot.orders.order import Order, Phase, new_page_token
 from bot.orders.pay_page import html
@@ -239,11 +239,26 @@ def test_tokens_have_the_shape_that_is_looked_up() -> None:
     assert all(TOKEN.fullmatch(token) for token in tokens)
 
 
-def test_an_element_escapes_all_that_is_no_markup() -> None:
-    made = element("p", "<b>", Html("<b>"), None, title="\"<&'", class_="x", data_two="2", hidden=True, lang=None)
-    assert made == '<p title="&quot;&lt;&amp;&#x27;" class="x" data-two="2" hidden>&lt;b&gt;<b></p>'
-    assert element("img", src="a") == '<img src="a">'
-    assert together("&", None, made) == f"&amp;{made}"
+def test_templates_escape_every_value_and_refuse_unknown_names() -> None:
+    source = '<p title="{{ given }}"{{ {"lang": given, "id": none} | xmlattr }}>{{ given }}</p>'
+    template, given = html.TEMPLATES.from_string(source), "&lt;b c=&#34;&#39;&amp;"
+    assert template.render(given="<b c=\"'&") == f'<p title="{given}" lang="{given}">{given}</p>'
+    with pytest.raises(UndefinedError):
+        template.render()
+    for path in (FOLDER.parent / "templates").iterdir():
+        markup = path.read_text(encoding="utf-8")
+        assert not re.search(r"\bsafe\b|autoescape|<style|\sstyle=|\son\w+=", markup), path.name
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize(("channel", "sources"), [("lightning", ["invoice"]), ("cbbtc", ["address", "amount"])])
+def test_each_button_says_what_it_copies(channel: str, sources: list[str], locale: str) -> None:
+    page = page_of(an_order() if channel == "lightning" else a_deposit(channel), locale)
+    labels = [label("page.copy_invoice" if each == "invoice" else f"pay.copy_{each}", locale) for each in sources]
+    assert re.findall(r"<button [^>]*>(.*?)</button>", page) == [escape(each) for each in labels]
+    buttons = Seen(page).all("button")
+    assert [button["data-copies"] for button in buttons] == sources
+    assert {button["data-done"] for button in buttons} == {label("page.copied", locale)}
 
 
 SCRIPT, STYLE = ((FOLDER / name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
@@ -282,7 +297,7 @@ def test_the_foot_names_who_runs_the_bot_and_links_the_terms(locale: str) -> Non
         name="<b>Kirim</b> & Co", terms_url="https://kirim.example/terms?a=1&b", privacy_url="https://kirim.example/p"
     )
     foot = page_of(an_order(), locale, run_by).rpartition("<footer>")[2].partition("</footer>")[0]
-    named = f"<span>{escape(label('provider.name', locale, name=run_by.name), quote=False)}</span>"
+    named = f"<span>{escape(label('provider.name', locale, name=run_by.name))}</span>"
     terms = '<a href="https://kirim.example/terms?a=1&amp;b" rel="noopener noreferrer">'
     privacy = '<a href="https://kirim.example/p" rel="noopener noreferrer">'
     labels = (label("provider.terms", locale), label("provider.privacy", locale))
@@ -308,7 +323,7 @@ def test_what_is_not_set_leaves_no_gap_at_the_foot(run_by: Provider, tags: list[
 def test_a_page_that_can_be_paid_advises_who_pays_for_somebody_else(locale: str) -> None:
     hints = [label(key, locale) for key in ("page.safe", "page.for_payer")]
     shown = page_of(an_order(), locale)
-    assert re.findall(r'<p class="hint">(.*?)</p>', shown) == [escape(hint, quote=False) for hint in hints]
+    assert re.findall(r'<p class="hint">(.*?)</p>', shown) == [escape(hint) for hint in hints]
     assert label("page.for_payer", locale) not in page_of(replace(an_order(), expires_at=NOW), locale)
 
 
@@ -316,5 +331,5 @@ def test_a_page_that_can_be_paid_advises_who_pays_for_somebody_else(locale: str)
 def test_a_page_that_can_be_paid_says_how_long_transfers_took(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     times = PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
-    assert escape(in_words(t, times), quote=False) in page_of(an_order(), locale, times=times)
+    assert escape(in_words(t, times)) in page_of(an_order(), locale, times=times)
     assert len(re.findall('class="hint"', page_of(an_order(), locale, times=times))) == 3

@@ -8,6 +8,10 @@ class Html(str):
 
     __slots__ = ()
 
+    def __html__(self) -> str:
+        """Return the markup itself; templates of web pages ask for it before they escape a value."""
+        return self
+
 
 def as_html(text: str) -> Html:
     """`text` as markup, escaped unless it already is."""
