@@ -8,11 +8,11 @@ from bot.config import Settings
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
-from bot.infra.outbox import refused_messages
 from bot.infra.outbox.delivery import After
 from bot.infra.outbox.rendering import Tell
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.workers.loop import Wakeup
+from bot.orders import refused_messages
 from bot.settlement.catalogue import Market
 from bot.staff.audit import AuditLog
 from bot.staff.roles import StaffChat

@@ -7,10 +7,14 @@ from bot.checkout import tables as checkout
 from bot.infra.db import key_tables as keys
 from bot.infra.db.metadata import metadata
 from bot.infra.outbox import tables as outbox
+from bot.infra.telegram.inbound import tables as inbox
 from bot.orders import tables as orders
 from bot.rates import tables as rates
+from bot.recipients import tables as recipients
 from bot.staff import alarm_tables as alarms
 from bot.staff import tables as staff
+from bot.support.reveal import tables as reveals
+from bot.support.saved_replies import tables as saved_replies
 from bot.support.tickets import tables as tickets
 from bot.users import tables as users
 

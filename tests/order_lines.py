@@ -18,7 +18,7 @@ from typing import Final
 from bot.checkout.parser import OneLine, read_line
 from bot.checkout.parser.deciding import is_usual
 from bot.core.money import Amount
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 from tests.rupiah_in_words import in_words
 
 EWALLETS: Final = {"gopay", "ovo", "dana", "shopeepay", "linkaja", "linkaja_direct", "imkas", "isaku"}

@@ -8,12 +8,12 @@ from itertools import islice, pairwise, takewhile
 from typing import Any, cast
 from unittest import mock
 
-from bot.orders.order import Order, OrderReport, Phase
-from bot.orders.timeline import Step
+from bot.orders.order import Order, Phase
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.settlement.budget import Budget
-from bot.settlement.model import Newest
+from bot.settlement.model import Newest, OrderReport
+from bot.settlement.steps import Step
 from tests.contract.store_builders import an_order
 from tests.virtual_time import now
 

@@ -12,13 +12,12 @@ from functools import partial
 import structlog
 
 from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
+from bot.broadcasts.model import Broadcast, BroadcastStatus, Courier, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.run import BroadcastRun, Progress
 from bot.core.clock import Clock
 from bot.core.shutdown import finish_tasks
 from bot.infra.db.database import Database
-from bot.infra.outbox.model import Courier
 from bot.staff.audit import write_broadcast
 
 log = structlog.get_logger(__name__)

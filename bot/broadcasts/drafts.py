@@ -17,7 +17,7 @@ from bot.broadcasts.schedule import Doubt
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.rates.quote import Quote
+from bot.settlement.model import Quote
 
 PAGE: Final = 5
 

@@ -1,11 +1,13 @@
 """What is kept of broadcasts: what is to be said to whom, and the ledger of deliveries."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 
-from bot.rates.quote import Quote
+from bot.infra.outbox.model import Outcome
+from bot.settlement.model import Quote
 
 
 class BroadcastStatus(StrEnum):
@@ -83,3 +85,11 @@ class Delivery:
     at: datetime | None = None
     failure: str | None = None
     silent: bool = False
+
+
+class Courier(Protocol):
+    """Brings one broadcast to one person."""
+
+    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
+        """One attempt; calls `leaves` when the request is made: cancelled before that, nothing was sent."""
+        ...

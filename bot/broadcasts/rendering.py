@@ -8,10 +8,10 @@ from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Sent
+from bot.infra.outbox.model import Notification, Sent
 from bot.infra.outbox.rendering import Tellers, Telling, kept, marked
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 
 
 class BroadcastRenderer:

@@ -9,9 +9,9 @@ from sqlalchemy import Integer, bindparam, func, select, update
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
 from bot.broadcasts.tables import IS_DRAFT, IS_UNDER_WAY, broadcasts
 from bot.infra.db import encryption as sealing
-from bot.infra.db import nested_json as nested
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
+from bot.settlement import json_values as nested
 
 UNCONFIRMED = (BroadcastStatus.DRAFT, BroadcastStatus.DISCARDED)
 

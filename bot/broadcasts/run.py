@@ -14,14 +14,14 @@ from functools import partial
 import structlog
 
 from bot.broadcasts.ledger import DeliveryLedger, Page, Wish
-from bot.broadcasts.model import Broadcast, Delivery, DeliveryStatus
+from bot.broadcasts.model import Broadcast, Courier, Delivery, DeliveryStatus
 from bot.broadcasts.refusals import Refusals
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.error_location import where
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.outbox.model import Courier, Outcome, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import Outcome, RetryLater, Sent, Undeliverable
 
 log = structlog.get_logger(__name__)
 

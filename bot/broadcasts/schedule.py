@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from bot.core import templates
-from bot.rates.quote import Quote
+from bot.settlement.model import Quote
 
 VARIABLES: Final = ("rate", "usdc", "sats_100k", "sats_1m", "fee", "time", "source")
 """Rupiah for a bitcoin and for a USDC, the sats for 100,000 and for 1,000,000 rupiah, the fee, and the quote's time and

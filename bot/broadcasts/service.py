@@ -22,13 +22,12 @@ from bot.core.time_of_day import next_at
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
-from bot.rates.quote import Quote
 from bot.rates.repository import QuoteRepository
 from bot.settlement.catalogue import Market
-from bot.settlement.model import SettlementFailure
+from bot.settlement.model import Quote, SettlementFailure
 from bot.staff.audit import write_broadcast
-from bot.users.model import Notification
 from bot.users.repository import UserRepository
 
 WAITS: Final = "broadcast_waits"

@@ -7,8 +7,7 @@ from enum import StrEnum
 
 from bot.core.money import Amount
 from bot.payments.tokens import LIGHTNING
-from bot.rates.quote import Quote
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod, Quote
 
 IDLE_LIMIT = timedelta(minutes=30)
 """A draft that nobody touched for this long is put away; the person is told and may take it up again."""
@@ -120,3 +119,11 @@ def step_back(draft: OrderDraft) -> OrderDraft:
         return replace(draft, ask=Ask.REVIEW)
     place = order.index(draft.ask)
     return replace(draft, ask=order[max(place - 1, 0)], doubtful_number=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpiredDraft:
+    """An open draft past its time: what is needed to put it away in its chat's own queue."""
+
+    id: str
+    chat_id: int

@@ -6,16 +6,16 @@ from datetime import datetime
 
 import structlog
 
-from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft, new_draft, without_method
+from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, ExpiredDraft, OrderDraft, new_draft, without_method
 from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
+from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import DRAFT_SUBJECT
 from bot.orders.order import Order, OrderNotification
-from bot.recipients.methods import PayoutMethod
-from bot.users.model import ExpiredDraft, Notification
+from bot.settlement.model import PayoutMethod
 
 log = structlog.get_logger(__name__)
 

@@ -8,9 +8,9 @@ from bot.checkout.draft import OrderDraft, missing
 from bot.checkout.parser import OneLine, apply, looks_like_order, read_line, read_words
 from bot.checkout.parser.reading import LONGEST_LINE
 from bot.checkout.parser.words import Word, words_of
-from bot.recipients.methods import PayoutMethod
+from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import beginning, current_method, title, with_known_holder, with_recipient
-from bot.users.model import Recipient
+from bot.settlement.model import PayoutMethod
 
 LEAST_DIGITS: Final = 8
 """A line that names nobody known needs a number, which has at least so many."""
@@ -24,11 +24,11 @@ class Wanted:
     """
 
     line: OneLine
-    people: tuple[Recipient, ...] = field(default=(), repr=False)
+    people: tuple[SavedRecipient, ...] = field(default=(), repr=False)
     beginning: str = ""
 
     @property
-    def person(self) -> Recipient | None:
+    def person(self) -> SavedRecipient | None:
         """The one recipient who is surely meant."""
         is_clear = len(self.people) == 1 and not self.beginning and not self.line.method_candidates
         return self.people[0] if is_clear else None
@@ -45,7 +45,7 @@ class Wanted:
         return bool(line.number or line.doubtful_number or line.amount or line.amount_readings or line.rejections)
 
 
-def read(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[Recipient]) -> Wanted:
+def read(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]) -> Wanted:
     """What `text` says. A recipient's name counts where the rest of the line says nothing but a sum.
 
     In "500rb bca 1234567890 ibu" it is a holder's name, as it stands there.
@@ -63,12 +63,12 @@ def read(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[Recipi
     )
 
 
-def may_be_order(text: str, recipients: Sequence[Recipient]) -> bool:
+def may_be_order(text: str, recipients: Sequence[SavedRecipient]) -> bool:
     """Whether it's worth while to look into a plain message."""
     return sum(map(str.isdecimal, text)) >= LEAST_DIGITS or any(True for _ in _mentioned(text, recipients))
 
 
-def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[Recipient]) -> bool:
+def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]) -> bool:
     """Whether a plain message, while no draft is open, begins an order: also by a sum and a recipient's name.
 
     Without a list of methods, no bank's name is understood: a number and a sum are enough then to have it sent again.
@@ -83,7 +83,7 @@ def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[Re
 
 
 def fill(
-    draft: OrderDraft, wanted: Wanted, methods: Sequence[PayoutMethod], recipients: Sequence[Recipient]
+    draft: OrderDraft, wanted: Wanted, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]
 ) -> OrderDraft:
     """The draft with all that is sure.
 
@@ -119,10 +119,10 @@ def _unknown_words(line: OneLine) -> str:
     return "" if _names_destination(line) else line.holder or line.doubtful_holder or " ".join(line.leftover)
 
 
-def _mentioned(text: str, recipients: Sequence[Recipient]) -> list[tuple[tuple[Recipient, ...], list[Word]]]:
+def _mentioned(text: str, recipients: Sequence[SavedRecipient]) -> list[tuple[tuple[SavedRecipient, ...], list[Word]]]:
     """The recipients whose whole name stands in `text`, by name, the longest name first; and the words without it."""
     words = words_of(text) if len(text) <= LONGEST_LINE else []
-    found = dict[tuple[str, ...], tuple[Recipient, ...]]()
+    found = dict[tuple[str, ...], tuple[SavedRecipient, ...]]()
     for each in recipients:
         name = tuple(word.folded for word in words_of(title(each)))
         if name and _place(words, name) is not None:

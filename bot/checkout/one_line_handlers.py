@@ -18,10 +18,10 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
 from bot.orders.screens import phrases as words
-from bot.recipients.methods import PayoutMethod, display_name
+from bot.recipients.methods import display_name
+from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import title
-from bot.settlement.model import ServiceDown, SettlementFailure
-from bot.users.model import Recipient
+from bot.settlement.model import PayoutMethod, ServiceDown, SettlementFailure
 
 SAID_WHILE_ASKING = frozenset({Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER})
 """The later questions show all there is themselves."""
@@ -77,7 +77,7 @@ async def is_order(visit: Session, text: str) -> bool:
     return lines.is_order(text, methods, known)
 
 
-async def _listed(visit: Session) -> tuple[Sequence[PayoutMethod], Sequence[Recipient]]:
+async def _listed(visit: Session) -> tuple[Sequence[PayoutMethod], Sequence[SavedRecipient]]:
     """Without the list, the name of a bank would be taken for somebody's."""
     methods = await destination.listed(visit)
     if not methods:
@@ -144,7 +144,7 @@ def _not_taken(t: Translator, draft: OrderDraft, wanted: Wanted, methods: Sequen
         yield t("oneline.sum_later", text=words.quoted(line.amount_text))
 
 
-def _is_a_name(text: str, methods: Sequence[PayoutMethod], known: Sequence[Recipient]) -> bool:
+def _is_a_name(text: str, methods: Sequence[PayoutMethod], known: Sequence[SavedRecipient]) -> bool:
     """Whether all of it is the name of one destination or recipient that has figures in it."""
     typed = text.strip().casefold()
     names = (*(title(each) for each in known), *(name for m in methods for name in (m.name, display_name(m))))

@@ -15,8 +15,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.screens import phrases as words
 from bot.orders.status_messages import show_as_decided, show_at_the_end
 from bot.orders.tracking.intervals import offer_is_over
-from bot.recipients.methods import PayoutMethod
-from bot.settlement.model import SettlementFailure
+from bot.settlement.model import PayoutMethod, SettlementFailure
 
 DOUBLE_TAP = timedelta(seconds=5)
 """A press this soon after the same one wants nothing new: what it asked for is just being shown.

@@ -7,16 +7,16 @@ from typing import Any
 
 from sqlalchemy import bindparam, exists, select, update
 
-from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.checkout.draft import Ask, DraftStatus, ExpiredDraft, OrderDraft
 from bot.checkout.tables import IS_OPEN_DRAFT, drafts, is_open
 from bot.infra.db import encryption as sealing
-from bot.infra.db import nested_json as nested
 from bot.infra.db import upsert as writing
 from bot.infra.db.columns import constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.inbound.inbox import TAKE
-from bot.users.model import TAKEN_BY_DRAFT, ExpiredDraft
+from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT
+from bot.settlement import json_values as nested
 
 NAMES = tuple(field.name for field in fields(OrderDraft))
 

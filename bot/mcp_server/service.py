@@ -18,8 +18,6 @@ from bot.mcp_server.memory import drop_oldest
 from bot.mcp_server.tools.unresolved_orders import UnresolvedOrders
 from bot.orders.deposits import LONGEST_LIST
 from bot.orders.limits import AmountLimits
-from bot.orders.order import OrderReport
-from bot.rates.quote import TOO_OLD
 from bot.settlement.adapter import report_of
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import METHODS_FOR, QUOTE_FOR, RAILS_FOR, Shared
@@ -36,6 +34,7 @@ from bot.settlement.client import (
     SettlementError,
 )
 from bot.settlement.client.pace import GAP_SECONDS, OrderPace
+from bot.settlement.model import TOO_OLD, OrderReport
 
 ORDER_FOR = timedelta(seconds=GAP_SECONDS)
 

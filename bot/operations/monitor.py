@@ -8,6 +8,7 @@ import structlog
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
+from bot.infra.outbox.model import Backlog
 from bot.infra.outbox.repository import OutboxRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.health import Health, has_shrunk
@@ -15,7 +16,6 @@ from bot.settlement.model import SettlementFailure, SlowDown
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import BY_HAND, Alarms, Finding
-from bot.users.model import Backlog
 
 log = structlog.get_logger(__name__)
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from bot.orders.order import LOOKED_FOR, Failure, Order, Phase
-from bot.orders.timeline import COMPLETED
+from bot.settlement.steps import COMPLETED
 from bot.support.reply_times import TicketFigures
 
 

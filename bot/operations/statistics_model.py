@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.operations.statistics import Outcome
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

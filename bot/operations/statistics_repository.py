@@ -22,7 +22,6 @@ from sqlalchemy import (
 )
 
 from bot.infra.db import encryption as sealing
-from bot.infra.db import nested_json as nested
 from bot.infra.db.columns import Instant, constant
 from bot.infra.db.durations import microseconds
 from bot.infra.db.transaction import Transaction
@@ -31,9 +30,10 @@ from bot.operations.statistics_model import OrderLine
 from bot.orders.order import LOOKED_FOR, Phase
 from bot.orders.payout_times import PayoutTimes
 from bot.orders.tables import orders
-from bot.orders.timeline import COMPLETED, FAILED
 from bot.payments.tokens import LIGHTNING
 from bot.rates.tables import rate_alerts, subscriptions
+from bot.settlement import json_values as nested
+from bot.settlement.steps import COMPLETED, FAILED
 from bot.users.tables import people
 
 SINCE, UNTIL, NOW = (bindparam(name, type_=Instant()) for name in ("since", "until", "now"))

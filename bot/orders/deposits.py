@@ -9,9 +9,9 @@ orders of the same moment can't both be shown, nor both be withheld.
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from bot.orders.order import Deposit, OrderReport
-from bot.orders.timeline import FAILED, Step, step_after
 from bot.orders.tracking.intervals import OFFER_STANDS_FOR, WATCH_WITHOUT_EXPIRY
+from bot.settlement.model import Deposit, OrderReport
+from bot.settlement.steps import FAILED, Step, step_after
 
 LONGEST_LIST = 100
 """Orders in the longest list that the service gives (4.7). Nobody can read on from there, so an order that other

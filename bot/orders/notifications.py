@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
+from bot.infra.outbox.model import Notification, Queue
 from bot.orders.order import Order, OrderNotification
-from bot.users.model import Notification, Queue
 
 ORDER_SUBJECT = "order:"
 DRAFT_SUBJECT = "draft:"

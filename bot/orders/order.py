@@ -1,15 +1,15 @@
 """An order from the wish to its end: what we intend, what the service made of it, and what is news in that."""
 
 import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
 from bot.core.money import Amount
-from bot.orders.timeline import COMPLETED, FAILED, STEP_OF_STATE, TERMINAL_STATES, Step, step_after
 from bot.payments.tokens import LIGHTNING
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import Deposit, OrderReport, PayoutMethod
+from bot.settlement.steps import COMPLETED, FAILED, TERMINAL_STATES, Step, step_after
 
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 REFERENCE_LENGTH = 7
@@ -79,53 +79,6 @@ class OrderNotification(StrEnum):
     STAFF_FAILED = "staff_failed"  # it failed after the payment had come in
     STAFF_KEY_REFUSED = "staff_key_refused"
     STAFF_KEY_WORKS = "staff_key_works"
-
-
-@dataclass(frozen=True, slots=True)
-class Deposit:
-    """Where an EVM payer sends the token (settlement API, 2.6)."""
-
-    channel: str
-    chain_id: int
-    chain_name: str
-    token_symbol: str
-    token_address: str
-    to_address: str
-    decimals: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrderReport:
-    """What the service says of one order, in our words. `None` is "not said"."""
-
-    service_id: str
-    state: str
-    sats: int | None = None
-    idr: int | None = None
-    btc_idr: Decimal | None = None
-    bolt11: str | None = None
-    channel: str | None = None
-    bank_code: str | None = None
-    bank_name: str | None = None
-    recipient: str | None = None
-    holder: str | None = field(default=None, repr=False)
-    created_at: datetime | None = None
-    updated_at: datetime | None = None
-    paid_at: datetime | None = None
-    completed_at: datetime | None = None
-    expires_at: datetime | None = None
-    deposit: Deposit | None = None
-
-    @property
-    def since(self) -> datetime | None:
-        """When the order came into its state, by the service's clock, as nearly as the service says."""
-        own = self.completed_at if self.state == COMPLETED else self.paid_at if self.is_payment else None
-        return own or self.updated_at
-
-    @property
-    def is_payment(self) -> bool:
-        """Whether the state itself is that the payment came in."""
-        return STEP_OF_STATE.get(self.state) is Step.PAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,3 +274,35 @@ def _tell_failure(
 
 CLOCK_SLACK = timedelta(minutes=2)
 """How far the service's clock may run ahead of ours when it says that an invoice has run out."""
+
+
+class EventNote(StrEnum):
+    """What neither phase nor state tells of an event."""
+
+    INTENDED = "intended"
+    PRICE_ACCEPTED = "price accepted"
+    DROPPED = "dropped by the person"
+    TRIED_AGAIN = "tried again as a new order"
+    OFFER_OVER = "the offer is over"
+    OUTSIDE_LIMITS = "locked outside the limits"
+    SUPERSEDED = "the sender had ordered the same again"
+    DEPOSIT_TAKEN = "another open deposit looks the same"
+    EXPIRED = "expired"
+    STUCK = "told that it takes too long"
+    PAYMENT = "the payment's own time"  # where the state that it leads to wasn't seen
+    INVOICE_REPLACED = "the service names another invoice"  # which is never shown to anybody
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderEvent:
+    """What was seen of an order, and when: its timeline for people and for support. `note` is an `EventNote` or "".
+
+    `at` is our own time; `service_at` is the service's, for the states of which it tells one.
+    """
+
+    reference: str
+    at: datetime
+    phase: Phase
+    state: str
+    note: str = ""
+    service_at: datetime | None = None

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from bot.orders.order import Order, OrderNotification
-from bot.orders.timeline import Step
+from bot.settlement.steps import Step
 
 
 class Way(StrEnum):

@@ -27,7 +27,7 @@ from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, constant
 from bot.infra.db.transaction import Transaction
-from bot.orders.order import Order, Phase
+from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.rows import (
     COLUMNS,
     FOLLOWED,
@@ -39,7 +39,6 @@ from bot.orders.rows import (
 )
 from bot.orders.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_BE_STUCK, MAY_EXPIRE, order_events, orders
 from bot.orders.tracking.intervals import is_followed
-from bot.users.model import OrderEvent
 
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 NOW = bindparam("now", type_=orders.c.next_look_at.type)

@@ -5,11 +5,11 @@ from dataclasses import fields
 from typing import Any
 
 from bot.infra.db import encryption as sealing
-from bot.infra.db import nested_json as nested
 from bot.infra.db.vault import Vault
 from bot.orders.order import Hold, Order, Phase
 from bot.orders.tables import orders
-from bot.orders.timeline import Step
+from bot.settlement import json_values as nested
+from bot.settlement.steps import Step
 
 NAMES = tuple(field.name for field in fields(Order))
 FOLLOWED = tuple(orders.c[name] for name in NAMES)

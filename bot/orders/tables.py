@@ -166,3 +166,13 @@ receipts = Table(
     Column("created_at", Instant, nullable=False),
     UniqueConstraint("code_hash"),
 )
+
+
+missed_orders = Table(
+    "missed_orders",
+    metadata,
+    Column("person_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("reference", Text, primary_key=True),
+    Column("at", Instant, nullable=False),
+    Index(None, "at"),
+)

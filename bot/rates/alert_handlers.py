@@ -8,12 +8,11 @@ from bot.core.errors import Rejection
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.session import Session
 from bot.rates.alerts import COOL_DOWNS, DAYS, is_sensible, read_threshold
-from bot.rates.quote import Quote
 from bot.rates.repository import QuoteRepository
 from bot.rates.screens import alert as rate_alert
 from bot.rates.screens import subscription
 from bot.rates.subscriptions import AlertWish
-from bot.settlement.model import SettlementFailure
+from bot.settlement.model import Quote, SettlementFailure
 
 PRICE: Final = "alert_price"
 _PARTS_OF_A_WISH: Final = 4

@@ -10,9 +10,9 @@ from bot.core.zones import PRESUMED
 from bot.infra.drawing.chart import render_chart_off_loop
 from bot.infra.i18n import Translator
 from bot.rates.history import Period, RateHistory
-from bot.rates.quote import Quote
 from bot.rates.recording import Quotes
 from bot.rates.screens import chart as rate_chart
+from bot.settlement.model import Quote
 
 K = TypeVar("K")
 V = TypeVar("V")

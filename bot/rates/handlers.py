@@ -14,9 +14,8 @@ from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.rates.history import Period
-from bot.rates.quote import Quote
 from bot.rates.screens import rate
-from bot.settlement.model import SettlementFailure
+from bot.settlement.model import Quote, SettlementFailure
 
 
 def handlers() -> list[Handler]:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from bot.rates.quote import Quote
+from bot.settlement.model import Quote
 
 MOST_POINTS: Final = 300
 _GAP: Final = 24

@@ -14,15 +14,14 @@ from bot.core.time_of_day import next_at
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.unreadable import unreadable_keys
+from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import RATE_SUBJECT
 from bot.rates.model import RateAlert, Subscription
-from bot.rates.quote import Quote, payload_of
 from bot.rates.repository import QuoteRepository
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.settlement.catalogue import Market
-from bot.settlement.model import SettlementFailure
-from bot.users.model import Notification
+from bot.settlement.model import Quote, SettlementFailure, payload_of
 from bot.users.repository import UserRepository
 
 DAILY: Final = "daily_quote"

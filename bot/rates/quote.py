@@ -1,28 +1,10 @@
 """A quote and what follows from it: how much to pay, how much arrives, and when it is too old to show."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from bot.core.money import SETTLEMENT_FEE_IDR, Amount, rupiah_for_sats, sats_for_rupiah
-
-TOO_OLD = timedelta(minutes=10)
-"""The service caches its quote for two minutes; five times that means that something is stuck."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """The service's cached rate (settlement API, 2.1): rupiah for one bitcoin, and when it was fetched."""
-
-    btc_idr: Decimal
-    fetched_at: datetime
-    usdc_idr: Decimal | None = None
-    source: str = ""
-
-    def is_stale(self, now: datetime) -> bool:
-        """Whether nobody should be shown this rate any more."""
-        return now - self.fetched_at > TOO_OLD
+from bot.settlement.model import Quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +15,6 @@ class Estimate:
     idr: int
     fee_idr: int
     quote: Quote
-
-
-def payload_of(quote: Quote) -> dict[str, object]:
-    """A quote as JSON values: the rates digit by digit as text, the time in UTC."""
-    return {
-        "btc_idr": str(quote.btc_idr),
-        "fetched_at": quote.fetched_at.astimezone(UTC).isoformat(),
-        "usdc_idr": None if quote.usdc_idr is None else str(quote.usdc_idr),
-        "source": quote.source,
-    }
-
-
-def quote_in(payload: Mapping[str, object]) -> Quote:
-    """What `payload_of` wrote."""
-    usdc = payload["usdc_idr"]
-    return Quote(
-        btc_idr=Decimal(str(payload["btc_idr"])),
-        fetched_at=datetime.fromisoformat(str(payload["fetched_at"])),
-        usdc_idr=None if usdc is None else Decimal(str(usdc)),
-        source=str(payload["source"]),
-    )
 
 
 def estimate(amount: Amount, quote: Quote) -> Estimate:

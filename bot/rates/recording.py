@@ -9,9 +9,8 @@ import structlog
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.rates.history import Period, RateHistory, RatePoint, history_of, points_of, thinned
-from bot.rates.quote import Quote
 from bot.rates.repository import QuoteRepository
-from bot.settlement.model import Settlement, SettlementFailure
+from bot.settlement.model import Quote, Settlement, SettlementFailure
 
 log = structlog.get_logger(__name__)
 

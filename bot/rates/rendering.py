@@ -7,15 +7,15 @@ from bot.core.clock import Clock
 from bot.core.time_of_day import is_quiet
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Sent
+from bot.infra.outbox.model import Notification, Sent
 from bot.infra.outbox.rendering import Tellers, Telling, kept, tell_text
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.rates.model import Subscription
 from bot.rates.notifications import ALERT, DAILY, LATEST
-from bot.rates.quote import quote_in
 from bot.rates.screens import notifications as quote_news
 from bot.rates.subscription_repository import SubscriptionRepository
-from bot.users.model import Notification, Person
+from bot.settlement.model import quote_in
+from bot.users.model import Person
 
 
 class QuoteRenderer:

@@ -8,8 +8,8 @@ from sqlalchemy import bindparam, delete, select
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
-from bot.rates.quote import Quote
 from bot.rates.tables import quotes
+from bot.settlement.model import Quote
 
 AT = quotes.c.fetched_at
 BETWEEN = (

@@ -27,10 +27,9 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.screens import phrases as words
 from bot.recipients import screens as recipients
-from bot.recipients.methods import PayoutMethod
+from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import MOST_NAMED, TooManyNamed, current_method, with_recipient
-from bot.settlement.model import SettlementFailure
-from bot.users.model import Recipient
+from bot.settlement.model import PayoutMethod, SettlementFailure
 from bot.users.repository import UserRepository
 
 NAME: Final = "recipient_name"
@@ -85,7 +84,7 @@ async def _list(visit: Session, page: int = 0) -> None:
     await visit.show(with_way_back(visit.t, visit.draft, recipients.screen(visit.t, known, page)))
 
 
-async def _page(visit: Session, recipient: Recipient) -> None:
+async def _page(visit: Session, recipient: SavedRecipient) -> None:
     screen = recipients.page(visit.t, recipient, visit.desk.clock.now())
     await visit.show(with_way_back(visit.t, visit.draft, screen))
 
@@ -97,7 +96,7 @@ async def _gone(visit: Session) -> None:
     await _list(visit)
 
 
-async def _send(visit: Session, recipient: Recipient) -> None:
+async def _send(visit: Session, recipient: SavedRecipient) -> None:
     """A draft for this recipient; a second tap finds it made."""
     if not visit.is_replayed and not _is_begun(visit, recipient):
         method = await _method(visit, recipient)
@@ -115,7 +114,7 @@ async def _send(visit: Session, recipient: Recipient) -> None:
     await show_draft(visit)
 
 
-def _is_begun(visit: Session, recipient: Recipient) -> bool:
+def _is_begun(visit: Session, recipient: SavedRecipient) -> bool:
     draft = visit.draft
     if draft is None or draft.method is None or draft.amount is not None:
         return False
@@ -123,7 +122,7 @@ def _is_begun(visit: Session, recipient: Recipient) -> bool:
     return (draft.method.code, draft.method.name, draft.number) == wanted
 
 
-async def _method(visit: Session, recipient: Recipient) -> PayoutMethod | None:
+async def _method(visit: Session, recipient: SavedRecipient) -> PayoutMethod | None:
     """The destination as the list has it; as it was, where the list can't be read: placing looks again."""
     try:
         methods = await visit.desk.market.methods()
@@ -132,35 +131,35 @@ async def _method(visit: Session, recipient: Recipient) -> PayoutMethod | None:
     return current_method(recipient, methods) if methods else recipient.method
 
 
-async def _save(visit: Session, recipient: Recipient) -> None:
+async def _save(visit: Session, recipient: SavedRecipient) -> None:
     """The same from under an order's news, which must not be written over."""
     visit.message_id = None
     await _ask_name(visit, recipient)
 
 
-async def _ask_name(visit: Session, recipient: Recipient) -> None:
+async def _ask_name(visit: Session, recipient: SavedRecipient) -> None:
     await questions.ask(visit, NAME, recipients.naming(visit.t, recipient), recipient.id)
 
 
-async def _ask_holder(visit: Session, recipient: Recipient) -> None:
+async def _ask_holder(visit: Session, recipient: SavedRecipient) -> None:
     await questions.ask(visit, HOLDER, recipients.holding(visit.t, recipient), recipient.id)
 
 
-async def _ask_delete(visit: Session, recipient: Recipient) -> None:
+async def _ask_delete(visit: Session, recipient: SavedRecipient) -> None:
     await visit.show(recipients.deleting(visit.t, recipient))
 
 
-async def _unname(visit: Session, recipient: Recipient) -> None:
+async def _unname(visit: Session, recipient: SavedRecipient) -> None:
     changed = await visit.desk.recipients.name(visit.person, recipient.id, None)
     await _changed(visit, changed, visit.t("recipient.unnamed"))
 
 
-async def _unhold(visit: Session, recipient: Recipient) -> None:
+async def _unhold(visit: Session, recipient: SavedRecipient) -> None:
     changed = await visit.desk.recipients.hold(visit.person, recipient.id, None)
     await _changed(visit, changed, visit.t("recipient.held"))
 
 
-async def _forget(visit: Session, recipient: Recipient) -> None:
+async def _forget(visit: Session, recipient: SavedRecipient) -> None:
     await visit.desk.recipients.delete(visit.person.id, recipient.id)
     visit.notice = visit.t("recipient.deleted")
     await _list(visit)
@@ -192,7 +191,7 @@ async def holder_typed(visit: Session, recipient_id: str, text: str) -> None:
 
 
 async def _ask_again(
-    visit: Session, recipient_id: str, rejection: Rejection, screen: Callable[[Translator, Recipient], Screen]
+    visit: Session, recipient_id: str, rejection: Rejection, screen: Callable[[Translator, SavedRecipient], Screen]
 ) -> None:
     """Say why, and ask again; the question is still open, so there's nothing to save."""
     recipient = await visit.desk.recipients.get(visit.person.id, recipient_id)
@@ -205,7 +204,7 @@ async def _ask_again(
     await visit.show(screen(visit.t, recipient))
 
 
-async def _changed(visit: Session, recipient: Recipient | None, said: Html) -> None:
+async def _changed(visit: Session, recipient: SavedRecipient | None, said: Html) -> None:
     if recipient is None:
         await _gone(visit)
         return
@@ -213,7 +212,7 @@ async def _changed(visit: Session, recipient: Recipient | None, said: Html) -> N
     await _page(visit, recipient)
 
 
-ACTIONS: Mapping[str, Callable[[Session, Recipient], Awaitable[None]]] = {
+ACTIONS: Mapping[str, Callable[[Session, SavedRecipient], Awaitable[None]]] = {
     "page": _page,
     "send": _send,
     "save": _save,

@@ -4,7 +4,7 @@ import re
 from typing import Final, Literal
 
 from bot.core.text import plain
-from bot.recipients.methods import EWALLET
+from bot.settlement.model import EWALLET
 
 Sameness = Literal["same", "masked", "different"]
 

@@ -10,7 +10,8 @@ from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberType
 from bot.core.errors import Rejection, Remark
 from bot.core.text import plain
 from bot.recipients.banks import known_as
-from bot.recipients.methods import EWALLET, PayoutMethod, display_name
+from bot.recipients.methods import display_name
+from bot.settlement.model import EWALLET, PayoutMethod
 
 SHORTEST_ACCOUNT: Final = 5
 LONGEST_ACCOUNT: Final = 20

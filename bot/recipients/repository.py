@@ -8,11 +8,11 @@ from typing import Any
 from sqlalchemy import bindparam, delete, select
 
 from bot.infra.db import encryption as sealing
-from bot.infra.db import nested_json as nested
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
-from bot.users.model import Recipient
-from bot.users.tables import recipients
+from bot.recipients.model import SavedRecipient
+from bot.recipients.tables import recipients
+from bot.settlement import json_values as nested
 
 ONE = select(recipients).where(recipients.c.id == bindparam("id"))
 OF_PERSON = (
@@ -32,17 +32,17 @@ class RecipientRepository:
         self._connection = tx.connection
         self._vault = tx.vault
 
-    async def get(self, recipient_id: str) -> Recipient | None:
+    async def get(self, recipient_id: str) -> SavedRecipient | None:
         """The recipient with this id, whoever's it is."""
         row = (await self._connection.execute(ONE, {"id": recipient_id})).mappings().first()
         return sealing.read(self._vault, recipients.name, dict(row), _recipient) if row else None
 
-    async def of_person(self, person_id: int, *, limit: int = 100) -> tuple[Recipient, ...]:
+    async def of_person(self, person_id: int, *, limit: int = 100) -> tuple[SavedRecipient, ...]:
         """The last used first."""
         found = (await self._connection.execute(OF_PERSON, {"person": person_id, "limit": limit})).mappings()
         return sealing.readable(self._vault, recipients.name, found, _recipient)
 
-    async def save(self, recipient: Recipient) -> None:
+    async def save(self, recipient: SavedRecipient) -> None:
         """Insert or replace."""
         row = {**asdict(recipient), "method": nested.from_method(recipient.method)}
         await writing.put(self._connection, recipients, sealing.seal_row(self._vault, recipients.name, row))
@@ -56,5 +56,5 @@ class RecipientRepository:
         return (await self._connection.execute(FORGET, {"before": before})).rowcount
 
 
-def _recipient(known: Mapping[str, Any]) -> Recipient:
-    return Recipient(**{**known, "method": nested.to_method(known["method"])})
+def _recipient(known: Mapping[str, Any]) -> SavedRecipient:
+    return SavedRecipient(**{**known, "method": nested.to_method(known["method"])})

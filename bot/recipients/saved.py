@@ -10,9 +10,10 @@ from bot.core.text import plain
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
-from bot.recipients.methods import PayoutMethod
+from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
-from bot.users.model import Person, Recipient
+from bot.settlement.model import PayoutMethod
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 
 KEPT_UNNAMED = 50
@@ -35,17 +36,17 @@ class KnownRecipients:
         self._store = store
         self._clock = clock
 
-    async def of(self, person_id: int) -> tuple[Recipient, ...]:
+    async def of(self, person_id: int) -> tuple[SavedRecipient, ...]:
         """All of them, the last used first."""
         async with self._store.reading() as tx:
             return await RecipientRepository(tx).of_person(person_id, limit=_EVERY)
 
-    async def get(self, person_id: int, recipient_id: str) -> Recipient | None:
+    async def get(self, person_id: int, recipient_id: str) -> SavedRecipient | None:
         """One of them; None where it was deleted, or is another person's."""
         async with self._store.reading() as tx:
             return await _own(tx, person_id, recipient_id)
 
-    async def name(self, person: Person, recipient_id: str, label: str | None) -> Recipient | None:
+    async def name(self, person: Person, recipient_id: str, label: str | None) -> SavedRecipient | None:
         """Give it a name of the person's, or take that away, and save `person` with it.
 
         None where it was deleted meanwhile. Raises `TooManyNamed`; nothing is saved then.
@@ -57,7 +58,7 @@ class KnownRecipients:
                 raise TooManyNamed
             return await _change(tx, person, recipient_id, label=label)
 
-    async def hold(self, person: Person, recipient_id: str, holder: str | None) -> Recipient | None:
+    async def hold(self, person: Person, recipient_id: str, holder: str | None) -> SavedRecipient | None:
         """Correct the holder's name, and save `person` with it; None where it was deleted meanwhile."""
         async with self._store.transaction() as tx:
             return await _change(tx, person, recipient_id, holder=holder)
@@ -79,7 +80,7 @@ async def remember(tx: Transaction, order: Order) -> None:
     every = await RecipientRepository(tx).of_person(order.person_id, limit=_EVERY)
     known = known_as(every, order.method, order.number)
     if known is None:
-        known = Recipient(
+        known = SavedRecipient(
             id=secrets.token_hex(8),
             person_id=order.person_id,
             method=order.method,
@@ -96,24 +97,26 @@ async def remember(tx: Transaction, order: Order) -> None:
     )
 
 
-def known_as(recipients: Iterable[Recipient], method: PayoutMethod | None, number: str | None) -> Recipient | None:
+def known_as(
+    recipients: Iterable[SavedRecipient], method: PayoutMethod | None, number: str | None
+) -> SavedRecipient | None:
     """The one at this destination (code and name are a pair) with this number; numbers are in the form that is sent."""
     if method is None or not number:
         return None
     return next((each for each in recipients if is_at(each, method) and each.number == number), None)
 
 
-def is_at(recipient: Recipient, method: PayoutMethod) -> bool:
+def is_at(recipient: SavedRecipient, method: PayoutMethod) -> bool:
     """Whether `method` is where this recipient's money goes."""
     return (recipient.method.code, recipient.method.name) == (method.code, method.name)
 
 
-def current_method(recipient: Recipient, methods: Sequence[PayoutMethod]) -> PayoutMethod | None:
+def current_method(recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> PayoutMethod | None:
     """The recipient's destination as the live list has it now; None where it isn't there any more."""
     return next((method for method in methods if is_at(recipient, method)), None)
 
 
-def with_recipient(draft: OrderDraft, recipient: Recipient, method: PayoutMethod) -> OrderDraft:
+def with_recipient(draft: OrderDraft, recipient: SavedRecipient, method: PayoutMethod) -> OrderDraft:
     """The draft for this recipient at their destination as the live list has it; what is known isn't asked again."""
     filled = replace(
         draft,
@@ -126,7 +129,7 @@ def with_recipient(draft: OrderDraft, recipient: Recipient, method: PayoutMethod
     return replace(filled, ask=missing(filled))
 
 
-def with_known_holder(draft: OrderDraft, recipients: Iterable[Recipient]) -> OrderDraft:
+def with_known_holder(draft: OrderDraft, recipients: Iterable[SavedRecipient]) -> OrderDraft:
     """The draft with the holder's name of an earlier order to the same number, unless one was given now."""
     known = known_as(recipients, draft.method, draft.number)
     if draft.holder is not None or known is None or known.holder is None:
@@ -135,29 +138,29 @@ def with_known_holder(draft: OrderDraft, recipients: Iterable[Recipient]) -> Ord
     return replace(filled, ask=missing(filled))
 
 
-def title(recipient: Recipient) -> str:
+def title(recipient: SavedRecipient) -> str:
     """What the person reads on this recipient's button: their own name for it, else the holder's; perhaps neither."""
     return recipient.label or recipient.holder or ""
 
 
-def called(recipients: Iterable[Recipient], typed: str) -> tuple[Recipient, ...]:
+def called(recipients: Iterable[SavedRecipient], typed: str) -> tuple[SavedRecipient, ...]:
     """Those whose name is `typed`."""
     wanted = plain(typed).casefold()
     return tuple(each for each in recipients if wanted and plain(title(each)).casefold() == wanted)
 
 
-def beginning(recipients: Iterable[Recipient], typed: str) -> tuple[Recipient, ...]:
+def beginning(recipients: Iterable[SavedRecipient], typed: str) -> tuple[SavedRecipient, ...]:
     """Those whose name begins with `typed`."""
     wanted = plain(typed).casefold()
     return tuple(each for each in recipients if wanted and plain(title(each)).casefold().startswith(wanted))
 
 
-async def _own(tx: Transaction, person_id: int, recipient_id: str) -> Recipient | None:
+async def _own(tx: Transaction, person_id: int, recipient_id: str) -> SavedRecipient | None:
     known = await RecipientRepository(tx).get(recipient_id)
     return known if known is not None and known.person_id == person_id else None
 
 
-async def _change(tx: Transaction, person: Person, recipient_id: str, **changes: str | None) -> Recipient | None:
+async def _change(tx: Transaction, person: Person, recipient_id: str, **changes: str | None) -> SavedRecipient | None:
     known = await _own(tx, person.id, recipient_id)
     await UserRepository(tx).save(person)
     if known is None:

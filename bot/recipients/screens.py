@@ -11,15 +11,15 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.screens import phrases as words
+from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import title
-from bot.users.model import Recipient
 
 PAGE = 8
 LONGEST_LABEL = 40
 """Characters."""
 
 
-def screen(t: Translator, recipients: Sequence[Recipient], page: int = 0) -> Screen:
+def screen(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -> Screen:
     """One page of the list, the last used first; or that there's nobody yet."""
     if not recipients:
         return Screen(t("recipients.none"), (new_row(t),))
@@ -30,7 +30,7 @@ def screen(t: Translator, recipients: Sequence[Recipient], page: int = 0) -> Scr
     return Screen(t("recipients.ask"), (*rows, *_turns(t, page, pages)))
 
 
-def page(t: Translator, recipient: Recipient, now: datetime) -> Screen:
+def page(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
     """Everything about one, the number in full: the chat is its owner's own."""
     label, holder = recipient.label, recipient.holder
     rows: Keyboard = (
@@ -53,25 +53,25 @@ def page(t: Translator, recipient: Recipient, now: datetime) -> Screen:
     return Screen(text, rows)
 
 
-def naming(t: Translator, recipient: Recipient) -> Screen:
+def naming(t: Translator, recipient: SavedRecipient) -> Screen:
     """The question for a name of the person's own."""
     remove = ((_button(t, recipient, "recipient.unname", "unname"),),) if recipient.label else ()
     return Screen(t("recipient.ask_name", who=words.saved(recipient)), (*remove, (_to_page(t, recipient),)))
 
 
-def holding(t: Translator, recipient: Recipient) -> Screen:
+def holding(t: Translator, recipient: SavedRecipient) -> Screen:
     """The question for the holder's name."""
     remove = ((_button(t, recipient, "recipient.no_holder", "unhold"),),) if recipient.holder else ()
     return Screen(t("recipient.ask_holder", who=words.saved(recipient)), (*remove, (_to_page(t, recipient),)))
 
 
-def deleting(t: Translator, recipient: Recipient) -> Screen:
+def deleting(t: Translator, recipient: SavedRecipient) -> Screen:
     """The second look before one is forgotten."""
     forget = _button(t, recipient, "recipient.delete_sure", "forget", "danger")
     return Screen(t("recipient.ask_delete", who=words.saved(recipient)), ((forget,), (_to_page(t, recipient),)))
 
 
-def offer_row(t: Translator, recipient: Recipient) -> tuple[Button, ...]:
+def offer_row(t: Translator, recipient: SavedRecipient) -> tuple[Button, ...]:
     """The way to a name, under an order's news."""
     return (_button(t, recipient, "recipient.offer", "save"),)
 
@@ -103,9 +103,9 @@ def _to_list(t: Translator) -> Button:
     return Button(t.plain("recipient.all"), data=data.for_recipients())
 
 
-def _to_page(t: Translator, recipient: Recipient) -> Button:
+def _to_page(t: Translator, recipient: SavedRecipient) -> Button:
     return Button(t.plain("button.back"), data=data.for_recipient(recipient.id, "page"))
 
 
-def _button(t: Translator, recipient: Recipient, label: str, action: str, style: Style | None = None) -> Button:
+def _button(t: Translator, recipient: SavedRecipient, label: str, action: str, style: Style | None = None) -> Button:
     return Button(t.plain(label), data=data.for_recipient(recipient.id, action), style=style)

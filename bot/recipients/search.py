@@ -8,7 +8,7 @@ from typing import Final
 from rapidfuzz import fuzz
 
 from bot.recipients.banks import forms, known_as, words
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 
 MOST_OFFERED: Final = 8
 LONGEST_QUERY: Final = 64

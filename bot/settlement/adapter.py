@@ -6,14 +6,12 @@ Polling reads are sent once (`retry=False`): the poller has its own budget and i
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from bot.orders.order import Deposit, OrderReport
 from bot.payments.tokens import TOKENS
-from bot.rates.quote import Quote
-from bot.recipients.methods import PayoutMethod
 from bot.settlement import model as ports
 from bot.settlement.client import errors, wire
 from bot.settlement.client.client import SettlementClient
 from bot.settlement.client.pace import OrderPace
+from bot.settlement.model import Deposit, OrderReport, PayoutMethod, Quote
 from bot.settlement.rails import told_rails
 
 ROWS = 100

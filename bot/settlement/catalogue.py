@@ -7,9 +7,7 @@ from typing import Generic, TypeVar
 
 from bot.core.clock import Clock
 from bot.payments.tokens import LIGHTNING, TOKENS
-from bot.rates.quote import Quote
-from bot.recipients.methods import PayoutMethod
-from bot.settlement.model import Settlement
+from bot.settlement.model import PayoutMethod, Quote, Settlement
 
 T = TypeVar("T")
 

@@ -15,14 +15,13 @@ Errors of a port (translated once, at the adapter's border)::
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from hashlib import blake2s
 from typing import Protocol
 
 from bot.core.money import Amount
-from bot.orders.order import Deposit, OrderReport
-from bot.rates.quote import Quote
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.steps import COMPLETED, STEP_OF_STATE, Step
 
 
 class SettlementFailure(Exception):
@@ -67,6 +66,98 @@ class SlowDown(SettlementFailure):
 
 class ServiceDown(SettlementFailure):
     """A read that brought nothing usable: outage, time-out, or an answer that can't be understood."""
+
+
+BANK = "bank"
+EWALLET = "ewallet"
+
+
+@dataclass(frozen=True, slots=True)
+class PayoutMethod:
+    """One destination of the live list (settlement API, 2.2).
+
+    `code` is opaque; `code` and `name` are validated as a pair. `kind` (`bank`, `ewallet`, or a word yet unknown)
+    alone decides the format of the number. `cap` is the most rupiah that one payout may carry, None for no cap.
+    """
+
+    code: str
+    name: str
+    kind: str
+    cap: int | None = None
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Code and name as the service has them: only both together name a destination (settlement API, 4.5.3)."""
+        return self.code, self.name
+
+    def key(self) -> str:
+        """Ten characters that stand for this pair of code and name in a button; they never change for the pair."""
+        return blake2s(f"{self.code}\x00{self.name}".encode(), digest_size=5).hexdigest()
+
+
+TOO_OLD = timedelta(minutes=10)
+"""The service caches its quote for two minutes; five times that means that something is stuck."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The service's cached rate (settlement API, 2.1): rupiah for one bitcoin, and when it was fetched."""
+
+    btc_idr: Decimal
+    fetched_at: datetime
+    usdc_idr: Decimal | None = None
+    source: str = ""
+
+    def is_stale(self, now: datetime) -> bool:
+        """Whether nobody should be shown this rate any more."""
+        return now - self.fetched_at > TOO_OLD
+
+
+@dataclass(frozen=True, slots=True)
+class Deposit:
+    """Where an EVM payer sends the token (settlement API, 2.6)."""
+
+    channel: str
+    chain_id: int
+    chain_name: str
+    token_symbol: str
+    token_address: str
+    to_address: str
+    decimals: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderReport:
+    """What the service says of one order, in our words. `None` is "not said"."""
+
+    service_id: str
+    state: str
+    sats: int | None = None
+    idr: int | None = None
+    btc_idr: Decimal | None = None
+    bolt11: str | None = None
+    channel: str | None = None
+    bank_code: str | None = None
+    bank_name: str | None = None
+    recipient: str | None = None
+    holder: str | None = field(default=None, repr=False)
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    paid_at: datetime | None = None
+    completed_at: datetime | None = None
+    expires_at: datetime | None = None
+    deposit: Deposit | None = None
+
+    @property
+    def since(self) -> datetime | None:
+        """When the order came into its state, by the service's clock, as nearly as the service says."""
+        own = self.completed_at if self.state == COMPLETED else self.paid_at if self.is_payment else None
+        return own or self.updated_at
+
+    @property
+    def is_payment(self) -> bool:
+        """Whether the state itself is that the payment came in."""
+        return STEP_OF_STATE.get(self.state) is Step.PAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,3 +262,24 @@ class Settlement(Protocol):
     async def newest(self, limit: int = 100) -> Newest:
         """The newest orders (4.7). An empty list proves nothing."""
         ...
+
+
+def payload_of(quote: Quote) -> dict[str, object]:
+    """A quote as JSON values: the rates digit by digit as text, the time in UTC."""
+    return {
+        "btc_idr": str(quote.btc_idr),
+        "fetched_at": quote.fetched_at.astimezone(UTC).isoformat(),
+        "usdc_idr": None if quote.usdc_idr is None else str(quote.usdc_idr),
+        "source": quote.source,
+    }
+
+
+def quote_in(payload: Mapping[str, object]) -> Quote:
+    """What `payload_of` wrote."""
+    usdc = payload["usdc_idr"]
+    return Quote(
+        btc_idr=Decimal(str(payload["btc_idr"])),
+        fetched_at=datetime.fromisoformat(str(payload["fetched_at"])),
+        usdc_idr=None if usdc is None else Decimal(str(usdc)),
+        source=str(payload["source"]),
+    )

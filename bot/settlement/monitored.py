@@ -7,19 +7,19 @@ it always. Listening only notes in memory: a refusal or an answer reaches its ca
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from bot.orders.order import OrderReport
-from bot.rates.quote import Quote
-from bot.recipients.methods import PayoutMethod
 from bot.settlement.health import Health
 from bot.settlement.model import (
     DepositRails,
     KeyRefused,
     Newest,
     OrderNotFound,
+    OrderReport,
     OutcomeUnknown,
     OutOfReach,
+    PayoutMethod,
     Placed,
     PlatformStats,
+    Quote,
     Refused,
     ServiceDown,
     Settlement,

@@ -6,7 +6,7 @@ from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Sent
+from bot.infra.outbox.model import Notification, Sent
 from bot.infra.outbox.rendering import Tell, Telling, tell_text
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.screen import Screen
@@ -18,7 +18,7 @@ from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import OVER, RAISED, REMINDER, alarm_in
 from bot.staff.screens import alarms
 from bot.staff.screens import notes as staff_notes
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 
 KIND_OF: Mapping[str, AlarmKind] = {
     OrderNotification.STAFF_STUCK: AlarmKind.ORDER_STUCK,

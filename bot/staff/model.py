@@ -1,19 +1,8 @@
-"""What support leaves behind: what people did, what staff looked at and changed, what was revealed, saved answers."""
+"""The audit log: what operators and support agents did."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PersonAct:
-    """Something a person did, as an event: never what they wrote. `what` is a word of ours ("pressed.look")."""
-
-    person_id: int
-    reference: str = ""
-    at: datetime
-    what: str
 
 
 class AuditAction(StrEnum):
@@ -46,26 +35,3 @@ class AuditEntry:
     subject: str
     person_id: int = 0
     detail: str = field(default="", repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reveal:
-    """A full recipient in front of a member of staff, in their private chat, until it is masked again."""
-
-    id: str
-    reference: str
-    staff_id: int
-    message_id: int | None = None
-    at: datetime
-    until: datetime
-    masked_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SavedReply:
-    """An answer to be used again: `texts` by language, with variables in braces."""
-
-    name: str
-    texts: Mapping[str, str]
-    updated_at: datetime
-    updated_by: int

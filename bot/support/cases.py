@@ -6,16 +6,16 @@ from enum import StrEnum
 
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import Notification, NotificationStatus
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import subject_of
-from bot.orders.order import LOOKED_FOR, Failure, Order, Phase
+from bot.orders.order import LOOKED_FOR, EventNote, Failure, Order, OrderEvent, Phase
 from bot.orders.repository import OrderRepository
-from bot.staff.model import PersonAct
-from bot.staff.repository import UserEventRepository
 from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import subject_of_ticket
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import EventNote, Notification, NotificationStatus, OrderEvent, Person
+from bot.users.event_repository import UserEventRepository
+from bot.users.model import Person, PersonAct
 from bot.users.repository import UserRepository
 
 OTHERS = 6

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import Sent, Undeliverable
+from bot.infra.outbox.model import Notification, Sent, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import staff_news
 from bot.staff.alarm_model import Alarm, AlarmKind
@@ -18,7 +18,6 @@ from bot.support.model import PostRole
 from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_room, ticket_in
 from bot.support.tickets.posting import keep_post
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Notification
 
 End = Sent | Undeliverable
 ON_THE_CARD = (ToUser.OPENED, ToUser.CLOSED)

@@ -5,8 +5,8 @@ from enum import StrEnum
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
-from bot.staff.model import PersonAct
-from bot.staff.repository import UserEventRepository
+from bot.users.event_repository import UserEventRepository
+from bot.users.model import PersonAct
 
 PRESSED: Final = "pressed."
 """Before the name of a button under an order's message."""

@@ -24,14 +24,16 @@ from bot.broadcasts.tables import broadcasts, deliveries
 from bot.checkout.tables import IS_CLOSED_DRAFT, drafts
 from bot.infra.db.columns import constant
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import NotificationStatus
 from bot.infra.outbox.tables import IS_FAREWELL, outbox, to_tell
+from bot.infra.telegram.inbound.tables import IS_FINISHED, inbox
 from bot.orders.order import Phase
-from bot.orders.tables import HAS_RECIPIENT, orders, receipts
-from bot.staff.tables import audit, person_acts
+from bot.orders.tables import HAS_RECIPIENT, missed_orders, orders, receipts
+from bot.recipients.tables import recipients
+from bot.staff.tables import audit
 from bot.support.tickets.notifications import TICKET_SUBJECT
 from bot.support.tickets.tables import ticket_entries, tickets
-from bot.users.model import NotificationStatus
-from bot.users.tables import IS_AWAY, IS_FINISHED, IS_LEAVING, inbox, missed_orders, people, recipients
+from bot.users.tables import IS_AWAY, IS_LEAVING, people, person_acts
 
 NOBODY: Final = 0
 """Stands in the place of a person and a chat that were forgotten; Telegram gives nobody this id."""

@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from bot.checkout.draft import OrderDraft
-from bot.orders.order import Order
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.order import Order, OrderEvent
+from bot.orders.receipts.model import Receipt
 from bot.rates.model import RateAlert, Subscription
-from bot.recipients.methods import PayoutMethod
+from bot.recipients.model import SavedRecipient
+from bot.settlement.model import PayoutMethod
 from bot.support.model import EntryKind, TicketEntry
 from bot.support.ticket import Ticket
-from bot.users.model import MissedOrder, OrderEvent, Person, Receipt, Recipient
+from bot.users.model import Person
 from bot.users.privacy import UserData
 
 Json = dict[str, object]
@@ -53,7 +56,7 @@ def _profile(person: Person) -> Json:
     }
 
 
-def _recipient(recipient: Recipient) -> Json:
+def _recipient(recipient: SavedRecipient) -> Json:
     return {
         "name_given": recipient.label,
         "destination": _method(recipient.method),

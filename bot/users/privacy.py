@@ -14,23 +14,27 @@ from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.missed_repository import MissedOrderRepository
+from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.missed_repository import MissedOrderRepository
 from bot.orders.notifications import FAREWELL
-from bot.orders.order import Order
+from bot.orders.order import Order, OrderEvent
+from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import FAILED
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.subscription_repository import SubscriptionRepository
+from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
+from bot.settlement.steps import FAILED
 from bot.support.model import EntryKind, TicketEntry
 from bot.support.ticket import Ticket
 from bot.support.tickets.deletion import forget
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.deletion import UserDataRepository
-from bot.users.model import MissedOrder, Notification, OrderEvent, Person, Receipt, Recipient
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 
 NOT_ENDED = 100
@@ -57,7 +61,7 @@ class UserData:
     """All that is kept of one person; orders newest first, with what was seen of them and their receipts."""
 
     person: Person
-    recipients: tuple[Recipient, ...]
+    recipients: tuple[SavedRecipient, ...]
     orders: tuple[Order, ...]
     events: Mapping[str, tuple[OrderEvent, ...]]
     receipts: Mapping[str, Receipt]

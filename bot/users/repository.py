@@ -9,7 +9,8 @@ from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.inbox import TAKE
-from bot.users.model import TAKEN_BY_QUESTION, Person
+from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION
+from bot.users.model import Person
 from bot.users.tables import people
 
 ONE = select(people).where(people.c.id == bindparam("id"))

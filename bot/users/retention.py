@@ -10,10 +10,10 @@ from datetime import timedelta
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.missed_repository import MissedOrderRepository
+from bot.orders.missed_repository import MissedOrderRepository
 from bot.recipients.repository import RecipientRepository
-from bot.staff.repository import UserEventRepository
 from bot.users.deletion import UserDataRepository
+from bot.users.event_repository import UserEventRepository
 from bot.users.privacy import KEEP_CLOSED_DRAFTS, KEEP_LEDGERS, KEEP_NEVER_SHOWN
 
 AT_ONCE = 500

@@ -1,6 +1,6 @@
-"""The persons, whom they have sent to, and the updates that they have sent."""
+"""The tables of users and of what they did."""
 
-from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Column, Index, Table, Text
 
 from bot.infra.db.columns import BigId, Instant, Json
 from bot.infra.db.metadata import metadata
@@ -31,51 +31,15 @@ Index("ix_people_username", people.c.username, sqlite_where=HAS_USERNAME, postgr
 IS_AWAY = people.c.blocked_at.is_not(None)
 Index("ix_people_blocked_at", people.c.blocked_at, sqlite_where=IS_AWAY, postgresql_where=IS_AWAY)
 
-missed_orders = Table(
-    "missed_orders",
-    metadata,
-    Column("person_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("reference", Text, primary_key=True),
-    Column("at", Instant, nullable=False),
-    Index(None, "at"),
-)
 
-inbox = Table(
-    "inbox",
+person_acts = Table(
+    "person_acts",
     metadata,
-    # Telegram delivers an update again until it is told that it arrived: its id is what makes it one.
-    Column("update_id", BigId, primary_key=True, autoincrement=False),
-    Column("chat_id", BigInteger, nullable=False),
-    Column("body", Text, nullable=False),
-    Column("received_at", Instant, nullable=False),
-    Column("attempts", Integer, nullable=False),
-    # Set in the transaction that takes the update in, by whom: from then on it changes nothing there.
-    Column("taken_by", Text),
-    Column("finished_at", Instant),
-)
-IS_UNFINISHED = inbox.c.finished_at.is_(None)
-Index(
-    "ix_inbox_unfinished",
-    inbox.c.chat_id,
-    inbox.c.update_id,
-    sqlite_where=IS_UNFINISHED,
-    postgresql_where=IS_UNFINISHED,
-)
-IS_FINISHED = inbox.c.finished_at.is_not(None)
-Index("ix_inbox_finished_at", inbox.c.finished_at, sqlite_where=IS_FINISHED, postgresql_where=IS_FINISHED)
-
-recipients = Table(
-    "recipients",
-    metadata,
-    Column("id", Text, primary_key=True),
+    Column("id", BigId, primary_key=True),
     Column("person_id", BigInteger, nullable=False),
-    Column("method", Json, nullable=False),
-    Column("number", Text, nullable=False),  # this one and the next two are sealed
-    Column("holder", Text),
-    Column("label", Text),
-    Column("created_at", Instant, nullable=False),
-    Column("used_at", Instant, nullable=False),
-    Column("payout_seal", Text),  # the sealed digest of whose it is and at which bank (`sealing.DIGESTS`)
-    Index(None, "person_id", "used_at"),
-    Index(None, "used_at"),
+    Column("reference", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("what", Text, nullable=False),
+    Index(None, "person_id", "at"),
+    Index(None, "at"),
 )

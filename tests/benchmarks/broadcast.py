@@ -20,13 +20,14 @@ from sqlalchemy import select
 from bot.broadcasts.model import Broadcast, BroadcastStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.infra.db.database import Database
+from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.tables import outbox
 from bot.orders.order import OrderNotification
 from bot.rates.model import Subscription
-from bot.rates.quote import Quote
 from bot.rates.subscription_repository import SubscriptionRepository
-from bot.users.model import Notification, Person
+from bot.settlement.model import Quote
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.benchmarks import crowd
 from tests.benchmarks.crowd import Followed

@@ -10,8 +10,8 @@ from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import Step
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
+from bot.settlement.steps import Step
 from tests.benchmarks.stage import Stage
 from tests.keys import VAULT
 

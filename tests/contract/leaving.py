@@ -11,24 +11,29 @@ from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.missed_repository import MissedOrderRepository
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
-from bot.orders.order import Deposit, Order, Phase
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.order import Order, OrderEvent, Phase
+from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.subscription_repository import SubscriptionRepository
+from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
-from bot.staff.model import AuditAction, AuditEntry, PersonAct
-from bot.staff.repository import AuditRepository, UserEventRepository
+from bot.settlement.model import Deposit
+from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import AuditRepository
 from bot.support.model import EntryKind, PostRole, TicketEntry, TicketPost
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
-from bot.users.model import MissedOrder, OrderEvent, Person, Receipt, Recipient
+from bot.users.event_repository import UserEventRepository
+from bot.users.model import Person, PersonAct
 from bot.users.repository import UserRepository
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order, an_update, some_news
 
@@ -42,9 +47,9 @@ def a_person(person_id: int = EMMA, **changes: object) -> Person:
     return Person(id=person_id, created_at=NOW, language_code="en", **changes)  # type: ignore[arg-type]
 
 
-def a_recipient(recipient_id: str, person_id: int = EMMA, **changes: object) -> Recipient:
+def a_recipient(recipient_id: str, person_id: int = EMMA, **changes: object) -> SavedRecipient:
     known = {"method": BCA, "number": "7731004455", "holder": "SARI DEWI", "created_at": NOW, "used_at": NOW}
-    return Recipient(id=recipient_id, person_id=person_id, **{**known, **changes})  # type: ignore[arg-type]
+    return SavedRecipient(id=recipient_id, person_id=person_id, **{**known, **changes})  # type: ignore[arg-type]
 
 
 async def live(store: Database, person_id: int, n: int = 0) -> Order:

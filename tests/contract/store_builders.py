@@ -6,11 +6,12 @@ from typing import Any
 
 from bot.checkout.draft import Ask, OrderDraft
 from bot.core.money import Amount
+from bot.infra.outbox.model import Notification
+from bot.infra.telegram.inbound.model import InboxItem
 from bot.orders.order import Order, Phase
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 from bot.support.model import EntryKind, PostRole, TicketEntry, TicketPost
 from bot.support.ticket import Ticket
-from bot.users.model import InboxItem, Notification
 
 NOW = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -19,7 +19,7 @@ from tests.waiting import PATIENCE
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from bot.orders.order import OrderReport
+    from bot.settlement.model import OrderReport
 
 
 @pytest.fixture(params=["documented", "live"])

@@ -19,9 +19,8 @@ from bot.infra.db.errors import SchemaMismatch
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.telegram.errors import Unsent
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.recipients.methods import PayoutMethod
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
-from bot.settlement.model import NotMade, OutOfReach, Wish
+from bot.settlement.model import NotMade, OutOfReach, PayoutMethod, Wish
 from tests.contract.app_process import running, settings_of
 from tests.contract.test_store_leader import end_leaders_session
 from tests.keys import VAULT

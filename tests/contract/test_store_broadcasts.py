@@ -8,7 +8,7 @@ from typing import Any
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.infra.db.database import Database
-from bot.rates.quote import Quote
+from bot.settlement.model import Quote
 from tests.contract.store_builders import NOW, SECOND
 
 OSCAR, OLGA = 2001, 2002

@@ -17,9 +17,9 @@ from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.order import Order, Phase
 from bot.orders.payout_times import PayoutTimes
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import Step
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.subscription_repository import SubscriptionRepository
+from bot.settlement.steps import Step
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.contract.store_builders import BCA, NOW, OVO, SECOND, an_order

@@ -10,8 +10,8 @@ from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.truncate import visible_units
 from bot.migrations import versions
-from bot.staff.repository import SavedReplyRepository
 from bot.support.saved_replies.model import LONGEST, OF_ORDERS, read_name, read_text
+from bot.support.saved_replies.repository import SavedReplyRepository
 from tests.contract.older_tables import UNDO_0014
 from tests.keys import VAULT
 

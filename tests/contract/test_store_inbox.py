@@ -7,9 +7,9 @@ from sqlalchemy import select
 
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.tables import inbox
 from bot.users.model import Person
 from bot.users.repository import UserRepository
-from bot.users.tables import inbox
 from tests.contract.store_builders import NOW, SECOND, an_update
 from tests.examples import examples
 

@@ -8,8 +8,8 @@ import pytest
 from bot.infra.db.database import Database
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import Step
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
+from bot.settlement.steps import Step
 from bot.support.lookup.model import PersonTally
 from bot.support.lookup.query import Sought
 from bot.support.lookup.repository import LookupRepository

@@ -15,21 +15,22 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.operations.statistics_repository import StatisticsRepository
-from bot.orders.order import Phase
+from bot.orders.order import OrderEvent, Phase
 from bot.orders.repository import OrderRepository
-from bot.rates.quote import Quote
 from bot.rates.repository import QuoteRepository
 from bot.rates.subscription_repository import SubscriptionRepository
+from bot.settlement.model import Quote
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.model import AuditAction, AuditEntry, SavedReply
-from bot.staff.repository import AuditRepository, SavedReplyRepository
+from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import AuditRepository
 from bot.support.lookup.repository import LookupRepository
 from bot.support.model import TicketFilter
+from bot.support.saved_replies.model import SavedReply
+from bot.support.saved_replies.repository import SavedReplyRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import OrderEvent
 from bot.users.repository import UserRepository
 from tests.contract.conftest import on_sqlite
 from tests.contract.leaving import DAY, EMMA, SARI, a_person

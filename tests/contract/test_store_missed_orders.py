@@ -4,8 +4,8 @@ from datetime import datetime
 
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
-from bot.infra.outbox.missed_repository import MissedOrderRepository
-from bot.users.model import MissedOrder
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.missed_repository import MissedOrderRepository
 from bot.users.repository import UserRepository
 from tests.contract.leaving import EMMA, SARI, a_person
 from tests.contract.older_tables import UNDO_0015

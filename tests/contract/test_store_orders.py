@@ -11,10 +11,9 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RuleBroken, StoreFailure
 from bot.orders.limits import DAY
-from bot.orders.order import Order, Phase
+from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import Step
-from bot.users.model import OrderEvent
+from bot.settlement.steps import Step
 from tests.contract.conftest import on_postgresql
 from tests.contract.store_builders import NOW, SECOND, an_order
 

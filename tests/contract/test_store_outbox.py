@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.infra.db.database import Database
+from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
-from bot.users.model import Backlog, Notification, NotificationStatus, Queue
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
 
 LATER = NOW + timedelta(minutes=1)

@@ -14,25 +14,27 @@ from bot.broadcasts.repository import BroadcastRepository
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.missed_repository import MissedOrderRepository
+from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.operations.statistics_repository import StatisticsRepository
+from bot.orders.missed_repository import MissedOrderRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.rates.repository import QuoteRepository
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
 from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.repository import AuditRepository, RevealRepository, UserEventRepository
+from bot.staff.repository import AuditRepository
 from bot.support.lookup.query import Sought
 from bot.support.lookup.repository import LookupRepository
 from bot.support.model import TicketFilter
+from bot.support.reveal.repository import RevealRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.deletion import UserDataRepository
-from bot.users.model import Queue
+from bot.users.event_repository import UserEventRepository
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
 from tests.contract.test_store_figures import line_of
 

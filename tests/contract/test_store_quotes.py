@@ -6,10 +6,9 @@ from decimal import Decimal
 
 from bot.infra.db.database import Database
 from bot.rates.history import Period
-from bot.rates.quote import Quote
 from bot.rates.recording import KEEP_QUOTES, Quotes
 from bot.rates.repository import QuoteRepository
-from bot.settlement.model import ServiceDown
+from bot.settlement.model import Quote, ServiceDown
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 
 MINUTE = timedelta(minutes=1)

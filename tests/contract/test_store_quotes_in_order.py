@@ -4,8 +4,8 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.infra.db.database import Database
-from bot.rates.quote import Quote
 from bot.rates.repository import QuoteRepository
+from bot.settlement.model import Quote
 from tests.contract.store_builders import NOW
 
 MINUTE = timedelta(minutes=1)

@@ -11,11 +11,12 @@ from bot.infra.db.database import Database
 from bot.orders.order import Order
 from bot.orders.receipts.codes import code_hash, compact_code
 from bot.orders.receipts.guessing import Allowance, Guesses, TooManyMisses
+from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.service import PEPPER, Receipts
 from bot.orders.repository import OrderRepository
 from bot.users.deletion import UserDataRepository
-from bot.users.model import Person, Receipt
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.contract.store_builders import NOW, SECOND, an_order
 

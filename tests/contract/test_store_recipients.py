@@ -8,9 +8,10 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.orders.order import Order
+from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
 from bot.recipients.saved import KEPT_UNNAMED, MOST_NAMED, KnownRecipients, TooManyNamed, remember
-from bot.users.model import Person, Recipient
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.contract.store_builders import BCA, NOW, OVO, SECOND, an_order
 
@@ -24,7 +25,7 @@ class StoppedClock:
         return NOW
 
 
-async def has_ordered(store: Database, *orders: Order) -> tuple[Recipient, ...]:
+async def has_ordered(store: Database, *orders: Order) -> tuple[SavedRecipient, ...]:
     """What is kept of Emma's recipients after these orders."""
     for order in orders:
         async with store.transaction() as tx:
@@ -103,7 +104,7 @@ async def test_more_names_than_are_kept_are_refused_and_nothing_is_saved(store: 
         for place in range(MOST_NAMED + 1):
             label = f"name {place}" if place else None
             await RecipientRepository(tx).save(
-                Recipient(
+                SavedRecipient(
                     id=f"{place:04}",
                     person_id=EMMA,
                     method=BCA,

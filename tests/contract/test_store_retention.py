@@ -11,20 +11,21 @@ from bot.broadcasts.repository import BroadcastRepository
 from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
-from bot.infra.outbox.missed_repository import MissedOrderRepository
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.missed_repository import MissedOrderRepository
 from bot.orders.order import Phase
+from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import Step
 from bot.rates.model import Subscription
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
-from bot.staff.model import PersonAct
-from bot.staff.repository import UserEventRepository
+from bot.settlement.steps import Step
 from bot.support.ticket import TicketStatus
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import MissedOrder, Receipt
+from bot.users.event_repository import UserEventRepository
+from bot.users.model import PersonAct
 from bot.users.privacy import Privacy
 from bot.users.repository import UserRepository
 from bot.users.retention import AT_ONCE, Retention

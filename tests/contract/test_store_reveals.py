@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from bot.infra.db.database import Database
-from bot.staff.model import Reveal
-from bot.staff.repository import RevealRepository
+from bot.support.reveal.model import Reveal
+from bot.support.reveal.repository import RevealRepository
 from tests.contract.store_builders import NOW, SECOND
 
 

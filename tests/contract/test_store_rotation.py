@@ -14,8 +14,8 @@ from bot.infra.db.errors import StoreFailure
 from bot.infra.db.vault import UnfitKeys, Vault
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.orders.repository import OrderRepository
+from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
-from bot.users.model import Recipient
 from tests.contract.on_disk import found_in
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order, an_update
 from tests.e2e.nursery import nursery
@@ -34,7 +34,7 @@ async def old(database: str) -> AsyncIterator[Database]:
             await OrderRepository(tx).add(an_order(f"R{n:04}", number=f"86201{n:05}"))
         for n in range(RECIPIENTS):
             await RecipientRepository(tx).save(
-                Recipient(id=f"r{n}", person_id=1001, method=BCA, number=f"8720{n}", created_at=NOW, used_at=NOW)
+                SavedRecipient(id=f"r{n}", person_id=1001, method=BCA, number=f"8720{n}", created_at=NOW, used_at=NOW)
             )
         await DraftRepository(tx).add(a_draft(number="8820", doubtful_number="8821"))
         await InboxRepository(tx).add([an_update(5)])

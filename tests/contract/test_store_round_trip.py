@@ -14,11 +14,10 @@ from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
-from bot.orders.order import Deposit, Order, Phase
+from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import Step
-from bot.rates.quote import Quote
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import Deposit, PayoutMethod, Quote
+from bot.settlement.steps import Step
 from tests.contract.store_builders import NOW, an_order
 from tests.examples import examples
 from tests.keys import VAULT

@@ -12,9 +12,10 @@ from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.vault import NoKeys, UnfitKeys, Vault
-from bot.orders.order import Deposit, Order, Phase
+from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
+from bot.settlement.model import Deposit
 from bot.users.deletion import WITHOUT_RECIPIENT
 from tests.contract.older_tables import UNDO_0014
 from tests.contract.store_builders import NOW, an_order

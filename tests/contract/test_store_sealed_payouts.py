@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.checkout.draft import Ask, DraftStatus, ExpiredDraft, OrderDraft
 from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.infra.db import migrate
@@ -15,10 +15,10 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.vault import NoKeys, UnfitKeys, Vault
 from bot.orders.repository import OrderRepository
-from bot.rates.quote import Quote
+from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
+from bot.settlement.model import Quote
 from bot.support.lookup.repository import LookupRepository
-from bot.users.model import ExpiredDraft, Recipient
 from tests.contract.older_tables import UNDO_0014
 from tests.contract.store_builders import BCA, NOW, a_draft, an_order
 from tests.contract.test_store_rotation import rotated
@@ -63,13 +63,13 @@ def reviewed(draft_id: str = "d1", **changes: Any) -> OrderDraft:
     return a_draft(draft_id, **{**known, **changes})
 
 
-def saved(recipient_id: str = "r1", **changes: Any) -> Recipient:
+def saved(recipient_id: str = "r1", **changes: Any) -> SavedRecipient:
     """A recipient of Emma's at BCA."""
     known: dict[str, Any] = {"person_id": 1001, "method": BCA, "number": "8620123456", "label": "Ibu"}
-    return Recipient(id=recipient_id, **{**known, "created_at": NOW, "used_at": NOW, **changes})
+    return SavedRecipient(id=recipient_id, **{**known, "created_at": NOW, "used_at": NOW, **changes})
 
 
-async def keep(store: Database, *kept: OrderDraft | Recipient) -> None:
+async def keep(store: Database, *kept: OrderDraft | SavedRecipient) -> None:
     async with store.transaction() as tx:
         for each in kept:
             if isinstance(each, OrderDraft):

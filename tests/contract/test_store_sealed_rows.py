@@ -7,14 +7,15 @@ from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
 from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
+from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Receipt, Recipient
 from tests.contract.on_disk import files_of, found_in
 from tests.contract.store_builders import BCA, NOW, a_draft, a_ticket, an_entry, an_order, an_update
 from tests.contract.test_store_sealing import NUMBERS, SECRETS, every_text
@@ -27,7 +28,7 @@ async def keep_all(store: Database) -> None:
         await DraftRepository(tx).add(a_draft(number="8620100001", doubtful_number="8620100002", holder="SARI DEWI"))
         await InboxRepository(tx).add([an_update(7, body='{"text": "pesan rahasia"}')])
         await RecipientRepository(tx).save(
-            Recipient(
+            SavedRecipient(
                 id="r1",
                 person_id=1001,
                 method=BCA,

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import Database
+from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.support.model import PostRole, TicketPost
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Queue
 from tests.contract.store_builders import NOW, SECOND, a_post, a_ticket, some_news
 
 GROUP, OTHER, NEW_GROUP = -1001, 3001, -1_002_000_000_009

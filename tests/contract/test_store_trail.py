@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import Database
-from bot.staff.model import AuditAction, AuditEntry, PersonAct, SavedReply
-from bot.staff.repository import AuditRepository, SavedReplyRepository, UserEventRepository
+from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import AuditRepository
+from bot.support.saved_replies.model import SavedReply
+from bot.support.saved_replies.repository import SavedReplyRepository
+from bot.users.event_repository import UserEventRepository
+from bot.users.model import PersonAct
 from tests.contract.store_builders import NOW, SECOND
 
 RINA, OSCAR, EMMA, SARI = 3001, 2001, 1001, 1002

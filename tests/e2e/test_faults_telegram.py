@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from bot.infra.outbox.missed_repository import MissedOrderRepository
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.missed_repository import MissedOrderRepository
 from bot.orders.repository import OrderRepository
-from bot.users.model import MissedOrder
 from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.looking_up import books
 from tests.e2e.trouble import good_weather, invoices_in

@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from bot.infra.db.database import Database
-from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
-from bot.users.model import Notification
+from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
 from tests.integration.order_world import Ears
 from tests.unit.fake_settlement import FakeSettlement, MovedClock
 

@@ -17,24 +17,34 @@ from unittest.mock import patch
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.refused_messages import hooks
+from bot.infra.outbox.model import Notification
 from bot.infra.outbox.rendering import kept
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
 from bot.mcp_server.service import Rules as AgentRules
 from bot.mcp_server.service import Service as AgentService
 from bot.mcp_server.tools.arguments import MOST_LISTED
 from bot.orders import rendering as notices
-from bot.orders.order import Deposit, OrderReport
 from bot.orders.placement import service as ordering
 from bot.orders.receipts import handlers as receipts
 from bot.orders.receipts.service import Receipts
+from bot.orders.refused_messages import hooks
 from bot.payments import bolt11, qr
-from bot.rates.quote import Quote
 from bot.settlement.client import errors, wire
-from bot.settlement.model import Newest, OrderNotFound, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown, Wish
+from bot.settlement.model import (
+    Deposit,
+    Newest,
+    OrderNotFound,
+    OrderReport,
+    OutcomeUnknown,
+    Placed,
+    Quote,
+    Refused,
+    ServiceDown,
+    SlowDown,
+    Wish,
+)
 from bot.staff.alarm_rendering import AlarmRenderer
 from bot.staff.help import Help
-from bot.users.model import Notification
 from tests.integration.killable import Fate, Hanging, Mortal, MortalStore
 from tests.integration.order_world import House
 from tests.texts import TRANSLATIONS

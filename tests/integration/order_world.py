@@ -15,11 +15,11 @@ from bot.checkout.drafts import Drafts
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
 from bot.operations.monitor import Monitor
 from bot.operations.monitor_worker import MonitorWorker
 from bot.orders.notifications import reference_in
-from bot.orders.order import Order, OrderNotification, OrderReport
+from bot.orders.order import Order, OrderNotification
 from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import Orders, Rules
 from bot.orders.repository import OrderRepository
@@ -29,11 +29,10 @@ from bot.orders.tracking.viewed import ViewedOrders
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import Market
 from bot.settlement.health import Health
-from bot.settlement.model import Settlement, Wish
+from bot.settlement.model import OrderReport, Settlement, Wish
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarms import Alarms
 from bot.staff.roles import StaffChat
-from bot.users.model import Notification
 from tests.keys import VAULT
 from tests.unit.fake_settlement import BCA, FakeSettlement, MovedClock
 

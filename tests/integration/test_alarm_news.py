@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.i18n import Translations
-from bot.infra.outbox.model import Sent
+from bot.infra.outbox.model import Notification, Sent
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui.screen import Keyboard
@@ -16,7 +16,7 @@ from bot.orders.screens.phrases import translator_for
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_rendering import AlarmRenderer
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 from tests.integration.order_world import OSCAR, House, rules
 from tests.texts import label, readable, says, starts, text
 from tests.unit.fake_settlement import FakeSettlement

@@ -12,9 +12,9 @@ from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.service import SUBJECT, WAITS
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
-from bot.infra.outbox.model import Sent, Undeliverable
+from bot.infra.outbox.model import Notification, Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 from tests.keys import VAULT
 from tests.texts import label, readable, says, text
 from tests.unit.fake_settlement import MovedClock

@@ -17,6 +17,7 @@ from bot.broadcasts.service import WAITS, BroadcastRules, Broadcasts
 from bot.core.errors import Rejection
 from bot.core.zones import zone_of
 from bot.infra.db.database import Database
+from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import Subscription
 from bot.rates.repository import QuoteRepository
@@ -24,7 +25,7 @@ from bot.rates.subscription_repository import SubscriptionRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.model import OutOfReach
 from bot.staff.repository import AuditRepository
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.keys import VAULT
 from tests.unit.fake_settlement import RATE, FakeSettlement

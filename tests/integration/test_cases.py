@@ -3,17 +3,18 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from bot.infra.outbox.model import NotificationStatus
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import news_of
-from bot.orders.order import Order, OrderNotification, OrderReport, Phase
+from bot.orders.order import EventNote, Order, OrderNotification, Phase
 from bot.orders.repository import OrderRepository
+from bot.settlement.model import OrderReport
 from bot.support.cases import Anomaly, Cases, Reach, reach_of
 from bot.support.ticket import CloseReason, closed, opened
 from bot.support.tickets.notifications import ToUser, tell_person
 from bot.support.tickets.repository import TicketRepository
 from bot.users.activity import pressed, record_user_event
 from bot.users.deletion import UserDataRepository
-from bot.users.model import EventNote, NotificationStatus
 from tests.integration.order_world import EMMA, SARI, House
 
 ANOTHER = "lnbcrt1another"

@@ -13,9 +13,9 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.rates.charts import Charts
 from bot.rates.history import Period
-from bot.rates.quote import Quote
 from bot.rates.recording import Quotes
 from bot.rates.repository import QuoteRepository
+from bot.settlement.model import Quote
 from tests.keys import VAULT
 from tests.unit.fake_settlement import BEGINNING, FakeSettlement
 

@@ -13,9 +13,8 @@ from bot.core.money import Amount
 from bot.orders.deposits import LONGEST_LIST
 from bot.orders.order import Order, OrderNotification, Phase
 from bot.payments.tokens import TOKENS
-from bot.recipients.methods import PayoutMethod
 from bot.settlement.adapter import SettlementAdapter
-from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown, Wish
+from bot.settlement.model import KeyRefused, PayoutMethod, ServiceDown, SettlementFailure, SlowDown, Wish
 from tests.contract.agent_world import AgentWorld, agent_world
 from tests.integration.order_world import EMMA, OSCAR, SARI, House, unresolved
 from tests.unit.fake_settlement import BRI, FakeSettlement, MovedClock

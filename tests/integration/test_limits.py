@@ -12,7 +12,8 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.db import migrate
 from bot.orders.limits import Limits
-from bot.orders.order import OrderReport, Phase
+from bot.orders.order import Phase
+from bot.settlement.model import OrderReport
 from tests.contract.conftest import new_database
 from tests.integration.order_world import EMMA, RULES, SARI, House, rules, unresolved
 from tests.unit.fake_settlement import FakeSettlement

@@ -8,11 +8,10 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.orders.order import Hold, Order, OrderNotification, Phase
+from bot.orders.order import EventNote, Hold, Order, OrderNotification, Phase
 from bot.orders.placement.service import MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import ServiceDown
-from bot.users.model import EventNote
 from tests.integration.order_world import EMMA, OSCAR, House, rules, unresolved
 from tests.unit.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
 

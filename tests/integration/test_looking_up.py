@@ -11,9 +11,8 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.recipients.methods import PayoutMethod
 from bot.settlement.catalogue import Market
-from bot.settlement.model import OutOfReach
+from bot.settlement.model import OutOfReach, PayoutMethod
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
 from bot.support.lookup.query import Sought

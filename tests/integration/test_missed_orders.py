@@ -11,14 +11,13 @@ from telegram import Update
 from bot.core.backoff import Backoff
 from bot.infra.db.database import Database
 from bot.infra.i18n import LOCALES
-from bot.infra.outbox.model import Undeliverable
-from bot.infra.outbox.refused_messages import hooks
+from bot.infra.outbox.model import Notification, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
 from bot.orders.order import OrderNotification
+from bot.orders.refused_messages import hooks
 from bot.orders.repository import OrderRepository
 from bot.users.arrival import catch_up, load_session
 from bot.users.deletion import UserDataRepository
-from bot.users.model import Notification
 from bot.users.repository import UserRepository
 from tests.integration.crashing import Crash
 from tests.unit.every_screen import TRANSLATIONS, an_order

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.orders.order import Order, OrderNotification, OrderReport, Phase
-from bot.orders.timeline import Step
-from bot.settlement.model import ServiceDown
+from bot.orders.order import Order, OrderNotification, Phase
+from bot.settlement.model import OrderReport, ServiceDown
+from bot.settlement.steps import Step
 from tests.integration.order_world import House
 from tests.unit.fake_settlement import FakeSettlement, failing
 

@@ -9,10 +9,9 @@ import pytest
 
 from bot.core.money import Amount
 from bot.infra.db.errors import StoreDown
-from bot.orders.order import Hold, OrderNotification, Phase
+from bot.orders.order import EventNote, Hold, OrderNotification, Phase
 from bot.orders.repository import OrderRepository
 from bot.payments import bolt11
-from bot.users.model import EventNote
 from tests.integration.order_world import EMMA, NUMBER, OSCAR, SARI, WISH, House, rules, unresolved
 from tests.unit.fake_settlement import BCA, FakeSettlement
 

@@ -32,6 +32,7 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
+from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.mcp_server.tools.answers import Refusal
 from bot.mcp_server.tools.order_creation import OrderCreation
@@ -45,7 +46,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import looked_at
 from bot.payments import bolt11
 from bot.settlement.model import SettlementFailure
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.integration.crashing import Crash
 from tests.integration.killable import PLAN, Fate, Hanging, Mortal, Plan

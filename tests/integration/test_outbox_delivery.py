@@ -11,10 +11,10 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.outbox.delivery import MISTAKES_FORGIVEN, OutboxDelivery
-from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import Notification, NotificationStatus, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import OrderNotification
-from bot.users.model import Notification, NotificationStatus, Person
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, SARI, Ears, House
 from tests.keys import VAULT

@@ -16,7 +16,7 @@ from bot.orders.measured_payout_times import MeasuredTimes
 from bot.orders.order import Phase
 from bot.orders.payout_times import PayoutTimes
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import Step
+from bot.settlement.steps import Step
 from tests.keys import VAULT
 from tests.unit.every_screen import NOW, an_order
 from tests.unit.fake_settlement import MovedClock

@@ -12,8 +12,7 @@ from bot.core.money import MAX_SATS, Amount
 from bot.orders.order import OrderNotification, Phase
 from bot.orders.placement.service import DraftMoved, MethodVanished
 from bot.orders.repository import OrderRepository
-from bot.rates.quote import Quote
-from bot.settlement.model import KeyRefused, OutOfReach, Refused, ServiceDown
+from bot.settlement.model import KeyRefused, OutOfReach, Quote, Refused, ServiceDown
 from tests.integration.order_world import EMMA, House
 from tests.unit.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
 

@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy import text
 
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.missed_repository import MissedOrderRepository
-from bot.infra.outbox.model import ChatMoved, RetryLater, Sent, Undeliverable
-from bot.infra.outbox.refused_messages import hooks
+from bot.infra.outbox.model import ChatMoved, Notification, NotificationStatus, Queue, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
+from bot.orders.missed_repository import MissedOrderRepository
 from bot.orders.notifications import EXTRA_TRIES, news_of, queue_of
 from bot.orders.order import Order, OrderNotification
+from bot.orders.refused_messages import hooks
 from bot.orders.rendering import OrderRenderer
 from bot.orders.repository import OrderRepository
 from bot.staff.alarm_model import AlarmKind
@@ -21,7 +21,7 @@ from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from bot.support.tickets.notifications import ToStaffChat, ToUser
-from bot.users.model import Notification, NotificationStatus, Person, Queue
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, OSCAR, House
 from tests.unit.every_screen import TRANSLATIONS

@@ -11,16 +11,16 @@ import pytest
 
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OF_RATE_AT_ONCE, OutboxDelivery
-from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import Notification, Queue, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.model import RateAlert
 from bot.rates.notifications import ALERT, DAILY, RateNotifications
-from bot.rates.quote import Quote
 from bot.rates.rendering import QuoteRenderer
 from bot.rates.subscriptions import AlertWish, Subscribing
-from bot.users.model import Notification, Person, Queue
+from bot.settlement.model import Quote
+from bot.users.model import Person
 from tests.integration.order_world import EMMA, House
 from tests.integration.test_outbox_delivery import SlowEars
 from tests.texts import readable, says, text

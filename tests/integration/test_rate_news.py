@@ -7,15 +7,14 @@ from decimal import Decimal
 import pytest
 
 from bot.infra.db.errors import StoreDown
-from bot.infra.outbox.model import Undeliverable
+from bot.infra.outbox.model import Notification, Queue, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.notifications import ALERT, AT_ONCE, DAILY, RateNotifications
-from bot.rates.quote import Quote, payload_of, quote_in
 from bot.rates.repository import QuoteRepository
 from bot.rates.subscription_worker import LOOK_EVERY_SECONDS, SOON_SECONDS, SubscriptionsWorker
 from bot.rates.subscriptions import MOST_ALERTS, AlertWish, Subscribing
-from bot.settlement.model import ServiceDown
-from bot.users.model import Notification, Person, Queue
+from bot.settlement.model import Quote, ServiceDown, payload_of, quote_in
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, SARI, House
 from tests.unit.fake_settlement import BEGINNING, RATE

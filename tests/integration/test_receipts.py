@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
 from bot.orders.notifications import reference_in
 from bot.orders.order import OrderNotification
 from bot.orders.receipts.service import Receipts
 from bot.orders.repository import OrderRepository
-from bot.users.model import Notification
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.integration.order_world import Heard, House
 from tests.unit.fake_settlement import FakeSettlement, MovedClock

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from bot.orders.placement.service import MethodVanished
+from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import KnownRecipients
-from bot.users.model import Recipient
 from tests.integration.order_world import EMMA, NUMBER, House, unresolved
 from tests.unit.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
 
 
-async def known(house: House) -> tuple[Recipient, ...]:
+async def known(house: House) -> tuple[SavedRecipient, ...]:
     return await KnownRecipients(house.store, house.clock).of(EMMA)
 
 

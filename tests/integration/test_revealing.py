@@ -13,10 +13,12 @@ import pytest
 from bot.core.errors import Rejection
 from bot.infra.outbox.model import Outcome, RetryLater, Sent, Undeliverable
 from bot.orders.order import Order
-from bot.staff.model import AuditAction, AuditEntry, Reveal
-from bot.staff.repository import AuditRepository, RevealRepository
+from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import AuditRepository
 from bot.staff.roles import StaffChat
 from bot.support.reveal.masking import NONE_SHOWN, Masking
+from bot.support.reveal.model import Reveal
+from bot.support.reveal.repository import RevealRepository
 from bot.support.reveal.service import RevealService
 from bot.users.deletion import UserDataRepository
 from bot.users.model import Person

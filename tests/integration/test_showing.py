@@ -8,9 +8,10 @@ import pytest
 
 from bot.core.money import Amount
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.order import Deposit, OrderNotification, Phase
+from bot.orders.order import OrderNotification, Phase
 from bot.orders.repository import OrderRepository
 from bot.payments.tokens import TOKENS
+from bot.settlement.model import Deposit
 from tests.integration.order_world import EMMA, OSCAR, House, rules
 from tests.unit.fake_settlement import SAFE, FakeSettlement, a_deposit
 

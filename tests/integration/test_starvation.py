@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from bot.orders.order import Order, OrderNotification, OrderReport, Phase
+from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import Step
 from bot.settlement.budget import AdaptiveBudget, Budget
-from bot.settlement.model import SlowDown
+from bot.settlement.model import OrderReport, SlowDown
 from bot.settlement.monitored import MonitoredSettlement
+from bot.settlement.steps import Step
 from tests.contract.store_builders import an_order
 from tests.integration.order_world import House
 from tests.unit.fake_settlement import FakeSettlement

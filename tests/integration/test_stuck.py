@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.orders.order import Order, OrderNotification, OrderReport, Phase
+from bot.orders.order import EventNote, Order, OrderNotification, Phase
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import KeyRefused
+from bot.settlement.model import KeyRefused, OrderReport
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import OVER
 from bot.support.tickets.notifications import ToStaffChat, ToUser
-from bot.users.model import EventNote
 from tests.integration.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.integration.order_world import EMMA, OSCAR, Heard, House, rules
 from tests.unit.fake_settlement import FakeSettlement, failing

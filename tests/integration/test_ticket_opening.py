@@ -8,8 +8,7 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.order import OrderReport
-from bot.staff.repository import UserEventRepository
+from bot.settlement.model import OrderReport
 from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, MediaKind, Written
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus, answered, closed
@@ -19,6 +18,7 @@ from bot.support.tickets.notifications import ToStaffChat, ToUser
 from bot.support.tickets.opening import TicketOpening, open_by_itself
 from bot.support.tickets.repository import TicketRepository
 from bot.users.activity import UserEvent
+from bot.users.event_repository import UserEventRepository
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, SARI, House, rules

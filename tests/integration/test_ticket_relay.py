@@ -7,7 +7,7 @@ import pytest
 
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.orders.screens.phrases import translator_for
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
@@ -19,7 +19,7 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.relay import TicketRelay
 from bot.support.tickets.remarks import Remark
 from bot.support.user_chat.reply_rendering import ReplyRenderer
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.contract.telegram_sandbox import Running, running
 from tests.e2e.chatter import in_base64

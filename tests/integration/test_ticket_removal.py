@@ -7,11 +7,10 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.i18n import Translations
-from bot.infra.outbox.model import RetryLater, Sent
+from bot.infra.outbox.model import Notification, RetryLater, Sent
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.support.tickets.notifications import ToStaffChat
 from bot.support.user_chat.rendering import TicketRenderer
-from bot.users.model import Notification
 from tests.unit.every_screen import NOW
 
 GROUP = -100_3001

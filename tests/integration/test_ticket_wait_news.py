@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import Sent
+from bot.infra.outbox.model import Notification, Sent
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.model import PostRole, TicketPost
 from bot.support.staff.wait_rendering import WaitRenderer
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.waiting import TicketWaiting
-from bot.users.model import Notification
 from tests.contract.telegram_sandbox import OSCAR, RINA, Running, running
 from tests.integration.test_messenger_against_sandbox import messenger
 from tests.integration.ticket_world import Room

@@ -7,6 +7,7 @@ from sqlalchemy import text
 
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.model import InboxItem
 from bot.operations.sweeps import Sweeps
 from bot.orders.notifications import subject_of
 from bot.orders.order import OrderNotification, Phase
@@ -18,7 +19,7 @@ from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_rendering import orders_of
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import of_order
-from bot.users.model import InboxItem, Person
+from bot.users.model import Person
 from bot.users.privacy import Privacy
 from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, OSCAR, SARI, House

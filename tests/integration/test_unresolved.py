@@ -3,9 +3,8 @@
 import asyncio
 from dataclasses import replace
 
-from bot.orders.order import OrderNotification, Phase
+from bot.orders.order import EventNote, OrderNotification, Phase
 from bot.orders.repository import OrderRepository
-from bot.users.model import EventNote
 from tests.integration.order_world import EMMA, House, rules, seconds, unresolved
 from tests.unit.fake_settlement import BRI, FakeSettlement
 

@@ -6,7 +6,8 @@ from datetime import timedelta
 from bot.checkout.drafts import Drafts
 from bot.checkout.repository import DraftRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
-from bot.users.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, InboxItem, Person
+from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, InboxItem
+from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, House
 

@@ -22,8 +22,8 @@ from bot.orders.pay_page.app import create_app
 from bot.orders.pay_page.lookup import Lookup, TooMany
 from bot.orders.payout_times import PayoutTimes
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import Step
 from bot.orders.tracking.viewed import ViewedOrders
+from bot.settlement.steps import Step
 from tests.keys import VAULT
 from tests.pictures import qr_texts
 from tests.texts import label

@@ -6,8 +6,7 @@ import pytest
 
 from bot.infra.outbox.model import RetryLater, Sent
 from bot.orders.order import Order, OrderNotification
-from bot.recipients.methods import PayoutMethod
-from bot.settlement.model import OutcomeUnknown, ServiceDown, SlowDown
+from bot.settlement.model import OutcomeUnknown, PayoutMethod, ServiceDown, SlowDown
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import OVER, RAISED, REMINDER, next_reminder
 from tests.integration.order_world import EMMA, OSCAR, WISH, House

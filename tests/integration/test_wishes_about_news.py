@@ -6,7 +6,8 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.orders.order import OrderNotification, OrderReport
+from bot.orders.order import OrderNotification
+from bot.settlement.model import OrderReport
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, SARI, House

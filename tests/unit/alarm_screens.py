@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
 from bot.infra.i18n import Translator
+from bot.infra.outbox.model import Backlog
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.monitor import HealthSummary
 from bot.operations.screens import status as operator_status
@@ -12,7 +13,6 @@ from bot.orders.order import Order
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import OF_ORDERS
 from bot.staff.screens import alarms
-from bot.users.model import Backlog
 
 
 def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:

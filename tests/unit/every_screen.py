@@ -19,25 +19,27 @@ from bot.core.zones import INDONESIAN, PRESUMED
 from bot.infra.i18n import Translations, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.history import PAGE, HistoryPage
-from bot.orders.order import Deposit, Order, OrderNotification, Phase
+from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
 from bot.orders.preferences import CHOOSABLE
+from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.screens import card, history, outcome, status
 from bot.orders.screens import page as order_page
 from bot.orders.screens import payment as pay
 from bot.orders.screens.phrases import clipped
-from bot.orders.timeline import STEP_OF_STATE, Step
 from bot.payments.erc681 import checksummed
 from bot.payments.tokens import CODES, TOKENS
 from bot.rates.charts import Chart
 from bot.rates.history import Period, history_of, points_of
-from bot.rates.quote import Quote, estimate
+from bot.rates.quote import estimate
 from bot.rates.screens import rate
 from bot.recipients import screens as recipients
-from bot.recipients.methods import PayoutMethod
+from bot.recipients.model import SavedRecipient
 from bot.sandbox.bot_api.text import html, utf16
+from bot.settlement.model import Deposit, PayoutMethod, Quote
+from bot.settlement.steps import STEP_OF_STATE, Step
 from bot.staff.screens import notes as staff_notes
-from bot.users.model import EventNote, OrderEvent, Person, Receipt, Recipient
+from bot.users.model import Person
 from bot.users.phrase import LONGEST, Suggestion
 from bot.users.screens import phrase, settings
 from tests.texts import text
@@ -277,7 +279,7 @@ def _of_the_rate(t: Translator, typed: str) -> Iterator[Seen]:
             yield Seen("rate with its chart", rate.screen(t, quote, JAKARTA, chart, subscribed=True), is_caption=True)
 
 
-def a_recipient(method: PayoutMethod = BCA, **changes: Any) -> Recipient:
+def a_recipient(method: PayoutMethod = BCA, **changes: Any) -> SavedRecipient:
     """Somebody whom Emma has sent to."""
     known: dict[str, Any] = {
         "id": "0123456789abcdef",
@@ -288,7 +290,7 @@ def a_recipient(method: PayoutMethod = BCA, **changes: Any) -> Recipient:
         "created_at": NOW - timedelta(days=9),
         "used_at": NOW - timedelta(days=2),
     }
-    return Recipient(**{**known, **changes})
+    return SavedRecipient(**{**known, **changes})
 
 
 def _of_recipients(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:

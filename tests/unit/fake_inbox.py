@@ -11,7 +11,7 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound import attempts, chat_queues, receiver
-from bot.users.model import InboxItem
+from bot.infra.telegram.inbound.model import InboxItem
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 

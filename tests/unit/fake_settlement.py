@@ -14,19 +14,20 @@ from decimal import Decimal
 from typing import Any
 
 from bot.core.money import rupiah_for_sats, sats_for_rupiah
-from bot.orders.order import Deposit, OrderReport
 from bot.payments import bolt11
 from bot.payments.tokens import TOKENS
-from bot.rates.quote import Quote
-from bot.recipients.methods import PayoutMethod
 from bot.settlement.model import (
+    Deposit,
     DepositRails,
     Newest,
     OrderNotFound,
+    OrderReport,
     OutcomeUnknown,
     OutOfReach,
+    PayoutMethod,
     Placed,
     PlatformStats,
+    Quote,
     Rail,
     SettlementFailure,
     Wish,

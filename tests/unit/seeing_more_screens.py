@@ -9,9 +9,10 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.staff.audit import PAGE, AuditFile, AuditPage
-from bot.staff.model import AuditAction, AuditEntry, Reveal
+from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.screens import audit
 from bot.support.reveal import screens as staff_reveal
+from bot.support.reveal.model import Reveal
 from bot.users.model import Person
 
 SUBJECTS = (

@@ -9,7 +9,7 @@ from bot.checkout.draft import Ask
 from bot.checkout.reorder import is_same_wish, last_price, may_be_sent_again
 from bot.core.money import Amount
 from bot.orders.order import Order
-from bot.orders.timeline import Step
+from bot.settlement.steps import Step
 from tests.unit.every_screen import BCA, GOPAY, NOW, a_deposit, a_draft, an_order, at_each_moment
 
 MOMENTS = dict(at_each_moment())

@@ -19,8 +19,8 @@ from bot.broadcasts.schedule import (
 )
 from bot.core.errors import Rejection
 from bot.core.templates import fill
-from bot.rates.quote import TOO_OLD, Quote
 from bot.sandbox.bot_api.text import html
+from bot.settlement.model import TOO_OLD, Quote
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 VALUES = dict.fromkeys(VARIABLES, "<b>1</b>")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.orders.deposits import LONGEST_LIST, deposits_before, list_counts
-from bot.orders.order import OrderReport
+from bot.settlement.model import OrderReport
 from tests.unit.fake_settlement import BEGINNING, SAFE, a_deposit
 
 NOW = BEGINNING

@@ -21,7 +21,7 @@ from bot.checkout.draft import (
     without_method,
 )
 from bot.core.money import Amount
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 BCA = PayoutMethod("014", "BANK BCA", "bank", None)

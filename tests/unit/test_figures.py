@@ -14,7 +14,7 @@ from bot.operations import export as exporting
 from bot.operations.statistics import OrderFigures, Outcome, Tally, outcome_of, share
 from bot.operations.statistics_model import OrderLine
 from bot.orders.order import Phase
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 from tests.unit.every_screen import BCA, a_deposit, an_order, at_each_moment
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from bot.core.zones import zone_of
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 from bot.support.lookup.query import LONGEST, Sought, read
 
 JAKARTA = zone_of("Asia/Jakarta")

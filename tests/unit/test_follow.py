@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.orders.order import Order, Phase
-from bot.orders.timeline import Step
 from bot.orders.tracking.intervals import next_look, offer_is_over, payable_until
+from bot.settlement.steps import Step
 from tests.contract.store_builders import an_order
 
 MADE = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

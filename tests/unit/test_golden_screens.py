@@ -19,17 +19,17 @@ from bot.broadcasts.screens import confirm as broadcast_confirm
 from bot.checkout.screens import review, start
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.order import OrderNotification, Phase
+from bot.orders.order import EventNote, OrderEvent, OrderNotification, Phase
 from bot.orders.receipts.screens import receipt
 from bot.orders.screens import card, outcome
 from bot.orders.screens import payment as pay
-from bot.orders.timeline import FAILED
 from bot.rates.quote import estimate
+from bot.settlement.steps import FAILED
 from bot.support.cases import Case
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Cause, claimed
 from bot.support.user_chat.screens import page as ticket_page
-from bot.users.model import EventNote, OrderEvent, Person
+from bot.users.model import Person
 from tests.unit.every_screen import (
     JAKARTA,
     NOW,

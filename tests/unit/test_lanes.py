@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from telegram import Update
 
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.users.model import InboxItem
+from bot.infra.telegram.inbound.model import InboxItem
 from tests.unit.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.virtual_time import in_virtual_time, now
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bot.core.errors import Rejection
 from bot.orders.limits import DAY, HOUR, Limits, check
 from bot.orders.order import Order, Phase
-from bot.orders.timeline import Step
 from bot.orders.tracking.intervals import WATCH_WITHOUT_EXPIRY
+from bot.settlement.steps import Step
 from tests.unit.every_screen import an_order
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

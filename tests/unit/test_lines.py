@@ -12,9 +12,9 @@ from bot.checkout import one_line as lines
 from bot.checkout.draft import Ask, OrderDraft, new_draft
 from bot.checkout.one_line import Wanted
 from bot.core.money import Amount
-from bot.recipients.methods import PayoutMethod
+from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import beginning, called, known_as
-from bot.users.model import Recipient
+from bot.settlement.model import PayoutMethod
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
@@ -24,7 +24,7 @@ METHODS = (BCA, MANDIRI, DANA)
 HALF_A_MILLION = Amount("IDR", 500_000)
 
 
-def somebody(label: str | None, **changes: Any) -> Recipient:
+def somebody(label: str | None, **changes: Any) -> SavedRecipient:
     known: dict[str, Any] = {
         "id": f"id of {label}",
         "person_id": 1,
@@ -35,7 +35,7 @@ def somebody(label: str | None, **changes: Any) -> Recipient:
         "created_at": NOW,
         "used_at": NOW,
     }
-    return Recipient(**{**known, **changes})
+    return SavedRecipient(**{**known, **changes})
 
 
 IBU, IBU_KOS, KOS, DANA_DARURAT = (somebody(label) for label in ("Ibu ❤️", "Ibu Kos", "Kos 88", "Dana"))
@@ -43,11 +43,13 @@ UNNAMED = somebody(None, holder="Budi Santoso", number="2222222222")
 KNOWN = (IBU, IBU_KOS, KOS, DANA_DARURAT, UNNAMED)
 
 
-def read(text: str, known: tuple[Recipient, ...] = KNOWN) -> Wanted:
+def read(text: str, known: tuple[SavedRecipient, ...] = KNOWN) -> Wanted:
     return lines.read(text, METHODS, known)
 
 
-def filled(text: str, methods: tuple[PayoutMethod, ...] = METHODS, known: tuple[Recipient, ...] = KNOWN) -> OrderDraft:
+def filled(
+    text: str, methods: tuple[PayoutMethod, ...] = METHODS, known: tuple[SavedRecipient, ...] = KNOWN
+) -> OrderDraft:
     draft = new_draft(chat_id=1, person_id=1, now=NOW)
     return lines.fill(draft, lines.read(text, methods, known), methods, known)
 
@@ -65,7 +67,7 @@ def filled(text: str, methods: tuple[PayoutMethod, ...] = METHODS, known: tuple[
         ("budi santoso 500rb", UNNAMED),
     ],
 )
-def test_a_recipients_whole_name_stands_for_them(text: str, person: Recipient) -> None:
+def test_a_recipients_whole_name_stands_for_them(text: str, person: SavedRecipient) -> None:
     assert read(text).person == person
     draft = filled(text)
     assert (draft.ask, draft.amount) == (Ask.REVIEW, HALF_A_MILLION)
@@ -96,7 +98,7 @@ def test_two_of_the_same_name_are_a_choice() -> None:
 
 
 @pytest.mark.parametrize(("text", "people"), [("500rb ib", (IBU, IBU_KOS)), ("500rb budi", (UNNAMED,))])
-def test_the_beginning_of_a_name_is_offered_and_never_taken(text: str, people: tuple[Recipient, ...]) -> None:
+def test_the_beginning_of_a_name_is_offered_and_never_taken(text: str, people: tuple[SavedRecipient, ...]) -> None:
     wanted = read(text)
     assert (wanted.person, wanted.people, wanted.has_choice) == (None, people, True)
     assert (filled(text).ask, filled(text).holder) == (Ask.DESTINATION, None)

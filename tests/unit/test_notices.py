@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.orders.order import OrderNotification
 from bot.orders.preferences import CHOOSABLE, TOPICS, Way, choose, chosen, next_way, step_news, topic_named, way_of
-from bot.orders.timeline import Step
+from bot.settlement.steps import Step
 from tests.unit.every_screen import NOW, TOLD, an_order
 
 CHOICES = st.dictionaries(st.sampled_from([*(topic.name for topic in TOPICS), "weather"]), st.text(max_size=6))

@@ -9,7 +9,7 @@ from bot.checkout.draft import Ask, OrderDraft, new_draft
 from bot.checkout.parser import apply, confirm_number, read_line, refusal, take_destination, waiting_number
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
 MANDIRI = PayoutMethod("008", "BANK MANDIRI", "bank", 100_000_000)

@@ -10,7 +10,7 @@ from bot.checkout.draft import Ask, missing, new_draft
 from bot.checkout.parser import apply, looks_like_order, read_line, take_destination
 from bot.core.money import Amount
 from bot.core.text import plain
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
 JAGO = PayoutMethod("542", "BANK JAGO", "bank", 100_000_000)

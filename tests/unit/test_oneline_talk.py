@@ -5,7 +5,7 @@ import time
 import pytest
 
 from bot.checkout.parser import looks_like_order, read_line
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 from tests.order_lines import METHODS
 
 TALK = [

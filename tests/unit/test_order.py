@@ -13,13 +13,13 @@ from bot.orders.order import (
     REFERENCE_LENGTH,
     Order,
     OrderNotification,
-    OrderReport,
     Phase,
     advance,
     expire,
     new_reference,
 )
-from bot.orders.timeline import STEP_OF_STATE, TERMINAL_STATES, Step
+from bot.settlement.model import OrderReport
+from bot.settlement.steps import STEP_OF_STATE, TERMINAL_STATES, Step
 from tests.contract.store_builders import an_order
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.order import Order, OrderReport, Phase, advance
+from bot.orders.order import EventNote, Order, OrderEvent, Phase, advance
 from bot.orders.screens import timeline as order_timeline
-from bot.orders.timeline import STEP_OF_STATE, Step
-from bot.users.model import EventNote, OrderEvent
+from bot.settlement.model import OrderReport
+from bot.settlement.steps import STEP_OF_STATE, Step
 from tests.texts import text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from bot.core.errors import Rejection, Remark
 from bot.recipients.holders import LONGEST_HOLDER, clean_holder
-from bot.recipients.methods import PayoutMethod
 from bot.recipients.numbers import CleanNumber, clean_number
+from bot.settlement.model import PayoutMethod
 
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
 HSBC = PayoutMethod("087", "BANK HSBC INDONESIA", "bank")

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.recipients.methods import PayoutMethod, display_name
+from bot.recipients.methods import display_name
 from bot.recipients.search import SearchResult, search
+from bot.settlement.model import PayoutMethod
 
 KNOWN = json.loads((files("bot.recipients") / "known.json").read_text(encoding="utf-8"))
 EWALLETS = {"gopay", "ovo", "dana", "shopeepay", "linkaja", "linkaja_direct", "imkas", "isaku"}

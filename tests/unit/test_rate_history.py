@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.rates.history import MOST_POINTS, Period, RateHistory, RatePoint, history_of, thinned
-from bot.rates.quote import Quote
+from bot.settlement.model import Quote
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 TWO_MINUTES = timedelta(minutes=2)

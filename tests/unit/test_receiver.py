@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 from telegram.error import Conflict, InvalidToken, NetworkError, TelegramError
 
 from bot.infra.telegram.errors import SlowDown, TokenRefused
+from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.receiver import Receiver, chat_of
-from bot.users.model import InboxItem
 from tests.unit.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.virtual_time import in_virtual_time, now
 

@@ -6,9 +6,8 @@ import pytest
 
 from bot.core import templates
 from bot.core.errors import Rejection
-from bot.staff.model import SavedReply
 from bot.support.saved_replies import screens
-from bot.support.saved_replies.model import MOST, needs_order, read_name, read_text, stamp
+from bot.support.saved_replies.model import MOST, SavedReply, needs_order, read_name, read_text, stamp
 from bot.support.ticket import Ticket
 from tests.unit.every_screen import HOSTILE_NAMES, NOW, TRANSLATIONS, Seen, an_order
 

@@ -20,7 +20,7 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Screen
-from bot.rates.quote import Quote
+from bot.settlement.model import Quote
 from tests.texts import says
 from tests.unit.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen
 from tests.unit.test_screens_limits import check

@@ -7,7 +7,7 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.orders.order import Order, Phase
 from bot.orders.screens import card
-from bot.orders.timeline import Step
+from bot.settlement.steps import Step
 from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
 

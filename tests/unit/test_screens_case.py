@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from bot.infra.i18n import LOCALES
+from bot.infra.outbox.model import Notification, NotificationStatus
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders import handlers as presses
-from bot.orders.order import Order, OrderNotification, Phase
-from bot.orders.timeline import Step
-from bot.staff.model import PersonAct
+from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
+from bot.settlement.steps import Step
 from bot.support.cases import Anomaly, Case, Reach, reach_of
 from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Cause, opened
 from bot.users.activity import UserEvent
-from bot.users.model import EventNote, Notification, NotificationStatus, OrderEvent, Person
+from bot.users.model import Person, PersonAct
 from tests.examples import some
 from tests.texts import name_of, says, text
 from tests.unit.every_screen import (

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from bot.orders.history import HistoryPage
-from bot.orders.order import Order, Phase
+from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.screens import history
 from bot.orders.screens import page as order_page
-from bot.orders.timeline import Step
-from bot.users.model import OrderEvent
+from bot.settlement.steps import Step
 from tests.texts import label, says, text
 from tests.unit.every_screen import GOPAY, JAKARTA, NOW, TRANSLATIONS, Seen, a_deposit, an_order, at_each_moment
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.infra.i18n import LOCALES
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 from tests.examples import examples, some
 from tests.unit.every_screen import BCA, GOPAY, HOSTILE_NAMES, Seen, every_screen
 

@@ -10,7 +10,7 @@ from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.screens import ticket_times
 from bot.orders.order import Phase
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
 from bot.support.lookup.callback_data import finding, place, read_finding, read_place
 from bot.support.lookup.model import PersonTally

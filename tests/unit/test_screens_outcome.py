@@ -8,7 +8,7 @@ from bot.infra.i18n import LOCALES
 from bot.orders.order import Order, OrderNotification
 from bot.orders.rendering import HOLDS
 from bot.orders.screens import outcome
-from bot.orders.timeline import Step
+from bot.settlement.steps import Step
 from tests.texts import label, starts, text
 from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
 

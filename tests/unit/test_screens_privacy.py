@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from bot.infra.i18n import LOCALES, Translator
-from bot.orders.order import Phase
-from bot.orders.timeline import Step
-from bot.recipients.methods import PayoutMethod
+from bot.orders.order import OrderEvent, Phase
+from bot.orders.receipts.model import Receipt
+from bot.recipients.model import SavedRecipient
+from bot.settlement.model import PayoutMethod
+from bot.settlement.steps import Step
 from bot.users.export import as_file
-from bot.users.model import OrderEvent, Person, Receipt, Recipient
+from bot.users.model import Person
 from bot.users.privacy import UserData, Waits
 from bot.users.privacy_handlers import PATTERN, YES_PATTERN
 from bot.users.provider import UNNAMED, Provider
@@ -40,7 +42,7 @@ def held(method: PayoutMethod = BCA, typed: str = "Ibu", times: int = 1, **about
     """What is kept of somebody; `times` as many recipients and orders."""
     person = Person(id=2**52, created_at=NOW, **about)
     order = an_order(method, number=NUMBER, holder=typed, refusal=typed * 10)
-    recipient = Recipient(
+    recipient = SavedRecipient(
         id="r", person_id=1, method=method, number=NUMBER, label=typed, holder=typed, created_at=NOW, used_at=NOW
     )
     event = OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")

@@ -10,9 +10,9 @@ from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui import callback_data as data
 from bot.rates.charts import Chart
 from bot.rates.history import Period, RateHistory, history_of, points_of
-from bot.rates.quote import Quote
 from bot.rates.screens import chart as rate_chart
 from bot.rates.screens import rate
+from bot.settlement.model import Quote
 from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, TRANSLATIONS, Seen
 

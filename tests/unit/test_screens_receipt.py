@@ -13,7 +13,7 @@ from bot.orders.order import Order
 from bot.orders.receipts.picture import ReceiptFacts, render_receipt
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.screens import phrases as words
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 from tests.examples import some
 from tests.pictures import qr_texts
 from tests.texts import label, text

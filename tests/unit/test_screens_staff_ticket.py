@@ -8,7 +8,8 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.order import OrderReport, Phase, advance
+from bot.orders.order import Phase, advance
+from bot.settlement.model import OrderReport
 from bot.support.cases import Case
 from bot.support.model import EntryKind, MediaKind, TicketEntry
 from bot.support.staff.entries import with_quote

@@ -10,7 +10,8 @@ from bot.checkout.screens import requote
 from bot.core.money import Amount
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.screens import status
-from bot.rates.quote import Quote, estimate
+from bot.rates.quote import estimate
+from bot.settlement.model import Quote
 from tests.texts import label, text
 from tests.unit.every_screen import LINE, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
 

@@ -13,11 +13,11 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Screen
 from bot.rates import subscription_handlers as subscribing
 from bot.rates.model import RateAlert, Subscription
-from bot.rates.quote import Quote
 from bot.rates.screens import alert as rate_alert
 from bot.rates.screens import notifications as quote_news
 from bot.rates.screens import subscription
 from bot.rates.subscriptions import MOST_ALERTS, Wishes
+from bot.settlement.model import Quote
 from tests.texts import says, text
 from tests.unit.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen
 from tests.unit.test_screens_limits import check

@@ -9,7 +9,7 @@ from bot.checkout.screens import limit_warning as too_many
 from bot.orders.order import OrderNotification
 from bot.orders.screens import card, outcome
 from bot.orders.screens.phrases import when
-from bot.orders.timeline import Step
+from bot.settlement.steps import Step
 from tests.texts import says, starts, text
 from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, a_draft, at_each_moment
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.timeline import STEP_OF_STATE, Step, step_after
+from bot.settlement.steps import STEP_OF_STATE, Step, step_after
 
 DOCUMENTED = [
     "IDLE",

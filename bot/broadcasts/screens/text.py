@@ -15,8 +15,8 @@ from bot.infra.i18n import Html, Translations, Translator, as_html
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.screens import phrases as words
-from bot.rates.quote import Quote
 from bot.rates.screens import subscription
+from bot.settlement.model import Quote
 
 LONGEST_SOURCE = 24
 NO_FIGURE = "—"

@@ -31,8 +31,8 @@ from bot.core.errors import Rejection, Remark
 from bot.core.money import Amount
 from bot.core.money.vocabulary import CURRENCIES, SCALES
 from bot.recipients.banks import known_as
-from bot.recipients.methods import BANK, PayoutMethod
 from bot.recipients.numbers import LIKE_MOBILE, LONGEST_ACCOUNT, clean_number
+from bot.settlement.model import BANK, PayoutMethod
 
 MOST_READINGS: Final = 4
 _UNITS: Final = {*CURRENCIES, *(scale for scale in SCALES if len(scale) > 1)}

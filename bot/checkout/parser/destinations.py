@@ -25,8 +25,8 @@ from bot.checkout.parser.vocabulary import (
 )
 from bot.checkout.parser.words import Word
 from bot.recipients.banks import forms, known_as
-from bot.recipients.methods import PayoutMethod
 from bot.recipients.search import MOST_OFFERED, search
+from bot.settlement.model import PayoutMethod
 
 LONGEST_NAME: Final = 6
 """Words of one destination; "pt bank pembangunan daerah jawa barat" has six."""

@@ -5,8 +5,8 @@ from dataclasses import replace
 from bot.checkout.draft import OrderDraft, missing, with_method, with_number
 from bot.checkout.parser.reading import OneLine
 from bot.core.errors import Rejection
-from bot.recipients.methods import PayoutMethod
 from bot.recipients.numbers import CleanNumber, clean_number
+from bot.settlement.model import PayoutMethod
 
 
 def apply(draft: OrderDraft, line: OneLine) -> OrderDraft:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.checkout.parser.reading import read_line
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 
 LONGEST_ORDER: Final = 160
 """Characters; what somebody writes by hand for one order is shorter, forwarded messages seldom are."""

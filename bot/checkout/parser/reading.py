@@ -23,9 +23,9 @@ from bot.checkout.parser.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, 
 from bot.checkout.parser.words import WHOLE_NUMBER, Word, begins_as_figures, words_of
 from bot.core.errors import Rejection, Remark
 from bot.core.money import Amount
-from bot.recipients.methods import PayoutMethod
 from bot.recipients.numbers import international
 from bot.recipients.search import MOST_OFFERED
+from bot.settlement.model import PayoutMethod
 
 LONGEST_LINE: Final = 300
 """Characters; longer texts are letters, not orders, and nothing is picked out of them."""

@@ -11,7 +11,7 @@ from bot.checkout.parser.runs import could_be_whole
 from bot.checkout.parser.sums import Sum
 from bot.checkout.parser.vocabulary import ACCOUNT_LABELS, ASIDE_LABELS, EITHER, NOT_THIS, NUMBER_LABELS, PHONE_LABELS
 from bot.checkout.parser.words import Word, meant_digits
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 
 _MOST_PIECES: Final = 3
 """Words on each side of a number that may be more of it."""

@@ -11,11 +11,10 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.infra.telegram.ui.session import Pressed, Said, Session
 from bot.orders.screens import phrases as words
-from bot.recipients.methods import BANK, EWALLET, PayoutMethod
+from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import beginning, called, current_method, with_known_holder, with_recipient
 from bot.recipients.search import SearchResult, search
-from bot.settlement.model import ServiceDown
-from bot.users.model import Recipient
+from bot.settlement.model import BANK, EWALLET, PayoutMethod, ServiceDown
 
 PAGE = 8
 COLUMNS = 2
@@ -32,7 +31,7 @@ def screen(
     tab: int = 0,
     page: int = 0,
     *,
-    recents: Sequence[Recipient] = (),
+    recents: Sequence[SavedRecipient] = (),
 ) -> Screen:
     """The question, with one page of the banks, or of another kind (`tab`), beneath it.
 
@@ -57,7 +56,7 @@ def candidates(
     draft: OrderDraft,
     query: str,
     found: Sequence[PayoutMethod],
-    saved: Sequence[Recipient] = (),
+    saved: Sequence[SavedRecipient] = (),
 ) -> Screen:
     """Several entries, or people, could be meant by `query` (empty: by a part of a line): each is a button."""
     return Screen(
@@ -102,12 +101,12 @@ async def listed(visit: Session) -> Sequence[PayoutMethod]:
     return await visit.desk.market.methods() or await visit.desk.market.methods(fresh=True)
 
 
-async def _known(visit: Session) -> Sequence[Recipient]:
+async def _known(visit: Session) -> Sequence[SavedRecipient]:
     return await visit.desk.recipients.of(visit.person.id)
 
 
 def _pressed(
-    visit: Session, draft: OrderDraft, methods: Sequence[PayoutMethod], known: Sequence[Recipient], said: Pressed
+    visit: Session, draft: OrderDraft, methods: Sequence[PayoutMethod], known: Sequence[SavedRecipient], said: Pressed
 ) -> OrderDraft | Screen:
     if said.action == "page":
         tab, _, page = said.argument.partition("/")
@@ -123,7 +122,7 @@ def _pressed(
     return _chosen(visit, draft, method, known)
 
 
-def _again(draft: OrderDraft, recipient: Recipient, methods: Sequence[PayoutMethod]) -> OrderDraft:
+def _again(draft: OrderDraft, recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> OrderDraft:
     """The draft for somebody sent to before; their destination may have gone from the list since."""
     if not methods:  # an empty list says nothing about this destination
         raise ServiceDown
@@ -133,7 +132,7 @@ def _again(draft: OrderDraft, recipient: Recipient, methods: Sequence[PayoutMeth
     return with_recipient(draft, recipient, method)
 
 
-def _chosen(visit: Session, draft: OrderDraft, method: PayoutMethod, known: Sequence[Recipient]) -> OrderDraft:
+def _chosen(visit: Session, draft: OrderDraft, method: PayoutMethod, known: Sequence[SavedRecipient]) -> OrderDraft:
     """The draft with this destination; a number that waited for it is taken, or it's said why it can't be."""
     refused = refusal(draft, method)
     if refused is not None:
@@ -141,7 +140,7 @@ def _chosen(visit: Session, draft: OrderDraft, method: PayoutMethod, known: Sequ
     return with_known_holder(take_destination(draft, method), known)
 
 
-def _is_clear(people: Sequence[Recipient], typed: str, result: SearchResult) -> bool:
+def _is_clear(people: Sequence[SavedRecipient], typed: str, result: SearchResult) -> bool:
     """Whether one of the person's own is meant and no bank could be: their whole name may resemble one, no more."""
     if len(people) != 1 or result.hit is not None:
         return False
@@ -157,7 +156,7 @@ def _choices(draft: OrderDraft, methods: Sequence[PayoutMethod]) -> Keyboard:
     return tuple(tuple(buttons[i : i + COLUMNS]) for i in range(0, len(buttons), COLUMNS))
 
 
-def _saved(draft: OrderDraft, recipients: Sequence[Recipient]) -> Keyboard:
+def _saved(draft: OrderDraft, recipients: Sequence[SavedRecipient]) -> Keyboard:
     return tuple((Button(words.saved(each), data=data.for_draft(draft, "again", each.id)),) for each in recipients)
 
 

@@ -9,9 +9,9 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Pressed, Said, Session
 from bot.orders.screens import phrases as words
-from bot.recipients.methods import PayoutMethod
 from bot.recipients.numbers import clean_number
 from bot.recipients.saved import with_known_holder
+from bot.settlement.model import PayoutMethod
 
 
 def screen(t: Translator, draft: OrderDraft, method: PayoutMethod) -> Screen:

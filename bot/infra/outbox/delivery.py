@@ -21,12 +21,11 @@ from bot.infra.db.errors import LASTING, RowUnreadable, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.unreadable import unreadable_keys
-from bot.infra.outbox.model import ChatMoved, Renderer, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import ChatMoved, Notification, Queue, Renderer, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import EXTRA_TRIES, queue_of
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.support.tickets.post_repository import TicketPostRepository
-from bot.users.model import Notification, Queue
 
 log = structlog.get_logger(__name__)
 

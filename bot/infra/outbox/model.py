@@ -1,13 +1,54 @@
-"""What the use cases need of the rest of the world: somebody who tells the news."""
+"""Notifications, the queues that they wait in, and what can come of sending one."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
-from bot.broadcasts.model import Broadcast, Delivery
-from bot.orders.order import Order
-from bot.staff.model import Reveal
-from bot.users.model import Notification
+
+class Queue(StrEnum):
+    """Where a message waits. In a chat each queue keeps its order, and none waits for another."""
+
+    MONEY = "money"
+    EXTRA = "extra"  # pictures, files and talk: a bounded number of tries
+    RATE = "rate"
+
+
+class NotificationStatus(StrEnum):
+    """Where a piece of news is on its way to the person."""
+
+    WAITING = "waiting"
+    SENDING = "sending"  # committed before the request: after a crash it may have arrived
+    TOLD = "told"
+    UNDELIVERABLE = "undeliverable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """One row of the outbox. Unique by (subject, kind, chat); rows of one chat are told in the order of `id`."""
+
+    id: int = 0
+    chat_id: int
+    subject: str
+    kind: str
+    payload: Mapping[str, object] = field(default_factory=dict)
+    status: NotificationStatus = NotificationStatus.WAITING
+    attempts: int = 0
+    maybe_told: bool = False
+    due_at: datetime
+    created_at: datetime
+    message_id: int | None = None
+    told_at: datetime | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """News that have waited too long: how many, and since when the oldest."""
+
+    count: int = 0
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +95,3 @@ class Renderer(Protocol):
 
 
 Outcome = Sent | RetryLater | Undeliverable
-
-
-class Courier(Protocol):
-    """Brings one broadcast to one person."""
-
-    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
-        """One attempt; calls `leaves` when the request is made: cancelled before that, nothing was sent."""
-        ...
-
-
-class RevealScreen(Protocol):
-    """The one message in which a member of staff sees a full recipient, in their private chat."""
-
-    async def open(self, staff_id: int, order: Order) -> Outcome:
-        """Send it, with nothing in it yet that isn't masked; it can't be forwarded."""
-        ...
-
-    async def show(self, reveal: Reveal, order: Order) -> Outcome:
-        """Put the full recipient in."""
-        ...
-
-    async def mask(self, reveal: Reveal, order: Order | None) -> Outcome:
-        """Take it out again; `Sent` too where there is no such message any more."""
-        ...

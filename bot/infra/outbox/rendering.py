@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import ChatMoved, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import ChatMoved, Notification, RetryLater, Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import (
     Delivered,
     Gone,
@@ -17,7 +17,7 @@ from bot.infra.telegram.outbound.sender import (
     Unreachable,
 )
 from bot.infra.telegram.ui.screen import Screen
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 
 Telling = Sent | RetryLater | Undeliverable
 Tell = Callable[[Notification, Person | None, Translator], Awaitable[Telling]]

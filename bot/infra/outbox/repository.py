@@ -10,11 +10,11 @@ from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.columns import MALFORMED, constant
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue
 from bot.infra.outbox.tables import IS_GIVEN_UP, IS_WAITING, outbox, to_tell
 from bot.orders.notifications import ORDER_SUBJECT, queue_of
 from bot.orders.order import Phase
 from bot.orders.tables import orders
-from bot.users.model import Backlog, Notification, NotificationStatus, Queue
 
 THIS = outbox.c.id == bindparam("news")
 IS_TO_TELL = to_tell(outbox)

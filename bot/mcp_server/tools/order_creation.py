@@ -20,12 +20,12 @@ from bot.mcp_server.tools.payable import DepositOut, Payment, like_another, paym
 from bot.mcp_server.tools.rates import rails_out
 from bot.mcp_server.tools.unresolved_orders import UnresolvedOrder, request_of
 from bot.orders.deposits import deposits_before, list_counts
-from bot.orders.order import OrderReport
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
 from bot.payments.tokens import LIGHTNING, SYMBOLS, TOKENS
-from bot.rates.quote import Estimate, Quote, estimate, price_drift_percent
+from bot.rates.quote import Estimate, estimate, price_drift_percent
 from bot.settlement.adapter import placed_of
 from bot.settlement.client import CreatedOrder, OrderInput, PayoutMethod, SettlementError
+from bot.settlement.model import OrderReport, Quote
 
 log = structlog.get_logger(__name__)
 

@@ -13,10 +13,10 @@ from pydantic import Field
 from bot.mcp_server.tools.answers import Output
 from bot.mcp_server.tools.formats import moment, rupiah, sats
 from bot.mcp_server.tools.shown_payment import ShownPayment
-from bot.orders.timeline import FAILED, STEP_OF_STATE, Step
 from bot.recipients.holders import mask_name
 from bot.recipients.matching import mask
 from bot.settlement.client import Order
+from bot.settlement.steps import FAILED, STEP_OF_STATE, Step
 
 IN_WORDS = {
     Step.CREATED: "created, no payment seen yet",

@@ -12,10 +12,10 @@ from bot.mcp_server.service import Rules
 from bot.mcp_server.tools.answers import Refusal
 from bot.mcp_server.tools.formats import rupiah
 from bot.recipients.holders import LONGEST_HOLDER, clean_holder
-from bot.recipients.methods import BANK, EWALLET
-from bot.recipients.methods import PayoutMethod as Destination
 from bot.recipients.numbers import LONGEST_ACCOUNT, SHORTEST_ACCOUNT, clean_number
 from bot.settlement.client import PayoutMethod
+from bot.settlement.model import BANK, EWALLET
+from bot.settlement.model import PayoutMethod as Destination
 
 _ACCOUNT = re.compile(r"[0-9]+")
 _MOBILE = re.compile(r"\+?[0-9]+")

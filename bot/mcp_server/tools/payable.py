@@ -12,15 +12,14 @@ from pydantic import Field
 from bot.core.money import Amount
 from bot.mcp_server.tools.answers import Output
 from bot.orders.limits import AmountLimits
-from bot.orders.order import Deposit, OrderReport
 from bot.orders.placement.invoice_check import Payable, Unpayable, check_placed
-from bot.orders.timeline import STEP_OF_STATE, Step
 from bot.payments.erc681 import amount_text, transfer_uri, units_for_sats
 from bot.payments.qr import invoice_qr_payload
 from bot.payments.tokens import LIGHTNING, LIGHTNING_SCHEME, TOKENS
 from bot.settlement.adapter import deposit_of, placed_of
 from bot.settlement.client import CreatedOrder, Order
-from bot.settlement.model import Placed
+from bot.settlement.model import Deposit, OrderReport, Placed
+from bot.settlement.steps import STEP_OF_STATE, Step
 
 NOT_AWAITED = "the order isn't waiting for payment"
 

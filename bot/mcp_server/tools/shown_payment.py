@@ -12,11 +12,11 @@ from bot.core.money import Amount
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools.payable import Payment, like_another, payment_of_known
 from bot.orders.deposits import deposits_before, list_counts
-from bot.orders.order import OrderReport
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
-from bot.rates.quote import Quote, estimate, price_drift_percent
+from bot.rates.quote import estimate, price_drift_percent
 from bot.settlement.adapter import deposit_of
 from bot.settlement.client import Order, SettlementError
+from bot.settlement.model import OrderReport, Quote
 
 UNCHECKED = (
     "its price and amount can't be checked, because the rate or the list of destinations isn't available right now. "

@@ -15,8 +15,8 @@ from typing import Final
 
 from bot.mcp_server.memory import drop_oldest
 from bot.payments.tokens import LIGHTNING
-from bot.recipients.methods import EWALLET
 from bot.settlement.client import OrderInput, SettlementError
+from bot.settlement.model import EWALLET
 
 CREATED_FOR: Final = 600.0
 """For this many seconds after an order was created, the same request counts as its repetition."""

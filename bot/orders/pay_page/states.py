@@ -9,7 +9,7 @@ from functools import cached_property
 
 from bot.infra.i18n import Translator
 from bot.orders.order import Failure, Order, Phase
-from bot.orders.timeline import COMPLETED, FAILED, Step
+from bot.settlement.steps import COMPLETED, FAILED, Step
 
 
 class State(StrEnum):

@@ -6,14 +6,13 @@ from decimal import Decimal
 
 from bot.core.money import Amount
 from bot.orders.limits import AmountLimits
-from bot.orders.order import Hold, Order, OrderNotification, Phase, opened
-from bot.orders.timeline import FAILED
+from bot.orders.order import EventNote, Hold, Order, OrderNotification, Phase, opened
 from bot.payments import bolt11, erc681
 from bot.payments.errors import InvoiceMismatch
 from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import price_drift_percent
 from bot.settlement.model import Placed
-from bot.users.model import EventNote
+from bot.settlement.steps import FAILED
 
 LONG_INVOICE = 500
 """Characters; a shorter one surely stands under its picture. A longer one may need a message of its own."""

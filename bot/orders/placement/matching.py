@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.core.clock import Clock
-from bot.orders.order import Order, OrderReport
-from bot.orders.timeline import Step, step_after
+from bot.orders.order import Order
 from bot.payments.tokens import LIGHTNING
 from bot.recipients.holders import is_same_holder
 from bot.recipients.matching import Sameness, same_recipient
-from bot.settlement.model import Settlement
+from bot.settlement.model import OrderReport, Settlement
+from bot.settlement.steps import Step, step_after
 
 BEFORE = timedelta(seconds=5)
 AFTER = timedelta(seconds=40)

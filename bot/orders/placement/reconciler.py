@@ -14,13 +14,13 @@ import structlog
 from bot.core.error_location import where
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import news_of
-from bot.orders.order import LOOKED_FOR, Order, OrderNotification, OrderReport, Phase
+from bot.orders.order import LOOKED_FOR, Order, OrderNotification, Phase
 from bot.orders.placement.matching import AFTER, BEFORE, Seen, could_be, read_list, recipients_of
 from bot.orders.placement.service import Orders
 from bot.orders.placement.settling import note
 from bot.orders.repository import OrderRepository
 from bot.payments.tokens import LIGHTNING
-from bot.settlement.model import KeyRefused, Placed, Settlement, SettlementFailure, SlowDown
+from bot.settlement.model import KeyRefused, OrderReport, Placed, Settlement, SettlementFailure, SlowDown
 
 if TYPE_CHECKING:
     from bot.infra.db.database import Database

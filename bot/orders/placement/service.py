@@ -17,7 +17,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders import user_limits as limits
 from bot.orders.deposits import list_counts
 from bot.orders.notifications import news_of
-from bot.orders.order import Order, OrderNotification, Phase, new_page_token, new_reference, opened
+from bot.orders.order import EventNote, Order, OrderNotification, Phase, new_page_token, new_reference, opened
 from bot.orders.placement.invoice_check import Verdict, notices_of_open, withheld
 from bot.orders.placement.matching import Seen, read_list
 from bot.orders.placement.posting import OrderPosting
@@ -26,11 +26,9 @@ from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_look, offer_is_over
 from bot.rates.quote import Estimate, estimate
-from bot.recipients.methods import PayoutMethod
 from bot.recipients.saved import remember
 from bot.settlement.catalogue import Market
-from bot.settlement.model import ServiceDown, Settlement, SettlementFailure
-from bot.users.model import EventNote
+from bot.settlement.model import PayoutMethod, ServiceDown, Settlement, SettlementFailure
 from bot.users.repository import UserRepository
 
 __all__ = ["DraftMoved", "MethodVanished", "Orders", "Rules"]

@@ -16,16 +16,15 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.deposits import MAY_BE_PAID_FOR, deposits_before
 from bot.orders.notifications import news_of, staff_news, subject_of
-from bot.orders.order import LOOKED_FOR, Order, OrderNotification, OrderReport, Phase
+from bot.orders.order import LOOKED_FOR, EventNote, Order, OrderEvent, OrderNotification, Phase
 from bot.orders.placement.invoice_check import Verdict, check_invoice, withheld
 from bot.orders.placement.matching import Seen, could_be, recipients_of
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_look
-from bot.settlement.model import Placed
+from bot.settlement.model import OrderReport, Placed
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import of_order
-from bot.users.model import EventNote, OrderEvent
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ from bot.orders.order import Order
 from bot.orders.receipts.picture import render_receipt_off_loop
 from bot.orders.receipts.screens import receipt
 from bot.orders.receipts.service import Receipts
-from bot.orders.timeline import COMPLETED
+from bot.settlement.steps import COMPLETED
 
 
 @dataclass(frozen=True, slots=True)

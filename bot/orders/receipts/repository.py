@@ -8,8 +8,8 @@ from sqlalchemy import Select, bindparam, select
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
+from bot.orders.receipts.model import Receipt
 from bot.orders.tables import receipts
-from bot.users.model import Receipt
 
 OF_ORDER = select(receipts).where(receipts.c.reference == bindparam("reference"))
 BY_HASH = select(receipts).where(receipts.c.code_hash == bindparam("hash"))

@@ -7,10 +7,10 @@ from bot.infra.db.database import Database
 from bot.orders.order import Order
 from bot.orders.receipts.codes import code_hash, new_code, read_code
 from bot.orders.receipts.guessing import Guesses
+from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import COMPLETED
-from bot.users.model import Receipt
+from bot.settlement.steps import COMPLETED
 
 PEPPER: Final = b"kirim receipts, first and only pepper"
 """No secret, and none of ENCRYPTION_KEYS, for keys are rotated and every receipt in the world would turn false. A code

@@ -9,7 +9,7 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.order import Failure, Order, Phase
 from bot.orders.screens import phrases as words
-from bot.orders.timeline import COMPLETED, FAILED, Step
+from bot.settlement.steps import COMPLETED, FAILED, Step
 
 DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
 

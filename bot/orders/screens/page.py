@@ -7,15 +7,14 @@ from bot.checkout.reorder import has_shown_price, last_price, may_be_sent_again
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
-from bot.orders.order import LOOKED_FOR, Order, Phase
+from bot.orders.order import LOOKED_FOR, Order, OrderEvent, Phase
 from bot.orders.screens import card
 from bot.orders.screens import phrases as words
 from bot.orders.screens import timeline as order_timeline
 from bot.orders.screens.outcome import REASON_SHOWN
 from bot.orders.screens.status import mark, state_key
-from bot.orders.timeline import COMPLETED
 from bot.orders.tracking.intervals import offer_is_over
-from bot.users.model import OrderEvent
+from bot.settlement.steps import COMPLETED
 
 CHANGES = frozenset({*LOOKED_FOR, Phase.HELD, Phase.OPEN})
 """An order in these may stand differently a moment later."""

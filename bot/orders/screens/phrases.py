@@ -11,10 +11,11 @@ from bot.infra.i18n import Html, Translations, Translator, as_html, choose
 from bot.orders.order import Order
 from bot.payments.tokens import name_key
 from bot.recipients.matching import mask
-from bot.recipients.methods import BANK, EWALLET, PayoutMethod, display_name
+from bot.recipients.methods import display_name
+from bot.recipients.model import SavedRecipient as Saved
 from bot.recipients.saved import title
+from bot.settlement.model import BANK, EWALLET, PayoutMethod
 from bot.users.model import Person
-from bot.users.model import Recipient as Saved
 
 LISTED_SHOWN = 120
 NAME_SHOWN = 40

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Translator
-from bot.orders.order import Order, Phase
+from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.screens import card
 from bot.orders.screens import phrases as words
-from bot.orders.timeline import FAILED, Step, step_after
-from bot.users.model import EventNote, OrderEvent
+from bot.settlement.steps import FAILED, Step, step_after
 
 OF_NOTE: Mapping[EventNote, str | None] = {
     EventNote.INTENDED: "timeline.confirmed",

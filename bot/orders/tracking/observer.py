@@ -10,14 +10,15 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.db.unreadable import unreadable_keys
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import news_of, staff_news, subject_of
-from bot.orders.order import Deposit, Failure, Order, OrderNotification, OrderReport, Phase, advance, expire, stick
+from bot.orders.order import EventNote, Failure, Order, OrderNotification, Phase, advance, expire, stick
 from bot.orders.placement.service import Orders
 from bot.orders.placement.settling import note
 from bot.orders.preferences import Way, step_news, way_of
 from bot.orders.repository import OrderRepository
-from bot.orders.timeline import COMPLETED
 from bot.orders.tracking.intervals import SLOWEST, next_look, offer_is_over
 from bot.payments import bolt11
+from bot.settlement.model import Deposit, OrderReport
+from bot.settlement.steps import COMPLETED
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import of_order, over
 from bot.staff.roles import StaffChat
@@ -25,7 +26,6 @@ from bot.support.ticket import Cause
 from bot.support.tickets.notifications import ToStaffChat, marked, tell_room
 from bot.support.tickets.opening import open_by_itself
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import EventNote
 from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)

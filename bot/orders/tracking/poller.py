@@ -18,13 +18,13 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.orders.order import Order, OrderReport, Phase
+from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.schedule import LEAST_PLACES, Due, paid_interval, select
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.settlement.budget import Budget
-from bot.settlement.model import KeyRefused, OrderNotFound, Settlement, SettlementFailure, SlowDown
+from bot.settlement.model import KeyRefused, OrderNotFound, OrderReport, Settlement, SettlementFailure, SlowDown
 
 log = structlog.get_logger(__name__)
 

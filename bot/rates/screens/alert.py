@@ -8,8 +8,8 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.screens import phrases as words
 from bot.rates.alerts import COOL_DOWNS, DAYS, STEPS, moved
-from bot.rates.quote import Quote
 from bot.rates.screens.subscription import SHOW, how_often
+from bot.settlement.model import Quote
 
 ABOVE, BELOW = "a", "b"
 ONCE = "0"

@@ -10,7 +10,7 @@ from bot.infra.i18n import Translator
 from bot.orders.screens import phrases as words
 from bot.rates.axes import Scale, scale, times
 from bot.rates.history import RateHistory
-from bot.rates.quote import Quote
+from bot.settlement.model import Quote
 
 BRAND: Final = "Kirim"
 PAIR: Final = "BTC/IDR"

@@ -8,9 +8,9 @@ from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.screens import phrases as words
-from bot.rates.quote import Quote
 from bot.rates.screens.alert import wish
 from bot.rates.screens.subscription import news_rows
+from bot.settlement.model import Quote
 
 EXAMPLES = (100_000, 1_000_000)
 

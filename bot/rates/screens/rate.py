@@ -11,9 +11,9 @@ from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.screens import phrases as words
 from bot.rates.charts import Chart
 from bot.rates.history import Period, RateHistory
-from bot.rates.quote import Quote
 from bot.rates.screens import chart as rate_chart
 from bot.rates.screens import subscription
+from bot.settlement.model import Quote
 
 EXAMPLES = (100_000, 1_000_000)
 

@@ -13,8 +13,8 @@ from bot.checkout.parser.words import Word, words_of
 from bot.core.date_ranges import Span, days, typed
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, parse_amount
-from bot.recipients.methods import PayoutMethod
 from bot.recipients.search import search
+from bot.settlement.model import PayoutMethod
 
 LONGEST: Final = 120
 """Characters of a question; more is a letter."""

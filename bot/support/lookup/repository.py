@@ -5,15 +5,15 @@ from typing import Any
 from sqlalchemy import Integer, Select, Text, and_, bindparam, case, false, func, or_, select, true
 
 from bot.infra.db import encryption as sealing
-from bot.infra.db import nested_json as nested
 from bot.infra.db.columns import constant
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.orders.repository import NEWEST_FIRST, NOT_ENDED
 from bot.orders.rows import COLUMNS, to_order_if_readable
 from bot.orders.tables import IS_CLAIMED, orders
-from bot.orders.timeline import FAILED
-from bot.recipients.methods import PayoutMethod
+from bot.settlement import json_values as nested
+from bot.settlement.model import PayoutMethod
+from bot.settlement.steps import FAILED
 from bot.support.lookup.model import PersonTally
 from bot.support.lookup.query import Sought
 from bot.users.model import Person

@@ -10,9 +10,8 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.recipients.methods import PayoutMethod
 from bot.settlement.catalogue import Market
-from bot.settlement.model import SettlementFailure
+from bot.settlement.model import PayoutMethod, SettlementFailure
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.support.cases import Case, case_of

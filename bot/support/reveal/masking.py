@@ -19,11 +19,11 @@ from bot.core.shutdown import finish_tasks
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Outcome, RetryLater, RevealScreen, Sent
+from bot.infra.outbox.model import Outcome, RetryLater, Sent
 from bot.orders.repository import OrderRepository
-from bot.staff.model import Reveal
-from bot.staff.repository import RevealRepository
 from bot.staff.roles import StaffChat
+from bot.support.reveal.model import Reveal, RevealScreen
+from bot.support.reveal.repository import RevealRepository
 from bot.support.reveal.rules import SHOWN_FOR, is_over
 
 log = structlog.get_logger(__name__)

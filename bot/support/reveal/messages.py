@@ -11,8 +11,8 @@ from bot.infra.telegram.outbound.sender import Outcome as CallOutcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.orders.screens.phrases import translator_for
-from bot.staff.model import Reveal
 from bot.support.reveal import screens
+from bot.support.reveal.model import Reveal
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 

@@ -5,7 +5,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.screens import phrases as words
-from bot.staff.model import Reveal
+from bot.support.reveal.model import Reveal
 from bot.support.reveal.rules import Reason
 from bot.support.staff import callback_data as data
 from bot.users.model import Person

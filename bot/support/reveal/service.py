@@ -12,14 +12,15 @@ from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import RevealScreen, Sent
+from bot.infra.outbox.model import Sent
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.audit import record_audit
-from bot.staff.model import AuditAction, Reveal
-from bot.staff.repository import RevealRepository
+from bot.staff.model import AuditAction
 from bot.staff.roles import StaffChat
 from bot.support.reveal.masking import Masking
+from bot.support.reveal.model import Reveal, RevealScreen
+from bot.support.reveal.repository import RevealRepository
 from bot.support.reveal.rules import SHOWN_FOR
 from bot.users.model import Person
 from bot.users.repository import UserRepository

@@ -17,10 +17,9 @@ from bot.infra.telegram.outbound.truncate import visible_units
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.session import Session
-from bot.staff.model import SavedReply
 from bot.support.saved_replies import screens
 from bot.support.saved_replies import send_handlers as answering
-from bot.support.saved_replies.model import LONGEST, read_name, read_text
+from bot.support.saved_replies.model import LONGEST, SavedReply, read_name, read_text
 from bot.support.staff import callback_data as data
 from bot.support.staff.session import StaffSession, command, press
 from bot.support.ticket import PREFIX

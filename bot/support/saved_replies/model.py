@@ -1,6 +1,9 @@
 """Answers that support uses again: what they are called, and what stands for the case at hand."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from typing import Final
 
@@ -48,3 +51,13 @@ def needs_order(template: str) -> bool:
 def stamp(filled: str) -> str:
     """Tells whether what was looked at is still what would be sent."""
     return sha256(filled.encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedReply:
+    """An answer to be used again: `texts` by language, with variables in braces."""
+
+    name: str
+    texts: Mapping[str, str]
+    updated_at: datetime
+    updated_by: int

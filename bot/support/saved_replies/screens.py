@@ -8,9 +8,8 @@ from bot.infra.i18n import LOCALES, Html, Translator, as_html
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.screens import phrases as words
-from bot.staff.model import SavedReply
 from bot.support.reveal.screens import private_row
-from bot.support.saved_replies.model import VARIABLES, stamp
+from bot.support.saved_replies.model import VARIABLES, SavedReply, stamp
 from bot.support.staff import callback_data as data
 from bot.support.staff.entries import with_quote
 from bot.support.ticket import Ticket

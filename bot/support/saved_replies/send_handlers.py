@@ -9,10 +9,9 @@ from bot.infra.i18n import Translator
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.orders.screens.phrases import translator_for
-from bot.staff.model import SavedReply
 from bot.support.model import Written
 from bot.support.saved_replies import screens
-from bot.support.saved_replies.model import needs_order, stamp
+from bot.support.saved_replies.model import SavedReply, needs_order, stamp
 from bot.support.staff.entries import too_long_by
 from bot.support.staff.questions import say_of
 from bot.support.staff.session import StaffSession

@@ -6,9 +6,9 @@ from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.staff.audit import record_audit
-from bot.staff.model import AuditAction, SavedReply
-from bot.staff.repository import SavedReplyRepository
-from bot.support.saved_replies.model import MOST
+from bot.staff.model import AuditAction
+from bot.support.saved_replies.model import MOST, SavedReply
+from bot.support.saved_replies.repository import SavedReplyRepository
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 

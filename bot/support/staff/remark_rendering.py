@@ -5,7 +5,7 @@ from typing import Final
 
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Undeliverable
+from bot.infra.outbox.model import Notification, Undeliverable
 from bot.infra.outbox.rendering import Tell, Telling, marked
 from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
@@ -17,7 +17,7 @@ from bot.support.tickets.notifications import ToStaffChat, ticket_in
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import entry_of
 from bot.support.tickets.remarks import Remark
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 
 REACTIONS: Final[Mapping[Remark, str]] = {Remark.DELIVERED: "👌", Remark.CORRECTED: "✍"}
 """What went as it should needs no line of its own, where reactions are allowed."""

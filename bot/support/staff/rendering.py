@@ -6,7 +6,7 @@ from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.i18n import Html, Translator
-from bot.infra.outbox.model import Sent
+from bot.infra.outbox.model import Notification, NotificationStatus, Sent
 from bot.infra.outbox.rendering import Tell, Telling, marked
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
@@ -21,7 +21,7 @@ from bot.support.tickets.notifications import ToStaffChat, ticket_in
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import entry_of
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Notification, NotificationStatus, Person
+from bot.users.model import Person
 
 
 class StaffChatRenderer:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Sent
+from bot.infra.outbox.model import Notification, Sent
 from bot.infra.outbox.rendering import Tell, Telling, marked
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.support.model import TicketPost
@@ -16,7 +16,7 @@ from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.staff.topics import TicketRoom
 from bot.support.tickets.notifications import ToStaffChat, ticket_in
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 
 
 class StepRenderer:

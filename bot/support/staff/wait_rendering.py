@@ -8,7 +8,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import Sent, Undeliverable
+from bot.infra.outbox.model import Notification, Sent, Undeliverable
 from bot.infra.outbox.rendering import Tell, Telling, tell_text
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.staff.roles import StaffChat
@@ -20,7 +20,7 @@ from bot.support.tickets.notifications import ToStaffChat, ticket_in
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import keep_post
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 
 
 class WaitRenderer:

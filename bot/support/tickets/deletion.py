@@ -4,12 +4,12 @@ from collections import defaultdict
 from datetime import datetime
 
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.support.model import TicketPost
 from bot.support.tickets.notifications import ToStaffChat, subject_of_ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.users.deletion import UserDataRepository
-from bot.users.model import Notification
 
 
 async def forget(tx: Transaction, person_id: int, now: datetime) -> None:

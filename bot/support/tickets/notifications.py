@@ -10,10 +10,10 @@ from enum import StrEnum
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.roles import StaffChat
 from bot.support.ticket import Ticket
-from bot.users.model import Notification
 
 TICKET_SUBJECT: Final = "ticket:"
 

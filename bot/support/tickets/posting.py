@@ -3,13 +3,12 @@
 from datetime import datetime
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Sent, Undeliverable
+from bot.infra.outbox.model import Notification, Sent, Undeliverable
 from bot.support.model import PostRole, TicketEntry, TicketPost
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ticket_in
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Notification
 
 
 async def keep_post(

@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import Sent, Undeliverable
+from bot.infra.outbox.model import Notification, Sent, Undeliverable
 from bot.staff.roles import StaffChat
 from bot.support.model import PostRole, TicketEntry
 from bot.support.tickets.entry_repository import TicketEntryRepository
@@ -18,7 +18,6 @@ from bot.support.tickets.notifications import ToStaffChat, ToUser, mark_in, mark
 from bot.support.tickets.posting import entry_of, keep_post
 from bot.support.tickets.remarks import AMONG_US, TO_NOTE, Remark, everywhere, remark, source_chat
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Notification
 
 End = Sent | Undeliverable
 

@@ -13,7 +13,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import Sent, Undeliverable
+from bot.infra.outbox.model import Notification, Sent, Undeliverable
 from bot.infra.outbox.rendering import Tell, Telling, kept, tell_text
 from bot.infra.telegram.outbound.sender import Invalid, Messenger, Outcome, TryLater
 from bot.orders.notifications import reference_in
@@ -27,7 +27,7 @@ from bot.support.tickets.posting import keep_post
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 
 
 class TicketRenderer:

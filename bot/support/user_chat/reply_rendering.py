@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Sent, Undeliverable
+from bot.infra.outbox.model import Notification, Sent, Undeliverable
 from bot.infra.outbox.rendering import Tell, Telling, kept, marked, tell_text
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified
 from bot.infra.telegram.ui.screen import Screen
@@ -22,7 +22,7 @@ from bot.support.tickets.posting import entry_of
 from bot.support.tickets.relay import MAYBE_ARRIVED
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.screens import reply as ticket_answer
-from bot.users.model import Notification, Person
+from bot.users.model import Person
 
 FILE_STAYS: Final = "the file can't be taken out of a message that is too old to be deleted"
 GONE: Final = Undeliverable("the answer is gone")

@@ -9,7 +9,7 @@ from bot.infra.i18n.html import as_html
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import LOOKED_FOR, Order, Phase
 from bot.orders.screens import phrases as words
-from bot.users.model import Recipient
+from bot.recipients.model import SavedRecipient
 from bot.users.privacy import UserData, Waits, failed_after_payment
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import provider
@@ -154,7 +154,7 @@ def _reason(order: Order, now: datetime) -> str:
     return "privacy.open_expired" if order.is_expired(now) else "privacy.open_payable"
 
 
-def _recipient(recipient: Recipient) -> str:
+def _recipient(recipient: SavedRecipient) -> str:
     called = recipient.label or recipient.holder
     where = words.destination(recipient.method, recipient.number)
     return as_html(f"{words.quoted(called)} · {where}" if called else where)

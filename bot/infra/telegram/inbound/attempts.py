@@ -17,7 +17,7 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.inbound.inbox import InboxRepository
-from bot.users.model import InboxItem
+from bot.infra.telegram.inbound.model import InboxItem
 
 log = structlog.get_logger(__name__)
 

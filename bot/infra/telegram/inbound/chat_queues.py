@@ -18,7 +18,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, caught
 from bot.infra.telegram.inbound.inbox import InboxRepository
-from bot.users.model import InboxItem
+from bot.infra.telegram.inbound.model import InboxItem
 
 log = structlog.get_logger(__name__)
 

@@ -11,8 +11,8 @@ from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.columns import MALFORMED
 from bot.infra.db.transaction import Transaction
-from bot.users.model import InboxItem
-from bot.users.tables import IS_UNFINISHED, inbox
+from bot.infra.telegram.inbound.model import InboxItem
+from bot.infra.telegram.inbound.tables import IS_UNFINISHED, inbox
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 ITEM = (inbox.c.update_id, inbox.c.chat_id, inbox.c.body, inbox.c.received_at, inbox.c.attempts, inbox.c.taken_by)

@@ -22,7 +22,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.errors import SlowDown, TokenRefused, Unanswered
 from bot.infra.telegram.inbound.inbox import InboxRepository
-from bot.users.model import InboxItem
+from bot.infra.telegram.inbound.model import InboxItem
 
 log = structlog.get_logger(__name__)
 

@@ -19,6 +19,7 @@ from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.i18n import Html, Translations, Translator
+from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.double_taps import DoubleTapGuard
 from bot.infra.telegram.ui.open_questions import OpenQuestions
@@ -48,7 +49,7 @@ from bot.support.tickets.closing import TicketEnding
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.opening import TicketOpening
 from bot.support.tickets.replies import TicketReplies
-from bot.users.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, Person
+from bot.users.model import Person
 from bot.users.phrase import Suggestion, suggest, suggested
 from bot.users.privacy import Privacy
 from bot.users.provider import UNNAMED, Provider

@@ -12,13 +12,13 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard
 from bot.orders.order import Order
 from bot.orders.receipts.codes import compact_code
+from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.picture import ReceiptFacts
 from bot.orders.screens import phrases as words
 from bot.payments.erc681 import amount_text
 from bot.payments.tokens import TOKENS
 from bot.recipients.holders import mask_name
 from bot.recipients.matching import mask
-from bot.users.model import Receipt
 
 BRAND = "Kirim"
 LINK = "v_"

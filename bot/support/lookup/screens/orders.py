@@ -8,7 +8,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.screens import phrases as words
 from bot.orders.screens.status import mark, state_key
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
 from bot.support.lookup.query import Sought
 from bot.support.lookup.service import PAGE, Page

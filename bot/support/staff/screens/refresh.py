@@ -1,8 +1,9 @@
 """What the service says of an order now that we didn't know before."""
 
 from bot.infra.i18n import Html, Translator
-from bot.orders.order import Order, OrderReport, Phase
+from bot.orders.order import Order, Phase
 from bot.orders.screens import phrases as words
+from bot.settlement.model import OrderReport
 
 NOTHING_SAID = "-"
 

@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.orders.order import Order, OrderNotification, Phase
+from bot.infra.outbox.model import Notification
+from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
 from bot.orders.screens import phrases as words
-from bot.orders.timeline import FAILED, STEP_OF_STATE
-from bot.staff.model import PersonAct
+from bot.settlement.steps import FAILED, STEP_OF_STATE
 from bot.support.cases import Case, Reach, is_not_agreed, reach_of
 from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens.folding import Line, fitted
 from bot.support.tickets.notifications import ToUser
 from bot.users.activity import UserEvent
-from bot.users.model import EventNote, Notification, OrderEvent
+from bot.users.model import PersonAct
 
 OF_NOTE: Mapping[str, str] = {
     EventNote.INTENDED: "case.event.confirmed",

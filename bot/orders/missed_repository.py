@@ -10,8 +10,8 @@ from sqlalchemy import bindparam, delete, select
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
-from bot.users.model import MissedOrder
-from bot.users.tables import missed_orders
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.tables import missed_orders
 
 PERSON = missed_orders.c.person_id == bindparam("person", type_=missed_orders.c.person_id.type)
 OF_PERSON = select(missed_orders).where(PERSON).order_by(missed_orders.c.at, missed_orders.c.reference)

@@ -7,13 +7,13 @@ import structlog
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.missed_repository import MissedOrderRepository
-from bot.infra.outbox.model import Sent, Undeliverable
+from bot.infra.outbox.model import Notification, Sent, Undeliverable
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.missed_repository import MissedOrderRepository
 from bot.orders.notifications import ORDER_SUBJECT, reference_in
 from bot.orders.order import OrderNotification
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import raise_about_order
-from bot.users.model import MissedOrder, Notification
 
 log = structlog.get_logger(__name__)
 

@@ -5,9 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bot.core.money import Amount
-from bot.orders.order import Deposit
-from bot.rates.quote import Quote, payload_of, quote_in
-from bot.recipients.methods import PayoutMethod
+from bot.settlement.model import Deposit, PayoutMethod, Quote, payload_of, quote_in
 
 Json = Mapping[str, Any]
 

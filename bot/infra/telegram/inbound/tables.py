@@ -1,0 +1,38 @@
+"""The table of received updates."""
+
+from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text
+
+from bot.infra.db.columns import BigId, Instant
+from bot.infra.db.metadata import metadata
+
+inbox = Table(
+    "inbox",
+    metadata,
+    # Telegram delivers an update again until it is told that it arrived: its id is what makes it one.
+    Column("update_id", BigId, primary_key=True, autoincrement=False),
+    Column("chat_id", BigInteger, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("received_at", Instant, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    # Set in the transaction that takes the update in, by whom: from then on it changes nothing there.
+    Column("taken_by", Text),
+    Column("finished_at", Instant),
+)
+
+
+IS_UNFINISHED = inbox.c.finished_at.is_(None)
+
+
+Index(
+    "ix_inbox_unfinished",
+    inbox.c.chat_id,
+    inbox.c.update_id,
+    sqlite_where=IS_UNFINISHED,
+    postgresql_where=IS_UNFINISHED,
+)
+
+
+IS_FINISHED = inbox.c.finished_at.is_not(None)
+
+
+Index("ix_inbox_finished_at", inbox.c.finished_at, sqlite_where=IS_FINISHED, postgresql_where=IS_FINISHED)

@@ -1,0 +1,48 @@
+"""Read and write reveals."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Select, bindparam, select
+
+from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
+from bot.infra.db.transaction import Transaction
+from bot.support.reveal.model import Reveal
+from bot.support.reveal.tables import IS_REVEALED, reveals
+
+REVEAL = select(reveals).where(reveals.c.id == bindparam("key"))
+UNMASKED = select(reveals).where(IS_REVEALED).order_by(reveals.c.until)
+
+
+class RevealRepository:
+    """What is to be masked again, also after a restart."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
+
+    async def add(self, reveal: Reveal) -> None:
+        """Keep a new one."""
+        await writing.add(self._connection, reveals, asdict(reveal))
+
+    async def get(self, reveal_id: str) -> Reveal | None:
+        """One of them."""
+        return next(iter(await self._all(REVEAL, {"key": reveal_id})), None)
+
+    async def save(self, reveal: Reveal) -> None:
+        """Insert or replace."""
+        await writing.put(self._connection, reveals, asdict(reveal))
+
+    async def unmasked(self) -> tuple[Reveal, ...]:
+        """All that may still be seen, the longest shown first."""
+        return await self._all(UNMASKED, {})
+
+    async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Reveal, ...]:
+        found = (await self._connection.execute(statement, parameters)).mappings()
+        return sealing.readable(self._vault, reveals.name, found, _reveal)
+
+
+def _reveal(known: dict[str, Any]) -> Reveal:
+    return Reveal(**known)

@@ -1,0 +1,24 @@
+"""The table of revealed recipients."""
+
+from sqlalchemy import BigInteger, Column, Index, Table, Text
+
+from bot.infra.db.columns import Instant
+from bot.infra.db.metadata import metadata
+
+reveals = Table(
+    "reveals",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("reference", Text, nullable=False),
+    Column("staff_id", BigInteger, nullable=False),
+    Column("message_id", BigInteger),
+    Column("at", Instant, nullable=False),
+    Column("until", Instant, nullable=False),
+    Column("masked_at", Instant),
+)
+
+
+IS_REVEALED = reveals.c.masked_at.is_(None)
+
+
+Index("ix_reveals_until", reveals.c.until, sqlite_where=IS_REVEALED, postgresql_where=IS_REVEALED)

@@ -1,0 +1,15 @@
+"""The table of saved replies."""
+
+from sqlalchemy import BigInteger, Column, Table, Text
+
+from bot.infra.db.columns import Instant, Json
+from bot.infra.db.metadata import metadata
+
+saved_answers = Table(
+    "saved_answers",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("texts", Json, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("updated_by", BigInteger, nullable=False),
+)
