@@ -1,7 +1,7 @@
-"""The languages that the bot speaks: one record each, of all that differs by language and isn't a sentence.
+"""The bot's languages: one record each, with everything that differs by language except texts.
 
-A new language is a record here, a catalogue in `locales/`, and words in files that are found by its code: beside this
-one, in `bot/checkout/parser/words/` and in `bot/users/phrase_words/`.
+A new language is a record here, a catalogue in `locales/`, and word lists in files named by its code: beside this file,
+in `bot/checkout/parser/words/` and in `bot/users/phrase_words/`.
 """
 
 import re
@@ -19,12 +19,12 @@ class Locale:
     """One language.
 
     Attributes:
-        name: what its own readers call it.
+        name: its name in the language itself.
         clock: a time of day, as a CLDR pattern of `HH` and `mm`.
         seconds: the same to the second, with `ss`.
         date_time: day and time of day, as a CLDR pattern.
-        one_sat: the unit of a single sat; of all other sums it is "sats" in every language.
-        other_codes: what Telegram may call it instead of its code here.
+        one_sat: the unit of a single sat; all other amounts are "sats" in every language.
+        other_codes: other codes that Telegram sends for it.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Locale:
 LOCALES: Final[Mapping[str, Locale]] = MappingProxyType(
     {
         "en": Locale("English", clock="HH:mm", seconds="HH:mm:ss", date_time="d MMM y, HH:mm", one_sat="sat"),
-        # Telegram passes on what the phone says, and old Java systems still say "in" for Indonesian.
+        # Telegram sends the phone's language code, and old Java systems still use "in" for Indonesian.
         "id": Locale(
             "Bahasa Indonesia",
             clock="HH.mm",
@@ -48,31 +48,31 @@ LOCALES: Final[Mapping[str, Locale]] = MappingProxyType(
         ),
     }
 )
-"""Code (two letters, as in ISO 639-1) -> language, in the order in which they are offered."""
+"""Code (two letters, as in ISO 639-1) -> language, in display order."""
 
 
 def other_locales(locale: str) -> tuple[str, ...]:
-    """Return the codes of the languages that a reader of `locale` can change to."""
+    """Return the codes of the languages that a user of `locale` can change to."""
     return tuple(each for each in LOCALES if each != locale)
 
 
 def typed_words(name: str) -> tuple[str, ...]:
-    """Return the list `name` of the words that people type, in all languages: many mix them."""
+    """Return the word list `name` of all languages together, because many users mix them."""
     return tuple(word for words in typed_lists(name) for word in words)
 
 
 def typed_lists(name: str) -> tuple[tuple[str, ...], ...]:
-    """Return the list `name` of the words that people type, one for each language."""
+    """Return the word list `name` of each language."""
     return tuple(tuple(_file(locale)[name].split()) for locale in LOCALES)
 
 
 def typed_values(name: str) -> dict[str, int]:
-    """Return the table `name` of the words that people type, with what each stands for, in all languages."""
+    """Return the word table `name` of all languages together: each word with its value."""
     return {word: value for locale in LOCALES for word, value in _file(locale)[name].items()}
 
 
 def typed_scales(name: str, scales: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """Return the words in the table `name` with their `scales`: several, where languages mean different ones."""
+    """Return the words of the table `name` with their `scales`: several if the languages mean different ones."""
     found: dict[str, set[int]] = {}
     for locale in LOCALES:
         for scale, words in _file(locale)[name].items():

@@ -38,7 +38,7 @@ class WaitedOut(OrderOut):
 
 
 class OrderTools:
-    """The tools that follow orders."""
+    """The tools that read orders."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
