@@ -130,6 +130,16 @@ def check(
     sys.exit(asyncio.run(checks.run(settings, typer.echo, verbose=verbose)))
 
 
+@cli.command()
+def routes() -> None:
+    """Print every command and button with who may use it."""
+    from bot.entrance import table  # noqa: PLC0415  see run
+
+    for route in table():
+        owner = f"their own {route.belongs_to}" if route.belongs_to else "-"
+        typer.echo(f"{route.name:<16} {route.audience:<12} {owner}")
+
+
 @keys.command("issue")
 def issue_key(
     tenant: Annotated[str, typer.Argument(help="Its name: 1 to 63 of a-z, 0-9, - and _.")],

@@ -29,12 +29,14 @@ from bot.checkout.conversation import around_the_conversation, conversation
 from bot.checkout.screens import draft_expired as lapsed
 from bot.checkout.screens import start
 from bot.checkout.screens.parts import with_way_back
+from bot.checkout.steps import way_on
 from bot.core.error_location import frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.router import Audience, OpenSession, Route, Routes
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import SESSION, Desk, Session
 from bot.operations import handlers as alarms
@@ -76,7 +78,6 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     verifying.handlers,
     broadcasting.handlers,
     subscribing.handlers,
-    figures.handlers,
     alarms.handlers,
     broadcast_presses.handlers,
     auditing.handlers,
@@ -84,6 +85,9 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     helping.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
+
+ROUTES: tuple[Routes[Session], ...] = (figures.routes,)
+"""The commands and buttons that features declare with who may use them."""
 
 ANSWERS: dict[str, questions.Answer] = {
     saved.NAME: saved.name_typed,
@@ -129,6 +133,9 @@ def register(application: Application) -> None:  # type: ignore[type-arg]
             application.add_handler(handler, group=group)
     application.add_handler(ticket_words.handler(), group=REPLIES)
     application.add_handler(questions.answer_handler(ANSWERS, WHOLE_ANSWERS))
+    for routes in ROUTES:
+        for handler in routes.handlers(MAY_USE[routes.audience], _explain, PRIVATE):
+            application.add_handler(handler)
     for part in PARTS:
         for handler in part():
             application.add_handler(handler)
@@ -140,6 +147,11 @@ def register(application: Application) -> None:  # type: ignore[type-arg]
     for handler in around_the_conversation():
         application.add_handler(handler, group=1)
     application.add_error_handler(_apologise)
+
+
+def table() -> list[Route]:
+    """Return every declared route."""
+    return [route for routes in ROUTES for route in routes.table()]
 
 
 def processor(
@@ -171,6 +183,23 @@ def processor(
             SESSION.reset(token)
 
     return process
+
+
+async def _anyone(_: Update) -> Session | None:
+    return SESSION.get()
+
+
+async def _operator(_: Update) -> Session | None:
+    session = SESSION.get()
+    return session if session.is_operator else None
+
+
+MAY_USE: dict[Audience, OpenSession[Session]] = {Audience.EVERYONE: _anyone, Audience.OPERATORS: _operator}
+
+
+async def _explain(_: Update) -> None:
+    """Answer a press by somebody who may not as a button that means nothing any more."""
+    await way_on(SESSION.get(), "stale.button")
 
 
 def _shows() -> dict[str, Show]:

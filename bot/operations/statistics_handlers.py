@@ -7,9 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
 from typing import Final
 
-from telegram import Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
-
 from bot.checkout.screens import start
 from bot.checkout.screens.parts import with_way_back
 from bot.checkout.steps import way_on
@@ -17,11 +14,11 @@ from bot.core import date_ranges as spans
 from bot.core.date_ranges import Period, Span
 from bot.infra.drawing.chart import render_bars_off_loop
 from bot.infra.telegram.outbound.sender import Delivered
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.infra.telegram.ui.session import Session
+from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.screens import export, platform
 from bot.operations.screens import statistics as figures
 from bot.users.repository import UserRepository
@@ -30,33 +27,22 @@ TIME: Final = "export"
 FIRST_SHOWN: Final = Period.WEEK
 
 
-def handlers() -> list[Handler]:
-    """The commands and the buttons."""
-    return [
-        CommandHandler("stats", _stats, filters=PRIVATE),
-        CommandHandler("export", _export, filters=PRIVATE),
-        CallbackQueryHandler(_pressed, pattern=data.FIGURES_PATTERN),
-    ]
+routes = Routes[Session](Audience.OPERATORS)
 
 
-async def _stats(_: Update, __: Context) -> None:
-    """The bot's own figures at once; those of the service when it has told them."""
-    visit = SESSION.get()
-    if not visit.is_operator:
-        return
+@routes.command("stats")
+async def show_statistics(visit: Session, _: str) -> None:
+    """Show the bot's own statistics at once, and the service's as soon as it has answered."""
     await visit.post(await _own(visit, FIRST_SHOWN))
     told = await visit.desk.figures.service()
     await visit.post(platform.screen(visit.t, told, visit.zone))
-    raise ApplicationHandlerStop
 
 
-async def _export(_: Update, context: Context) -> None:
-    """The orders of the time that stands behind the command; where none does, it is asked for."""
-    visit = SESSION.get()
-    if not visit.is_operator:
-        return
+@routes.command("export")
+async def export_orders(visit: Session, typed: str) -> None:
+    """Send the orders of the period behind the command; ask for the period where there is none."""
     visit.message_id = None
-    typed = " ".join(context.args or ())
+    typed = " ".join(typed.split())
     span = spans.typed(typed, _today(visit), visit.zone)
     if span is not None:
         await _hand_out(visit, span)
@@ -64,18 +50,13 @@ async def _export(_: Update, context: Context) -> None:
         if typed:
             visit.notice = visit.t("export.unclear")
         await questions.ask(visit, TIME, export.asking(visit.t))
-    raise ApplicationHandlerStop
 
 
-async def _pressed(update: Update, _: Context) -> None:
-    visit = SESSION.get()
-    if not visit.is_operator:
-        return
-    query = update.callback_query
-    action, argument = data.read_figures_press((query.data or "") if query else "")
-    if not await ACTIONS[action](visit, argument):
+@routes.button(StatisticsButton)
+async def statistics_button(visit: Session, button: StatisticsButton) -> None:
+    """Do what a button under the statistics says."""
+    if not await ACTIONS[button.action](visit, button.period):
         await way_on(visit, "stale.button")
-    raise ApplicationHandlerStop
 
 
 async def time_typed(visit: Session, _: str, text: str) -> None:
@@ -112,7 +93,7 @@ async def _file(visit: Session, argument: str) -> bool:
     find = export.TIMES.get(argument)
     if find is None:
         return False
-    desk, button = visit.desk, data.for_figures("csv", argument)
+    desk, button = visit.desk, StatisticsButton(StatisticsAction.CSV, argument).pack()
     await visit.acknowledge()
     if not desk.second_taps.is_second(visit.chat_id, button, desk.clock.now()):
         visit.message_id = None
@@ -152,5 +133,9 @@ def _today(visit: Session) -> date:
     return visit.desk.clock.now().astimezone(visit.zone).date()
 
 
-ACTIONS: Mapping[str, Callable[[Session, str], Awaitable[bool]]] = {"show": _show, "export": _ask, "csv": _file}
+ACTIONS: Mapping[StatisticsAction, Callable[[Session, str], Awaitable[bool]]] = {
+    StatisticsAction.SHOW: _show,
+    StatisticsAction.EXPORT: _ask,
+    StatisticsAction.CSV: _file,
+}
 """What a button does; whether there was such a thing."""

@@ -26,6 +26,7 @@ from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.callback_data import for_help
 from bot.operations import handlers as alarms
 from bot.operations import statistics_handlers as figures
+from bot.operations.buttons import StatisticsButton
 from bot.orders import handlers as presses
 from bot.recipients import handlers as saved
 from bot.staff import audit_handlers as auditing
@@ -84,8 +85,12 @@ def handlers() -> tuple[BaseHandler[Any, Any, Any], ...]:
 
 def patterns() -> frozenset[str]:
     """What each handler of buttons looks for."""
-    found = (handler.pattern for handler in handlers() if isinstance(handler, CallbackQueryHandler))
-    return frozenset(pattern.pattern for pattern in found if isinstance(pattern, re.Pattern))
+    found = [handler.pattern for handler in handlers() if isinstance(handler, CallbackQueryHandler)]
+    routed = {kind for routes in entrance.ROUTES for kind in routes.kinds()}
+    return frozenset(
+        {pattern.pattern for pattern in found if isinstance(pattern, re.Pattern)}
+        | {f"^{re.escape(kind.prefix)}(?::|$)" for kind in routed}
+    )
 
 
 def commands(*, in_groups: bool = False) -> frozenset[str]:
@@ -224,7 +229,7 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from (f"bd:{'0' * 10}:{action}" for action in broadcast_presses.ACTIONS)
     yield from (f"al:{action}:order_failed:{order}" for action in alarms.ACTIONS for order in matters.orders)
     yield from (f"au:{action}" for action in auditing.ACTIONS)
-    yield from (f"st:{action}:week" for action in figures.ACTIONS)
+    yield from (StatisticsButton(action, "week").pack() for action in figures.ACTIONS)
     yield f"pv:yes:{matters.person_id}:1"
     yield from ("r:list", "bc:new", "bc:list:0", "pv:see", f"d:{'0' * 8}:1:confirm", "t:new", "t:leave")
     yield from (for_help(page) for page in ("show", *TOPICS, "aside"))

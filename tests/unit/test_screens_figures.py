@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.core.date_ranges import Period, last
 from bot.infra.drawing.chart import render_bars
 from bot.infra.i18n import LOCALES
-from bot.infra.telegram.ui import callback_data as data
+from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.screens import export, platform
 from bot.operations.screens import statistics as figures
 from bot.operations.screens.values import named, told
@@ -210,8 +210,8 @@ def test_the_export_asks_for_a_time_and_says_which_it_was(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     asking = Seen("which time", export.asking(t))
     check(asking)
-    assert {data.read_figures_press(str(button.data)) for button in asking.buttons} == {
-        ("csv", name) for name in export.TIMES
+    assert {StatisticsButton.read(str(button.data)) for button in asking.buttons} == {
+        StatisticsButton(StatisticsAction.CSV, name) for name in export.TIMES
     }
     for find in export.TIMES.values():
         span = find(NOW, JAKARTA)

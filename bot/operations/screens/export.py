@@ -7,8 +7,8 @@ from typing import Final
 
 from bot.core.date_ranges import Period, Span, last, this_month
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.statistics_service import MOST_ORDERS, Export
 
 TIMES: Final[Mapping[str, Callable[[datetime, tzinfo], Span]]] = {
@@ -26,7 +26,7 @@ _A_MOMENT: Final = timedelta(microseconds=1)
 def asking(t: Translator) -> Screen:
     """Which time: the usual ones as buttons, and any other typed."""
     day, week, month, this, before = (
-        Button(t.plain(f"export.{name}"), data=data.for_figures("csv", name)) for name in TIMES
+        Button(t.plain(f"export.{name}"), data=StatisticsButton(StatisticsAction.CSV, name).pack()) for name in TIMES
     )
     return Screen(t("export.ask"), ((day, week, month), (this, before)))
 
@@ -47,7 +47,7 @@ def nothing(t: Translator, made: Export, span: Span, zone: tzinfo) -> Screen:
 
 def again_row(t: Translator) -> Keyboard:
     """The way to another time."""
-    return ((Button(t.plain("export.other"), data=data.for_figures("export")),),)
+    return ((Button(t.plain("export.other"), data=StatisticsButton(StatisticsAction.EXPORT).pack()),),)
 
 
 def file_name(span: Span, zone: tzinfo, *, of: str = "orders") -> str:

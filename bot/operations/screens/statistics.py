@@ -7,8 +7,8 @@ from typing import Final
 from bot.core.date_ranges import Period, Span
 from bot.infra.drawing.chart import Bar, BarFacts, Mark
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.screens import ticket_times
 from bot.operations.statistics import OrderFigures, Outcome, OwnFigures, PeopleFigures, SubscriberFigures, share
 from bot.rates.axes import round_step
@@ -118,8 +118,8 @@ def _keyboard(t: Translator, shown: Period) -> Keyboard:
     times = tuple(
         Button(
             ("• " if period is shown else "") + t.plain(f"figures.button_{period}"),
-            data=data.for_figures("show", period),
+            data=StatisticsButton(StatisticsAction.SHOW, period).pack(),
         )
         for period in Period
     )
-    return (times, (Button(t.plain("figures.button_export"), data=data.for_figures("export")),))
+    return (times, (Button(t.plain("figures.button_export"), data=StatisticsButton(StatisticsAction.EXPORT).pack()),))

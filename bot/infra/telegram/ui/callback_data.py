@@ -5,7 +5,7 @@
 and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings and
 `ph:<action>[:<suggestion>]` of the phrase; `bc:<broadcast>:<revision>:<action>[:<argument>]` drives a broadcast, and
 `bc:list:<offset>` is a page of them; `q:<period>` is the rate over that time and `sub:<action>[:<argument>]` about news
-of it; `st:<action>[:<argument>]` is of operators' figures, `al:<action>[:<kind>:<subject>]` acts on their alarms and
+of it; `al:<action>[:<kind>:<subject>]` acts on their alarms and
 `bd:<broadcast>:<action>` on a broadcast that has begun; `help:<page>` is of `/help`; anything else is a word of its own
 (`new`, `over`, `lang:en`).
 """
@@ -28,7 +28,6 @@ HISTORY_PATTERN = re.compile(r"^h:([0-9A-Z]{0,16})$")
 LANGUAGE_PATTERN = re.compile(rf"^lang:({'|'.join(LOCALES)})$")
 SETTINGS_PATTERN = re.compile(r"^s:([a-z]{1,12})(?::([A-Za-z0-9_+/:-]{1,48}))?$")
 RATE_PATTERN = re.compile(r"^q:(day|week|month)$")
-FIGURES_PATTERN = re.compile(r"^st:(show|export|csv)(?::([a-z_]{1,12}))?$")
 PHRASE_PATTERN = re.compile(r"^ph:(show|new|own|use)(?::([a-z0-9-]{1,20}))?$")
 BROADCAST_PATTERN = re.compile(r"^bc:([0-9a-f]{10}):(\d{1,9}):([a-z]{1,12})(?::([a-z0-9]{1,16}))?$")
 BROADCASTS_PATTERN = re.compile(r"^bc:(?:new|list:(\d{1,6}))$")
@@ -94,11 +93,6 @@ def for_order(reference: str, action: str) -> str:
 def for_rate(period: Period) -> str:
     """The data of a button to the rate over `period`."""
     return f"q:{period}"
-
-
-def for_figures(action: str, argument: str = "") -> str:
-    """The data of a button of the operators' figures."""
-    return f"st:{action}" + (f":{argument}" if argument else "")
 
 
 def for_alarm(action: str, kind: str = "", subject: str = "") -> str:
@@ -203,11 +197,6 @@ def for_subscription(action: str, *arguments: object) -> str:
 def read_subscription_press(data: str) -> tuple[str, str]:
     """The action and the argument that `for_subscription` wrote; both empty where it isn't such a button."""
     return _read(SUBSCRIPTION_PATTERN, data)
-
-
-def read_figures_press(data: str) -> tuple[str, str]:
-    """The action and the argument that `for_figures` wrote; both empty where it isn't such a button."""
-    return _read(FIGURES_PATTERN, data)
 
 
 def _read(pattern: re.Pattern[str], data: str) -> tuple[str, str]:

@@ -1,0 +1,140 @@
+"""Routes: which handler a button or a command goes to, and who may use it.
+
+A feature declares its routes where their handlers are:
+
+    routes = Routes[Session]()
+
+    @routes.button(OrderButton, belongs_to="order")
+    async def order_button(session: Session, button: OrderButton) -> None: ...
+
+`python -m bot routes` prints them all, and the test of strangers tries each of them with those who may not.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+from telegram import Update
+from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
+
+from bot.infra.telegram.ui.callbacks import Callback, read_button
+from bot.infra.telegram.ui.handling import Context, Handler
+
+S = TypeVar("S")
+B = TypeVar("B", bound=Callback)
+
+ButtonHandler = Callable[[S, B], Awaitable[object]]
+CommandAction = Callable[[S, str], Awaitable[object]]
+"""Takes the session and what was written after the command."""
+
+OpenSession = Callable[[Update], Awaitable[S | None]]
+"""Returns the session of an update; None where its user may not do this here."""
+
+Refuse = Callable[[Update], Awaitable[None]]
+
+
+class Audience(StrEnum):
+    """Who may use a route."""
+
+    EVERYONE = "everyone"
+    SUPPORT = "support"
+    OPERATORS = "operators"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A button or a command, for the table of routes.
+
+    `belongs_to` names the thing that must be the user's own, such as "order"; it is empty for what only concerns
+    whoever uses it.
+    """
+
+    name: str
+    audience: Audience
+    belongs_to: str = ""
+
+
+class Routes(Generic[S]):
+    """The buttons and commands of one feature for one audience."""
+
+    def __init__(self, audience: Audience = Audience.EVERYONE) -> None:
+        self.audience = audience
+        self._buttons: dict[type[Callback], tuple[ButtonHandler[S, Any], str]] = {}
+        self._commands: dict[str, CommandAction[S]] = {}
+
+    def button(self, kind: type[B], *, belongs_to: str = "") -> Callable[[ButtonHandler[S, B]], ButtonHandler[S, B]]:
+        """Let the decorated function handle the buttons of this kind."""
+
+        def register(handler: ButtonHandler[S, B]) -> ButtonHandler[S, B]:
+            if kind in self._buttons:
+                raise ValueError(f"{kind.__qualname__} has two handlers")
+            self._buttons[kind] = handler, belongs_to
+            return handler
+
+        return register
+
+    def command(self, name: str) -> Callable[[CommandAction[S]], CommandAction[S]]:
+        """Let the decorated function handle this command."""
+
+        def register(handler: CommandAction[S]) -> CommandAction[S]:
+            if name in self._commands:
+                raise ValueError(f"/{name} has two handlers")
+            self._commands[name] = handler
+            return handler
+
+        return register
+
+    def table(self) -> Iterator[Route]:
+        """Yield every route, commands first."""
+        for name in self._commands:
+            yield Route(f"/{name}", self.audience)
+        for kind, (_, belongs_to) in self._buttons.items():
+            yield Route(kind.prefix, self.audience, belongs_to)
+
+    def kinds(self) -> frozenset[type[Callback]]:
+        """Return the kinds of buttons that have a handler here."""
+        return frozenset(self._buttons)
+
+    def handlers(self, open_session: OpenSession[S], refuse: Refuse, only: Any = None) -> list[Handler]:  # noqa: ANN401  PTB's filter
+        """Return the handlers that PTB needs.
+
+        Args:
+            open_session: who presses or writes, where they may. A command of somebody who may not is left to other
+                handlers, as if there were none of that name.
+            refuse: answers a press by somebody who may not.
+            only: PTB's filter for the messages that commands are read from.
+        """
+        return [
+            *(CommandHandler(name, self._commanded(name, open_session), filters=only) for name in self._commands),
+            CallbackQueryHandler(self._pressed(open_session, refuse), pattern=self._is_ours),
+        ]
+
+    def _is_ours(self, data: object) -> bool:
+        return isinstance(data, str) and type(read_button(data)) in self._buttons
+
+    def _pressed(self, open_session: OpenSession[S], refuse: Refuse) -> Callable[[Update, Context], Any]:
+        async def handle(update: Update, _: Context) -> None:
+            query = update.callback_query
+            button = read_button((query.data or "") if query else "")
+            if button is not None:
+                session = await open_session(update)
+                if session is None:
+                    await refuse(update)
+                else:
+                    await self._buttons[type(button)][0](session, button)
+            raise ApplicationHandlerStop
+
+        return handle
+
+    def _commanded(self, name: str, open_session: OpenSession[S]) -> Callable[[Update, Context], Any]:
+        async def handle(update: Update, _: Context) -> None:
+            session = await open_session(update)
+            if session is None:
+                return
+            text = (update.effective_message.text or "") if update.effective_message else ""
+            _command, *rest = text.split(maxsplit=1)
+            await self._commands[name](session, rest[0] if rest else "")
+            raise ApplicationHandlerStop
+
+        return handle

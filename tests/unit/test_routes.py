@@ -1,0 +1,25 @@
+"""Every route says who may use it, and its button or command can be reached."""
+
+from typer.testing import CliRunner
+
+from bot import entrance
+from bot.__main__ import cli
+from bot.infra.telegram.ui.callbacks import kinds
+
+
+def test_the_table_of_routes_can_be_printed() -> None:
+    printed = CliRunner().invoke(cli, ["routes"])
+    assert printed.exit_code == 0
+    listed = [line.split()[:2] for line in printed.output.splitlines()]
+    assert listed == [[route.name, str(route.audience)] for route in entrance.table()]
+    assert ["/stats", "operators"] in listed
+
+
+def test_no_route_is_declared_twice() -> None:
+    names = [(route.name, route.audience) for route in entrance.table()]
+    assert len(names) == len(set(names))
+
+
+def test_every_kind_of_button_has_a_handler() -> None:
+    handled = {kind for routes in entrance.ROUTES for kind in routes.kinds()}
+    assert {kind for kind in kinds() if kind.__module__.startswith("bot.")} == handled
