@@ -1,5 +1,7 @@
 """An order in one line: what is understood is taken, what is doubtful is said to be, and talk is no order."""
 
+from itertools import permutations
+
 import pytest
 
 from bot.checkout.parser import OneLine, looks_like_order, read_line
@@ -86,6 +88,50 @@ def test_a_whole_order_is_understood_to_the_last_word(text: str) -> None:
     assert (place(line), line.number, line.amount, line.holder) == (name, number, Amount("IDR", idr), holder)
     assert (line.leftover, line.rejections, line.amount_readings, line.method_candidates) == ((), (), (), ())
     assert looks_like_order(text, METHODS)
+
+
+SPACED = {
+    "rp 500 000": 500_000,
+    "Rp500 000": 500_000,
+    "500 000": 500_000,
+    "500 000 rp": 500_000,
+    "500 000 rupiah": 500_000,
+    "rp 500000": 500_000,
+    "rp 1 500 000": 1_500_000,
+    "1 500 000 rp": 1_500_000,
+}
+
+
+@pytest.mark.parametrize("said", SPACED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("I Made Wirawan", "I Gede Santika", "I MADE WIRAWAN", "A Rahman", "M Yusuf", "K Anwar"),
+        *("B Santoso", "O Siregar", "I. Made Wirawan", "Budi"),
+    ],
+)
+def test_an_initial_beside_a_sum_with_blanks_begins_the_name_in_any_order_of_the_parts(name: str, said: str) -> None:
+    for parts in permutations(["bca", "1234567890", said, name]):
+        line = read(" ".join(parts))
+        known = (place(line), line.number, line.amount, line.holder)
+        assert known == ("BCA", "1234567890", Amount("IDR", SPACED[said]), name.replace(".", "")), parts
+        assert (line.leftover, line.rejections) == ((), ()), parts
+
+
+def test_two_initials_behind_a_sum_with_blanks_begin_the_name() -> None:
+    assert read("bca 1234567890 rp 500 000 I B Santoso").amount == Amount("IDR", 500_000)
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        *("O00 Budi", "O 00 Budi", "O 0 Budi", "O O O Budi", "O OO Budi", "OO O Budi", "OOO Budi", "IOO"),
+        *("I", "O", "I, Made", "I 5 Made", "I rb", "O ribu", "I 5rb", "I a/n Made", "I ya"),
+    ],
+)
+def test_letters_that_may_be_digits_of_a_sum_with_blanks_are_asked_about(behind: str) -> None:
+    for said in ("rp 1 950", "rp 500 000", "500 000"):
+        assert read(f"bca 1234567890 {said} {behind}").amount is None, said
 
 
 @pytest.mark.parametrize(

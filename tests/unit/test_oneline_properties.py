@@ -21,10 +21,22 @@ METHODS = [BCA, JAGO, MEGA, GOPAY, DANA]
 EMPTY = new_draft(chat_id=1, person_id=2, now=datetime(2026, 11, 21, 9, 0, tzinfo=UTC))
 
 BANKS = {BCA: ["bca", "BCA", "bank bca", "bank central asia", "ke bca"], JAGO: ["jago", "bank jago", "Bank Jago"]}
-NAMES = ["Budi", "siti aminah", "I Made Wirawan", "a/n Budi Santoso", "M Ali"]
+NAMES = [
+    "Budi",
+    "siti aminah",
+    "I Made Wirawan",
+    "a/n Budi Santoso",
+    "M Ali",
+    "A Rahman",
+    "B Santoso",
+    "I Gede Santika",
+]
 SUMS = {
-    500_000: ["500rb", "500 ribu", "Rp500.000", "Rp 500.000,-", "500k", "rp 500 000", "lima ratus ribu", "0,5 juta"],
-    1_500_000: ["1,5jt", "1.5 juta", "1.500.000", "1500000", "1 juta 500 ribu"],
+    500_000: [
+        *("500rb", "500 ribu", "Rp500.000", "Rp 500.000,-", "500k", "rp 500 000", "500 000 rp", "Rp500 000"),
+        *("lima ratus ribu", "0,5 juta", "rp 500000"),
+    ],
+    1_500_000: ["1,5jt", "1.5 juta", "1.500.000", "1500000", "1 juta 500 ribu", "rp 1 500 000", "1 500 000 rupiah"],
 }
 
 

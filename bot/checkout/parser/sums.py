@@ -58,6 +58,10 @@ _NO_NAME_BEGINS: Final = FILLERS | GENERIC | LEADS_TO_NAME
 _DIGIT_LIKE: Final = re.compile(r"[lIOo]|(?:[Rr][Pp]|IDR|idr)\.?[lIOoSB]+")
 """Letters that are typed for a digit: "I 800 000", "RpI 800 000"."""
 
+_INITIAL: Final = re.compile(r"[A-Z]")
+_GROUP: Final = 3
+"""Digits between two marks of thousands."""
+
 _LETTERS_THEN_SCALE: Final = re.compile(r"[lIOoSB.,]*[lIOoSB](?i:rb|rbu|ribu|jt|jta|juta)")
 """A sum in letters alone that are typed for its digits: "ljt", "SOrb"."""
 
@@ -130,7 +134,22 @@ def _begins_before(before: Word, first: Word) -> bool:
 def _goes_on(words: Sequence[Word], start: int, stop: int) -> bool:
     """Whether more digits stand right behind a sum with spaces, in a word that is no figure: "Rp1 950 0:00", "O00"."""
     follower = words[stop]
-    return stop - start > 1 and not follower.parted and begins_as_figures(follower.text) and not is_figures(follower)
+    if stop - start == 1 or follower.parted or is_figures(follower) or not begins_as_figures(follower.text):
+        return False
+    return not _begins_name(words, stop)
+
+
+def _begins_name(words: Sequence[Word], place: int) -> bool:
+    """Return whether capital letters at `place` are initials of the name behind them: "I Made Wirawan", "I B Mantra".
+
+    Letters for a whole group of thousands ("O O O Budi") are no initials, and neither is one before more figures.
+    """
+    stop = place
+    while stop < len(words) and _INITIAL.fullmatch(words[stop].text) and not (stop > place and words[stop].parted):
+        stop += 1
+    if not 0 < stop - place < _GROUP or stop == len(words) or words[stop].parted:
+        return False
+    return words[stop].text[0].isalpha() and not begins_as_figures(words[stop].text) and not _has_figures(words[stop])
 
 
 def _may_be_unit(words: Sequence[Word]) -> bool:
@@ -290,7 +309,8 @@ def _ends_well(words: Sequence[Word], start: int, stop: int) -> bool:
         is_last = stop == len(words) or not is_figures(words[stop])
         return _is_told_by_currency(words, start, stop) or (is_last and _ends_with_short_figure(words[start:stop]))
     follows = stop < len(words) and is_figures(words[stop]) and not words[stop].parted
-    return not (follows and stop - start > 1 and last.folded in BEFORE_ONLY)
+    is_of_next = follows and not _is_number_by_itself(words[stop].text)  # "500 000 rp 1234567890": no sum is so long
+    return not (is_of_next and stop - start > 1 and last.folded in BEFORE_ONLY)
 
 
 def _is_told_by_currency(words: Sequence[Word], start: int, stop: int) -> bool:
