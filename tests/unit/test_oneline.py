@@ -266,6 +266,31 @@ def test_half_a_name_is_no_name(text: str) -> None:
     assert read(text).holder is None
 
 
+@pytest.mark.parametrize("text", ["bca S Rahayu 1234567890 500rb", "1234567890 500rb bank bca s. rahayu"])
+def test_an_initial_that_makes_another_bank_of_the_one_before_it_is_asked_about(text: str) -> None:
+    line = read(text)
+    assert (place(line), places(line)) == (None, ["BCA", "BCA Syariah"])
+    assert line.number == "1234567890"
+    assert line.holder is None  # "Rahayu" would be half of the name
+    assert not looks_like_order(text, METHODS)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("bca s 1234567890 500rb", "BCA Syariah"),
+        ("1234567890 500rb bca s", "BCA Syariah"),
+        ("bca s, Rahayu, 1234567890, 500rb", "BCA Syariah"),
+        ("bca s a/n Rahayu 1234567890 500rb", "BCA Syariah"),
+        ("bca, S Rahayu, 1234567890, 500rb", "BCA"),
+        ("bca a/n S Rahayu 1234567890 500rb", "BCA"),
+        ("bca D Santoso 1234567890 500rb", "BCA"),
+    ],
+)
+def test_a_letter_that_is_plainly_the_banks_or_the_holders_leaves_no_doubt_of_the_bank(text: str, name: str) -> None:
+    assert (place(read(text)), places(read(text))) == (name, [])
+
+
 def test_two_stretches_of_unknown_words_are_no_name() -> None:
     line = read("budi santoso 500rb bca siti 1234567890")
     assert (line.holder, line.leftover) == (None, ("budi", "santoso", "siti"))

@@ -126,9 +126,23 @@ def _named_at(
         text = _text(words, start, stop)
         if text.casefold() in EVERYDAY:
             continue
-        meant = dict.fromkeys(method for form in sorted(forms(text)) for method in index.get(form, ()))
+        meant = _called(text, index)
+        has_initial = meant and _may_end_with_initial(words, free, start, stop)
+        shorter = _called(_text(words, start, stop - 1), index) if has_initial else ()
         if meant:
-            yield Destination(start, stop, tuple(meant))
+            yield Destination(start, stop, tuple(dict.fromkeys((*shorter, *meant))), sure=not shorter)
+
+
+def _called(text: str, index: dict[str, tuple[PayoutMethod, ...]]) -> tuple[PayoutMethod, ...]:
+    """Return the methods that are called `text`."""
+    return tuple(dict.fromkeys(method for form in sorted(forms(text)) for method in index.get(form, ())))
+
+
+def _may_end_with_initial(words: Sequence[Word], free: Sequence[bool], start: int, stop: int) -> bool:
+    """Return whether a destination's last letter may begin a name: "bca S Rahayu", where "bca s" is a bank as well."""
+    if stop - start == 1 or len(words[stop - 1].text) > 1 or stop == len(words) or words[stop].parted:
+        return False
+    return free[stop] and words[stop].folded not in _NO_PART_OF_BANKS | _OTHER_WORDS | GENERIC
 
 
 def is_led_to_name(words: Sequence[Word], place: int) -> bool:
