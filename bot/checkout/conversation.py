@@ -1,170 +1,218 @@
-"""The conversation: the whole map on one page (drawn in `flow.mmd`).
+"""The conversation as PTB runs it: each step of `flow.STEPS` is a state with its own handlers (drawn in `flow.mmd`).
 
-The map is PTB's `ConversationHandler`; the memory is not. Draft and step are rows of ours, loaded for each update
-before it comes here, and the handler's own state is set from them each time: a crash, a second process or a draft
-changed elsewhere can't leave it behind.
+PTB's `ConversationHandler` is the map; the memory is not. Draft and step are rows of ours, loaded for each update
+before it comes here, and the state is read from them each time: a crash, a second process or a draft that was changed
+elsewhere can't leave it behind.
 """
 
-import warnings
+from collections.abc import Collection
+from typing import Any
 
 from telegram import Update
 from telegram.ext import (
+    Application,
+    BaseHandler,
     CallbackQueryHandler,
     CommandHandler,
     ConversationHandler,
     MessageHandler,
     filters,
 )
-from telegram.warnings import PTBUserWarning
 
 from bot.checkout import one_line_handlers as lines
-from bot.checkout.draft import OrderDraft
+from bot.checkout.draft import Ask, OrderDraft
+from bot.checkout.flow import STEPS
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens import start
 from bot.checkout.screens.parts import has_answers, new_row, with_way_back
-from bot.checkout.steps import END, SCREENS, leave, open_draft, show_draft, stale, take, way_on
+from bot.checkout.steps import (
+    COMMON,
+    QUESTIONS,
+    leave,
+    open_draft,
+    show_draft,
+    stale,
+    take_button,
+    take_typed,
+    way_on,
+)
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import SESSION, Pressed, Session, Typed
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.screens import phrases as words
 from bot.support.user_chat import handlers as tickets
 
+TYPED = PRIVATE & ~filters.COMMAND
+
 
 class DraftConversation(ConversationHandler[Context]):
-    """PTB's handler as the map alone: its state is what the chat's draft says, for each update anew."""
+    """PTB's handler without its memory: the state is the step of the chat's draft, read for each update."""
 
-    def check_update(self, update: object) -> object:  # type: ignore[override]
-        """Load the state from the draft of this visit, then choose the handler as PTB does."""
-        visit = SESSION.get(None)
-        if visit is not None and isinstance(update, Update) and update.effective_user and update.effective_chat:
-            key = self._get_key(update)
-            if visit.draft is None:
-                self._conversations.pop(key, None)
-            else:
-                self._conversations[key] = visit.draft.ask
-        return super().check_update(update)
+    def check_update(self, update: object) -> Any:  # noqa: ANN401  PTB hands it to `handle_update`
+        """Return the first handler that takes the update: of the draft's step, of the beginnings, of the fallbacks."""
+        session = SESSION.get(None)
+        if session is None or not isinstance(update, Update):
+            return None
+        handlers = list(self.entry_points)
+        if session.draft is not None:
+            handlers = [*self.states[session.draft.ask], *handlers, *self.fallbacks]
+        for handler in handlers:
+            check = handler.check_update(update)
+            if check is not None and check is not False:
+                return handler, check
+        return None
+
+    async def handle_update(
+        self,
+        update: Update,
+        application: Application[Any, Context, Any, Any, Any, Any],
+        check_result: Any,  # noqa: ANN401  what `check_update` returned
+        context: Context,
+    ) -> None:
+        """Let the handler take the update. What it does to the draft is the next update's state."""
+        handler, check = check_result
+        await handler.handle_update(update, application, check, context)
+
+
+class QuestionButtons(BaseHandler[Update, Context, object]):
+    """Takes the buttons of one question, as long as the draft is as it was when they were shown."""
+
+    def __init__(self, actions: Collection[str]) -> None:
+        super().__init__(_answer_pressed)
+        self.actions = frozenset(actions)
+
+    def check_update(self, update: object) -> data.DraftPress | None:
+        """Return the press, where it is one of these."""
+        session = SESSION.get(None)
+        press = press_in(update) if isinstance(update, Update) else None
+        if press is None or session is None or session.draft is None or press.action not in self.actions:
+            return None
+        is_current = (press.draft_id, press.revision) == (session.draft.id, session.draft.revision)
+        return press if is_current and not session.is_replayed else None
 
 
 def conversation() -> DraftConversation:
-    """The map: from `/send` through the questions to the review; confirming or leaving ends it."""
-    typed = MessageHandler(PRIVATE & ~filters.COMMAND, _typed)
-    pressed = CallbackQueryHandler(_pressed, pattern=data.DRAFT_PATTERN)
-    with warnings.catch_warnings():
-        # PTB wonders about presses on older messages; ours carry the draft's revision, and are checked.
-        warnings.filterwarnings("ignore", category=PTBUserWarning)
-        return DraftConversation(
-            entry_points=[
-                CommandHandler("send", _send, filters=PRIVATE),
-                CallbackQueryHandler(_new, pattern=f"^{data.NEW}$"),
-                CallbackQueryHandler(_over, pattern=f"^{data.OVER}$"),
-                pressed,
-            ],
-            states={ask: [typed, pressed] for ask in SCREENS},
-            fallbacks=[CommandHandler("cancel", _cancel, filters=PRIVATE)],
-            allow_reentry=True,
-        )
+    """Build the conversation: from `/send` through the questions to the review; confirming or leaving ends it."""
+    return DraftConversation(
+        entry_points=[CommandHandler("send", _send, filters=PRIVATE)],
+        states={ask: _handlers(ask) for ask in STEPS},
+        fallbacks=[CommandHandler("cancel", _cancel, filters=PRIVATE)],
+    )
+
+
+def _handlers(ask: Ask) -> list[Handler]:
+    return [MessageHandler(TYPED, _answer_typed), QuestionButtons({*QUESTIONS[ask].buttons, *COMMON})]
 
 
 def around_the_conversation() -> list[Handler]:
-    """What is said while no draft is open."""
+    """Return what begins or continues a draft by a button, and what is said while no draft is open."""
     return [
+        CallbackQueryHandler(_new, pattern=f"^{data.NEW}$"),
+        CallbackQueryHandler(_over, pattern=f"^{data.OVER}$"),
+        CallbackQueryHandler(_other_press, pattern=data.DRAFT_PATTERN),
         CommandHandler("cancel", _nothing_to_cancel, filters=PRIVATE),
         MessageHandler(PRIVATE, _idle),
         CallbackQueryHandler(_unknown_press),
     ]
 
 
-async def _send(update: Update, _: Context) -> object:
+async def _send(update: Update, _: Context) -> None:
     """A question to begin with; or all at once, in the line after the command."""
     visit = SESSION.get()
     _command, *line = (_text_of(update) or "").split(maxsplit=1)
-    return await lines.begin(visit, line[0]) if line else await _begin_or_ask(visit)
+    if line:
+        await lines.begin(visit, line[0])
+    else:
+        await _begin_or_ask(visit)
 
 
-async def _new(_: Update, __: Context) -> object:
+async def _new(_: Update, __: Context) -> None:
     visit = SESSION.get()
     await visit.acknowledge()
-    # The button also stands under news of orders, which must not be written over.
+    # The button also stands under notifications of orders, which must not be written over.
     visit.message_id = None
-    return await _begin_or_ask(visit)
+    await _begin_or_ask(visit)
 
 
-async def _over(_: Update, __: Context) -> object:
+async def _over(_: Update, __: Context) -> None:
     visit = SESSION.get()
     await visit.acknowledge()
-    return await _begin(visit)
+    await _begin(visit)
 
 
-async def _begin_or_ask(visit: Session) -> object:
+async def _begin_or_ask(visit: Session) -> None:
     """A new draft; where one with answers is open, the question whether to go on with that."""
     if visit.draft is not None and not visit.is_replayed and has_answers(visit.draft):
         await visit.show(_unfinished(visit, visit.draft))
-        return visit.draft.ask
-    return await _begin(visit)
+    else:
+        await _begin(visit)
 
 
-async def _begin(visit: Session) -> object:
+async def _begin(visit: Session) -> None:
     if not visit.is_replayed:
         visit.draft = await visit.desk.drafts.begin(visit.person.id, visit.chat_id, visit.update_id)
         visit.notice = await too_many.foretold(visit) or visit.notice
-    return await show_draft(visit)
+    await show_draft(visit)
 
 
-async def _typed(update: Update, _: Context) -> object:
+async def _answer_typed(update: Update, _: Context) -> None:
     visit = SESSION.get()
     text = _text_of(update)
     if text is None:
         visit.notice = visit.t("talk.only_text")
-        return await show_draft(visit)
-    asked = await lines.at_destination(visit, text)
-    return await take(visit, Typed(text)) if asked is None else asked
+        await show_draft(visit)
+    elif open_draft(visit).ask is not Ask.DESTINATION or not await lines.take_line(visit, text):
+        await take_typed(visit, text)
 
 
-async def _pressed(update: Update, _: Context) -> object:
-    visit = SESSION.get()
-    query = update.callback_query
-    press = data.read_draft_press(query.data or "") if query else None
+async def _answer_pressed(update: Update, _: Context) -> None:
+    visit, press = SESSION.get(), press_in(update)
+    await visit.acknowledge()
+    if press is not None:
+        await take_button(visit, press.action, press.argument)
+
+
+async def _other_press(update: Update, _: Context) -> None:
+    """A button that no open question has: it continues a draft, was pressed twice, or explains itself."""
+    visit, press = SESSION.get(), press_in(update)
     draft = visit.draft
     if press is None:
-        return END
+        return
     if press.action == "takeup":
-        return await _take_up(visit, press.draft_id)
-    if draft is None or press.draft_id != draft.id:
-        return await stale(visit, press.draft_id)
-    if visit.is_replayed:
-        return await show_draft(visit)
-    if press.revision != draft.revision:
-        return await _outdated(visit)
-    await visit.acknowledge()
-    return await take(visit, Pressed(press.action, press.argument))
+        await _take_up(visit, press.draft_id)
+    elif draft is None or press.draft_id != draft.id:
+        await stale(visit, press.draft_id)
+    elif visit.is_replayed:
+        await show_draft(visit)
+    else:
+        await _outdated(visit)
 
 
-async def _outdated(visit: Session) -> object:
+async def _outdated(visit: Session) -> None:
     """A button of a question that has been answered. A second tap on the newest one needs no second question."""
-    if visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
-        return await show_draft(visit)
-    await visit.acknowledge(visit.t.plain("stale.button"))
-    visit.message_id = None
-    return await show_draft(visit)
+    if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
+        await visit.acknowledge(visit.t.plain("stale.button"))
+        visit.message_id = None
+    await show_draft(visit)
 
 
-async def _cancel(_: Update, __: Context) -> object:
+async def _cancel(_: Update, __: Context) -> None:
     visit = SESSION.get()
-    return await leave(visit, open_draft(visit))
+    await leave(visit, open_draft(visit))
 
 
-async def _take_up(visit: Session, draft_id: str) -> object:
+async def _take_up(visit: Session, draft_id: str) -> None:
     await visit.acknowledge()
     draft = await visit.desk.drafts.get(draft_id)
-    if draft is None or draft.chat_id != visit.chat_id:
-        return await stale(visit, draft_id)
-    taken = await visit.desk.drafts.take_up(draft, visit.update_id)
+    mine = draft if draft is not None and draft.chat_id == visit.chat_id else None
+    taken = await visit.desk.drafts.take_up(mine, visit.update_id) if mine is not None else None
     if taken is None:
-        return await stale(visit, draft_id)
+        await stale(visit, draft_id)
+        return
     visit.draft = taken
-    return await show_draft(visit)
+    await show_draft(visit)
 
 
 def _unfinished(visit: Session, draft: OrderDraft) -> Screen:
@@ -201,6 +249,12 @@ async def _is_order(visit: Session, update: Update, text: str) -> bool:
     if visit.draft is not None or text.startswith("/") or message is None or message.forward_origin is not None:
         return False
     return await lines.is_order(visit, text)
+
+
+def press_in(update: Update) -> data.DraftPress | None:
+    """Return the button of a draft that an update is a press of, or None."""
+    query = update.callback_query
+    return data.read_draft_press(query.data or "") if query else None
 
 
 def _text_of(update: Update) -> str | None:

@@ -55,11 +55,6 @@ class OrderDraft:
     last_update_id: int = 0
     expires_at: datetime
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether there is nothing left to ask before the review."""
-        return missing(self) is Ask.REVIEW
-
 
 def new_draft(*, chat_id: int, person_id: int, now: datetime) -> OrderDraft:
     """An empty draft, which asks for the destination first."""
@@ -70,19 +65,6 @@ def new_draft(*, chat_id: int, person_id: int, now: datetime) -> OrderDraft:
         ask=Ask.DESTINATION,
         expires_at=now + IDLE_LIMIT,
     )
-
-
-def missing(draft: OrderDraft) -> Ask:
-    """The first thing that is still unknown; the review where nothing is."""
-    if draft.method is None:
-        return Ask.DESTINATION
-    if draft.number is None:
-        return Ask.NUMBER
-    if not draft.holder_asked:
-        return Ask.HOLDER
-    if draft.amount is None:
-        return Ask.AMOUNT
-    return Ask.REVIEW
 
 
 def with_method(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:
@@ -110,15 +92,6 @@ def without_method(draft: OrderDraft) -> OrderDraft:
         holder_asked=False,
         ask=Ask.DESTINATION,
     )
-
-
-def step_back(draft: OrderDraft) -> OrderDraft:
-    """The draft one question earlier, as a person who taps Back means it; the answers so far are kept."""
-    order = (Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER, Ask.AMOUNT, Ask.REVIEW)
-    if draft.ask is Ask.CHANNEL or (draft.is_complete and draft.ask is not Ask.REVIEW):
-        return replace(draft, ask=Ask.REVIEW)
-    place = order.index(draft.ask)
-    return replace(draft, ask=order[max(place - 1, 0)], doubtful_number=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from bot.checkout.draft import OrderDraft, missing
+from bot.checkout.draft import OrderDraft
+from bot.checkout.flow import missing
 from bot.checkout.parser import OneLine, apply, looks_like_order, read_line, read_words
 from bot.checkout.parser.reading import LONGEST_LINE
 from bot.checkout.parser.words import Word, words_of

@@ -12,7 +12,7 @@ from bot.checkout.one_line import Wanted
 from bot.checkout.screens import amount, destination
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens.parts import has_answers, new_row, with_way_back
-from bot.checkout.steps import END, open_draft, show_draft
+from bot.checkout.steps import open_draft, show_draft
 from bot.core.money import Ambiguous
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Screen
@@ -27,12 +27,13 @@ SAID_WHILE_ASKING = frozenset({Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER})
 """The later questions show all there is themselves."""
 
 
-async def begin(visit: Session, text: str) -> object:
+async def begin(visit: Session, text: str) -> None:
     """A new draft with what the line says, in the place of an open one."""
     try:
         methods, known = await _listed(visit)
     except SettlementFailure:
-        return await _unread(visit)
+        await _unread(visit)
+        return
     wanted = lines.read(text, methods, known)
     notices = []
     if not visit.is_replayed:
@@ -42,27 +43,30 @@ async def begin(visit: Session, text: str) -> object:
         )
         notices = [await too_many.foretold(visit), visit.t("draft.replaced") if put_aside else None]
     elif open_draft(visit).last_update_id != visit.update_id:
-        return await show_draft(visit)
-    return await _ask(visit, wanted, methods, notices)
+        await show_draft(visit)
+        return
+    await _ask(visit, wanted, methods, notices)
 
 
-async def at_destination(visit: Session, text: str) -> object | None:
-    """The same where the destination is asked for; None where `text` says no more than a destination's name."""
+async def take_line(visit: Session, text: str) -> bool:
+    """Do the same where the destination is asked for; False where `text` is no more than a destination's name."""
     draft = open_draft(visit)
     if draft.ask is not Ask.DESTINATION or draft.status is not DraftStatus.OPEN or visit.is_replayed:
-        return None
+        return False
     try:
         methods, known = await _listed(visit)
     except SettlementFailure:
-        return None
+        return False
     wanted = lines.read(text, methods, known)
     if not wanted.says_more or _is_a_name(text, methods, known):
-        return None
+        return False
     visit.draft = await visit.desk.drafts.save(lines.fill(draft, wanted, methods, known), visit.update_id)
     if visit.draft is None:
         visit.draft = await visit.desk.drafts.get(draft.id)
-        return await show_draft(visit)
-    return await _ask(visit, wanted, methods, [])
+        await show_draft(visit)
+    else:
+        await _ask(visit, wanted, methods, [])
+    return True
 
 
 async def is_order(visit: Session, text: str) -> bool:
@@ -85,15 +89,12 @@ async def _listed(visit: Session) -> tuple[Sequence[PayoutMethod], Sequence[Save
     return methods, await visit.desk.recipients.of(visit.person.id)
 
 
-async def _unread(visit: Session) -> object:
+async def _unread(visit: Session) -> None:
     screen = Screen(visit.t("oneline.unread"), (new_row(visit.t),))
     await visit.show(with_way_back(visit.t, visit.draft, screen))
-    return END if visit.draft is None else visit.draft.ask
 
 
-async def _ask(
-    visit: Session, wanted: Wanted, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]
-) -> object:
+async def _ask(visit: Session, wanted: Wanted, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]) -> None:
     """Say what was understood and what wasn't, and ask the first thing that is doubtful or missing."""
     draft = open_draft(visit)
     doubt = _doubt(visit.t, draft, wanted)
@@ -104,9 +105,9 @@ async def _ask(
     ]
     visit.notice = Html("\n".join(each for each in said if each)) or None
     if doubt is None:
-        return await show_draft(visit)
-    await visit.show(doubt)
-    return draft.ask
+        await show_draft(visit)
+    else:
+        await visit.show(doubt)
 
 
 def _doubt(t: Translator, draft: OrderDraft, wanted: Wanted) -> Screen | None:

@@ -4,7 +4,8 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from bot.checkout.draft import OrderDraft, missing
+from bot.checkout.draft import OrderDraft
+from bot.checkout.flow import missing
 from bot.core.clock import Clock
 from bot.core.text import plain
 from bot.infra.db.database import Database

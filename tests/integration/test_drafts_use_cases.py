@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft
+from bot.checkout.flow import is_complete
 from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.orders.order import OrderNotification
@@ -134,7 +135,7 @@ async def test_a_placed_draft_is_neither_put_away_nor_taken_up(house: House) -> 
 async def test_the_same_wish_again_is_a_draft_ready_for_its_review(house: House, amount: Amount) -> None:
     order = await house.place(holder="SARI DEWI", amount=amount)
     draft = await house.drafts.begin_with(house.drafts.wish_of(order, order.method), 9)
-    assert draft.is_complete
+    assert is_complete(draft)
     assert (draft.ask, draft.amount, draft.holder, draft.quote) == (Ask.REVIEW, amount, "SARI DEWI", None)
     reviewed, worth = await house.orders.review(draft)
     assert reviewed.quote is not None

@@ -13,13 +13,12 @@ from bot.checkout.draft import (
     Ask,
     DraftStatus,
     OrderDraft,
-    missing,
     new_draft,
-    step_back,
     with_method,
     with_number,
     without_method,
 )
+from bot.checkout.flow import is_complete, missing, step_back
 from bot.core.money import Amount
 from bot.settlement.model import PayoutMethod
 
@@ -68,7 +67,7 @@ def test_a_new_draft_is_open_and_asks_for_the_destination_first() -> None:
 def test_the_first_thing_that_is_missing_is_asked_for(lacks: dict[str, None], ask: Ask) -> None:
     draft = replace(WHOLE, **lacks)  # type: ignore[arg-type]
     assert missing(draft) is ask
-    assert draft.is_complete is (ask is Ask.REVIEW)
+    assert is_complete(draft) is (ask is Ask.REVIEW)
 
 
 def test_another_destination_makes_the_number_wrong() -> None:
@@ -138,4 +137,4 @@ def test_answering_what_is_missing_always_ends_at_the_review(
     for _ in range(4):
         if (ask := missing(draft)) is not Ask.REVIEW:
             draft = answers[ask](draft)
-    assert draft.is_complete
+    assert is_complete(draft)

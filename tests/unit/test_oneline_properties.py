@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.checkout.draft import Ask, missing, new_draft
+from bot.checkout.draft import Ask, new_draft
+from bot.checkout.flow import missing
 from bot.checkout.parser import apply, looks_like_order, read_line, take_destination
 from bot.core.money import Amount
 from bot.core.text import plain

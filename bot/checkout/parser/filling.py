@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from bot.checkout.draft import OrderDraft, missing, with_method, with_number
+from bot.checkout.draft import OrderDraft, with_method, with_number
+from bot.checkout.flow import missing
 from bot.checkout.parser.reading import OneLine
 from bot.core.errors import Rejection
 from bot.recipients.numbers import CleanNumber, clean_number

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from bot.checkout.draft import OrderDraft, missing
+from bot.checkout.draft import OrderDraft
+from bot.checkout.flow import missing
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection
@@ -10,7 +11,7 @@ from bot.core.money import Ambiguous, Amount, parse_amount
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Session, Typed
+from bot.infra.telegram.ui.session import Session
 from bot.orders.screens import phrases as words
 from bot.rates.quote import estimate
 from bot.settlement.model import SettlementFailure
@@ -42,14 +43,24 @@ async def show(visit: Session, draft: OrderDraft) -> Screen:
     return screen(visit.t, draft, visit.desk.orders.rules.min_order_idr)
 
 
-async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
-    """A typed sum, or one of the buttons; refused outside the limits, with the number that would be fine."""
-    if isinstance(said, Pressed):
-        wanted: Amount | Ambiguous = _of_button(said)
-    else:
-        wanted = parse_amount(said.text)
+async def take_typed(visit: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
+    """Take the typed amount, or ask which reading of it is meant."""
+    wanted = parse_amount(text)
     if isinstance(wanted, Ambiguous):
-        return readings(visit.t, draft, said.text if isinstance(said, Typed) else "", wanted)
+        return readings(visit.t, draft, text, wanted)
+    return await _with(visit, draft, wanted)
+
+
+async def choose(visit: Session, draft: OrderDraft, argument: str) -> OrderDraft:
+    """Take the amount of a button."""
+    currency, _, value = argument.partition("/")
+    if currency not in {"IDR", "SAT"} or not value.isdigit():
+        raise Rejection("stale.button")
+    return await _with(visit, draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
+
+
+async def _with(visit: Session, draft: OrderDraft, wanted: Amount) -> OrderDraft:
+    """The draft with this amount; refused outside the limits, with the number that would be fine."""
     draft = replace(draft, amount=wanted)
     try:
         await visit.desk.orders.check_limits(draft, estimate(wanted, await visit.desk.market.quote()))
@@ -59,13 +70,6 @@ async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | 
         if not too_many.is_one(rejection):
             raise
     return replace(draft, ask=missing(draft))
-
-
-def _of_button(said: Pressed) -> Amount:
-    currency, _, value = said.argument.partition("/")
-    if said.action != "sum" or currency not in {"IDR", "SAT"} or not value.isdigit():
-        raise Rejection("stale.button")
-    return Amount("SAT" if currency == "SAT" else "IDR", int(value))
 
 
 def _choices(t: Translator, draft: OrderDraft, sums: list[Amount], columns: int) -> Keyboard:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.checkout.draft import OrderDraft, missing
+from bot.checkout.draft import OrderDraft
+from bot.checkout.flow import missing
 from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Session
+from bot.infra.telegram.ui.session import Session
 from bot.orders.screens import phrases as words
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import SettlementFailure
@@ -42,11 +43,14 @@ async def show(visit: Session, draft: OrderDraft) -> Screen:
     return screen(visit.t, draft, await on_offer(visit))
 
 
-async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
-    """One of the ways on offer."""
-    if not isinstance(said, Pressed):
-        raise Rejection("channel.press")
-    if said.action != "pay" or said.argument not in await on_offer(visit):
+async def refuse_typed(_: Session, __: OrderDraft, ___: str) -> OrderDraft:
+    """Point to the buttons."""
+    raise Rejection("channel.press")
+
+
+async def choose(visit: Session, draft: OrderDraft, channel: str) -> OrderDraft:
+    """Take one of the ways on offer."""
+    if channel not in await on_offer(visit):
         raise Rejection("channel.gone")
-    draft = replace(draft, channel=said.argument)
-    return replace(draft, ask=missing(draft))
+    chosen = replace(draft, channel=channel)
+    return replace(chosen, ask=missing(chosen))

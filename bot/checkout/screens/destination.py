@@ -9,7 +9,7 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Session
+from bot.infra.telegram.ui.session import Session
 from bot.orders.screens import phrases as words
 from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import beginning, called, current_method, with_known_holder, with_recipient
@@ -75,25 +75,42 @@ async def show(visit: Session, draft: OrderDraft) -> Screen:
     return screen(visit.t, draft, await listed(visit), recents=await _known(visit))
 
 
-async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
-    """A typed name is looked for among the person's own and in the live list; a button names its entry or turns a page.
-
-    A whole line is taken as one.
-    """
+async def search_typed(visit: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
+    """Look for the typed name among the user's saved recipients and in the live list."""
     methods, known = await listed(visit), await _known(visit)
-    if isinstance(said, Pressed):
-        return _pressed(visit, draft, methods, known, said)
-    result = search(said.text, methods)
-    people = called(known, said.text) or beginning(known, said.text)
-    if _is_clear(people, said.text, result):
+    result = search(text, methods)
+    people = called(known, text) or beginning(known, text)
+    if _is_clear(people, text, result):
         return _again(draft, people[0], methods)
     if people:
-        return candidates(visit.t, draft, said.text, _found(result), people)
+        return candidates(visit.t, draft, text, _found(result), people)
     if result.hit is not None:
         return _chosen(visit, draft, result.hit, known)
     if result.candidates:
-        return candidates(visit.t, draft, said.text, result.candidates)
-    raise Rejection("destination.unknown", query=words.quoted(said.text))
+        return candidates(visit.t, draft, text, result.candidates)
+    raise Rejection("destination.unknown", query=words.quoted(text))
+
+
+async def turn_page(visit: Session, draft: OrderDraft, argument: str) -> Screen:
+    """Show another page of the list, or another kind of destination."""
+    tab, _, page = argument.partition("/")
+    return screen(visit.t, draft, await listed(visit), _whole(tab), _whole(page), recents=await _known(visit))
+
+
+async def take_saved(visit: Session, draft: OrderDraft, recipient_id: str) -> OrderDraft:
+    """Take a saved recipient, with destination, number and holder."""
+    recipient = next((each for each in await _known(visit) if each.id == recipient_id), None)
+    if recipient is None:
+        raise Rejection("recipient.gone")
+    return _again(draft, recipient, await listed(visit))
+
+
+async def pick(visit: Session, draft: OrderDraft, key: str) -> OrderDraft:
+    """Take a destination of the live list."""
+    method = next((method for method in await listed(visit) if method.key() == key), None)
+    if method is None:
+        raise Rejection("destination.gone")
+    return _chosen(visit, draft, method, await _known(visit))
 
 
 async def listed(visit: Session) -> Sequence[PayoutMethod]:
@@ -103,23 +120,6 @@ async def listed(visit: Session) -> Sequence[PayoutMethod]:
 
 async def _known(visit: Session) -> Sequence[SavedRecipient]:
     return await visit.desk.recipients.of(visit.person.id)
-
-
-def _pressed(
-    visit: Session, draft: OrderDraft, methods: Sequence[PayoutMethod], known: Sequence[SavedRecipient], said: Pressed
-) -> OrderDraft | Screen:
-    if said.action == "page":
-        tab, _, page = said.argument.partition("/")
-        return screen(visit.t, draft, methods, _whole(tab), _whole(page), recents=known)
-    if said.action == "again":
-        recipient = next((each for each in known if each.id == said.argument), None)
-        if recipient is None:
-            raise Rejection("recipient.gone")
-        return _again(draft, recipient, methods)
-    method = next((m for m in methods if m.key() == said.argument), None)
-    if said.action != "pick" or method is None:
-        raise Rejection("destination.gone")
-    return _chosen(visit, draft, method, known)
 
 
 def _again(draft: OrderDraft, recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> OrderDraft:

@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
-from bot.checkout.draft import OrderDraft, missing
+from bot.checkout.draft import OrderDraft
+from bot.checkout.flow import missing
 from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Session
+from bot.infra.telegram.ui.session import Session
 from bot.orders.screens import phrases as words
 from bot.recipients.holders import clean_holder
 
@@ -25,12 +26,19 @@ async def show(visit: Session, draft: OrderDraft) -> Screen:
     return screen(visit.t, draft)
 
 
-async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:  # noqa: ARG001  screens answer alike
-    """A name, or none."""
-    if isinstance(said, Pressed) and said.action != "skip":
-        raise Rejection("stale.button")
-    draft = replace(draft, holder=None if isinstance(said, Pressed) else read_holder(said.text), holder_asked=True)
-    return replace(draft, ask=missing(draft))
+async def take_typed(_: Session, draft: OrderDraft, text: str) -> OrderDraft:
+    """Take the typed name."""
+    return _with(draft, read_holder(text))
+
+
+async def skip(_: Session, draft: OrderDraft, __: str) -> OrderDraft:
+    """Go on without a name."""
+    return _with(draft, None)
+
+
+def _with(draft: OrderDraft, holder: str | None) -> OrderDraft:
+    asked = replace(draft, holder=holder, holder_asked=True)
+    return replace(asked, ask=missing(asked))
 
 
 def read_holder(text: str) -> str:

@@ -7,7 +7,7 @@ from bot.core.errors import Rejection, Remark
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Session
+from bot.infra.telegram.ui.session import Session
 from bot.orders.screens import phrases as words
 from bot.recipients.numbers import clean_number
 from bot.recipients.saved import with_known_holder
@@ -37,18 +37,21 @@ async def show(visit: Session, draft: OrderDraft) -> Screen:
     return screen(visit.t, draft, draft.method)
 
 
-async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
-    """A typed number, or the confirmation of an unusual one."""
+async def take_typed(visit: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
+    """Take the typed number, or ask about an unusual one."""
     if draft.method is None:
         raise Rejection("destination.gone")
-    if isinstance(said, Pressed):
-        if said.action != "use":
-            raise Rejection("stale.button")
-        return await _with(visit, draft, said.argument)
-    cleaned = clean_number(draft.method, said.text)
+    cleaned = clean_number(draft.method, text)
     if cleaned.remark is not None:
         return doubt(visit.t, draft, cleaned.number, cleaned.remark)
     return await _with(visit, draft, cleaned.number)
+
+
+async def use_anyway(visit: Session, draft: OrderDraft, number: str) -> OrderDraft:
+    """Take an unusual number that the user has confirmed."""
+    if draft.method is None:
+        raise Rejection("destination.gone")
+    return await _with(visit, draft, number)
 
 
 async def _with(visit: Session, draft: OrderDraft, number: str) -> OrderDraft:

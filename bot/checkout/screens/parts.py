@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from bot.checkout.draft import Ask, OrderDraft
+from bot.checkout.flow import is_complete
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
@@ -11,7 +12,7 @@ from bot.infra.telegram.ui.screen import Button, Screen
 def leave_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:
     """Back (where there is something to go back to) and Cancel, at the foot of every question."""
     cancel = Button(t.plain("button.cancel"), data=data.for_draft(draft, "cancel"))
-    if draft.ask is Ask.DESTINATION and not draft.is_complete:
+    if draft.ask is Ask.DESTINATION and not is_complete(draft):
         return (cancel,)
     return (Button(t.plain("button.back"), data=data.for_draft(draft, "back")), cancel)
 

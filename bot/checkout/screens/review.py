@@ -4,13 +4,14 @@ import asyncio
 from dataclasses import replace
 from datetime import tzinfo
 
-from bot.checkout.draft import Ask, OrderDraft, without_method
+from bot.checkout.draft import OrderDraft, without_method
+from bot.checkout.flow import EDITS
 from bot.checkout.screens.channel import on_offer
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.infra.telegram.ui.session import Pressed, Said, Session
+from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order
 from bot.orders.placement.service import DraftMoved, MethodVanished
 from bot.orders.repository import OrderRepository
@@ -20,14 +21,6 @@ from bot.rates.quote import Estimate, estimate
 from bot.settlement.model import ServiceDown
 from bot.support.user_chat.screens import help as help_topics
 from bot.users.repository import UserRepository
-
-EDITS = {
-    "method": Ask.DESTINATION,
-    "number": Ask.NUMBER,
-    "holder": Ask.HOLDER,
-    "amount": Ask.AMOUNT,
-    "channel": Ask.CHANNEL,
-}
 
 
 def screen(
@@ -67,14 +60,20 @@ async def show(visit: Session, draft: OrderDraft) -> Screen:
     return screen(visit.t, reviewed, worth, visit.zone, other_ways=len(channels) > 1, is_first=is_first)
 
 
-async def answer(visit: Session, draft: OrderDraft, said: Said) -> OrderDraft | Screen:
-    """Change a line, or confirm: the order is placed and the rest comes as news of it."""
-    if not isinstance(said, Pressed):
-        raise Rejection("review.press")
-    if said.action == "edit" and said.argument in EDITS:
-        return replace(draft, ask=EDITS[said.argument])
-    if said.action != "confirm":
+async def refuse_typed(_: Session, __: OrderDraft, ___: str) -> OrderDraft:
+    """Point to the buttons."""
+    raise Rejection("review.press")
+
+
+async def edit(_: Session, draft: OrderDraft, name: str) -> OrderDraft:
+    """Go to the question whose answer is to be changed."""
+    if name not in EDITS:
         raise Rejection("stale.button")
+    return replace(draft, ask=EDITS[name])
+
+
+async def confirm(visit: Session, draft: OrderDraft, _: str) -> OrderDraft | Screen:
+    """Place the order; notifications tell the rest."""
     if draft.channel not in await on_offer(visit):
         return draft
     return await _place(visit, replace(draft, message_id=visit.message_id))
@@ -121,17 +120,17 @@ def _figures(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) ->
 
 
 def _keyboard(t: Translator, draft: OrderDraft, *, other_ways: bool, explains: bool) -> Keyboard:
-    def edit(field: str) -> Button:
+    def change(field: str) -> Button:
         return Button(t.plain(f"review.edit.{field}"), data=data.for_draft(draft, "edit", field))
 
-    confirm = "review.confirm" if draft.channel == LIGHTNING else "review.confirm_deposit"
-    ways = (edit("channel"),) if other_ways or draft.channel != LIGHTNING else ()
+    label = "review.confirm" if draft.channel == LIGHTNING else "review.confirm_deposit"
+    ways = (change("channel"),) if other_ways or draft.channel != LIGHTNING else ()
     # The number stands there in groups; who wants to paste it elsewhere gets its digits alone.
     copy = (Button(t.plain("review.copy_number"), copy=draft.number),) if draft.number else ()
     return (
-        (Button(t.plain(confirm), data=data.for_draft(draft, "confirm"), style="success"),),
-        (edit("amount"), edit("method")),
-        (edit("number"), edit("holder")),
+        (Button(t.plain(label), data=data.for_draft(draft, "confirm"), style="success"),),
+        (change("amount"), change("method")),
+        (change("number"), change("holder")),
         (*ways, *copy),
         *((help_topics.lightning_row(t),) if explains else ()),
         (Button(t.plain("button.cancel"), data=data.for_draft(draft, "cancel")),),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.checkout.draft import DraftStatus, OrderDraft
+from bot.checkout.flow import is_complete
 from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
@@ -95,7 +96,7 @@ class Orders:
         """
         if draft.status is DraftStatus.PLACED:
             return await self._placed_before(draft)
-        if not draft.is_complete or draft.quote is None or draft.amount is None:
+        if not is_complete(draft) or draft.quote is None or draft.amount is None:
             raise DraftMoved
         current = await self._listed(draft.method)
         self.rules.check_limits(current, estimate(draft.amount, draft.quote))

@@ -65,24 +65,6 @@ RETRIES = 2
 question asked twice does no harm, one never asked leaves a person waiting."""
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """A person wrote this."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Pressed:
-    """A person pressed a button of the current screen."""
-
-    action: str
-    argument: str = ""
-
-
-Said = Typed | Pressed
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """The parts of the house that screens use; made once, in `house.py`."""
