@@ -4,15 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from typing import Final
 
 from telegram.ext import Application, ApplicationBuilder
 
+from bot.broadcasts import user_data as broadcasts_data
 from bot.broadcasts.deliveries import Delivering
 from bot.broadcasts.delivery import ChatCourier, LiveMessages
 from bot.broadcasts.drafts import BroadcastDrafts
 from bot.broadcasts.rendering import BroadcastRenderer
 from bot.broadcasts.service import Broadcasts
 from bot.broadcasts.worker import BroadcastWorker, LiveProgress
+from bot.checkout import user_data as checkout_data
 from bot.checkout.drafts import Drafts
 from bot.config import Settings
 from bot.core.clock import SystemClock
@@ -30,6 +33,7 @@ from bot.infra.workers.loop import Wakeup
 from bot.operations.monitor import Monitor
 from bot.operations.monitor_worker import MonitorWorker
 from bot.operations.statistics_service import Figures
+from bot.orders import user_data as orders_data
 from bot.orders.history import History
 from bot.orders.measured_payout_times import MeasuredTimes
 from bot.orders.placement.reconciler import Reconciler
@@ -39,11 +43,13 @@ from bot.orders.rendering import OrderRenderer
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
+from bot.rates import user_data as rates_data
 from bot.rates.charts import Charts
 from bot.rates.notifications import RateNotifications
 from bot.rates.recording import Quotes
 from bot.rates.rendering import QuoteRenderer
 from bot.rates.subscriptions import Subscribing
+from bot.recipients import user_data as recipients_data
 from bot.recipients.saved import KnownRecipients
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.budget import AdaptiveBudget
@@ -51,11 +57,25 @@ from bot.settlement.catalogue import Market
 from bot.settlement.client.client import SettlementClient
 from bot.settlement.health import Health
 from bot.settlement.monitored import MonitoredSettlement
+from bot.staff import user_data as staff_data
 from bot.staff.alarm_rendering import AlarmRenderer
 from bot.staff.alarms import Alarms
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
+from bot.support import user_data as support_data
 from bot.users.privacy import Privacy
+from bot.users.user_data import UserData
+
+USER_DATA: Final[tuple[UserData, ...]] = (
+    recipients_data.USER_DATA,
+    orders_data.USER_DATA,
+    checkout_data.USER_DATA,
+    rates_data.USER_DATA,
+    support_data.USER_DATA,
+    staff_data.USER_DATA,
+    broadcasts_data.USER_DATA,
+)
+"""What the features do with a user's data, in the order in which it is shown, exported and deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +175,7 @@ def build(settings: Settings) -> House:
         market=market,
         drafts=Drafts(store, clock),
         history=History(store),
-        privacy=Privacy(store, clock, settings.retention_days),
+        privacy=Privacy(store, clock, settings.retention_days, USER_DATA),
         receipts=receipts,
         charts=charts,
         recipients=KnownRecipients(store, clock),

@@ -5,7 +5,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from bot.house import House
+from bot.house import USER_DATA, House
 from bot.infra.outbox.worker import OutboxWorker
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.ui import commands
@@ -32,7 +32,7 @@ def loops(house: House, lanes: ChatQueues) -> list[tuple[str, Coroutine[Any, Any
     )
     leaving = DeletionWorker(
         privacy=house.desk.privacy,
-        retention=Retention(house.store, house.clock, house.settings.retention_days),
+        retention=Retention(house.store, house.clock, house.settings.retention_days, USER_DATA),
         run_in_lane=lanes.run_in_lane,
         on_news=house.nudge_outbox,
     )

@@ -45,10 +45,6 @@ def queue_of(subject: str, kind: str) -> Queue:
     return Queue.EXTRA if kind.partition(":")[0] in _EXTRA_KINDS else Queue.MONEY
 
 
-FAREWELL = "farewell"
-"""The kind of the one piece of news that is told to somebody whose data have just been deleted."""
-
-
 def subject_of(order: Order) -> str:
     """What all news of one order is filed under."""
     return ORDER_SUBJECT + order.reference

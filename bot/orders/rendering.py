@@ -17,13 +17,13 @@ from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.i18n import Html, Translations, Translator, choose
-from bot.infra.outbox.model import Notification, Sent, Undeliverable
+from bot.infra.outbox.model import FAREWELL, Notification, Sent, Undeliverable
 from bot.infra.outbox.rendering import Tellers, Telling, kept, marked, tell_text
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.closed_picture import draw_closed
-from bot.orders.notifications import DRAFT_SUBJECT, FAREWELL, news_of, reference_in, subject_of
+from bot.orders.notifications import DRAFT_SUBJECT, news_of, reference_in, subject_of
 from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.preferences import Way, way_of
 from bot.orders.receipts.handlers import draw

@@ -7,7 +7,7 @@ from datetime import datetime
 from bot.checkout.screens.parts import new_row
 from bot.core.errors import Rejection
 from bot.core.text import plain
-from bot.infra.i18n import Translator
+from bot.infra.i18n import Html, Translator, as_html
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.screens import phrases as words
@@ -51,6 +51,13 @@ def page(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
         ago=t.ago(recipient.used_at, now),
     )
     return Screen(text, rows)
+
+
+def masked_line(recipient: SavedRecipient) -> Html:
+    """Return a recipient in a list of text, without the full number: "Ibu · BCA ••••7890"."""
+    called = recipient.label or recipient.holder
+    where = words.destination(recipient.method, recipient.number)
+    return as_html(f"{words.quoted(called)} · {where}" if called else where)
 
 
 def naming(t: Translator, recipient: SavedRecipient) -> Screen:

@@ -17,7 +17,6 @@ from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
-from bot.users.export import as_file
 from bot.users.screens import privacy
 
 FILE_NAME: Final = "kirim-data.json"
@@ -82,13 +81,12 @@ async def _show(visit: Session) -> None:
 
 
 async def _see(visit: Session) -> None:
-    held = await visit.desk.privacy.held(visit.person, whole=False)
-    await visit.show(privacy.summary(visit.t, held, visit.zone))
+    overview = await visit.desk.privacy.overview(visit.person)
+    await visit.show(privacy.summary(visit.t, overview, visit.zone))
 
 
 async def _file(visit: Session) -> None:
-    held = await visit.desk.privacy.held(visit.person)
-    content = as_file(held, visit.desk.clock.now())
+    content = await visit.desk.privacy.export(visit.person)
     sent = await visit.desk.messenger.send_document(
         visit.chat_id, content, FILE_NAME, visit.t("privacy.file_caption"), lane="talk"
     )
@@ -99,9 +97,9 @@ async def _file(visit: Session) -> None:
 async def _ask(visit: Session) -> None:
     """The second question. What it names is as it is now, and so it bears the moment."""
     now = visit.desk.clock.now()
-    held = await visit.desk.privacy.held(visit.person, whole=False)
+    overview = await visit.desk.privacy.overview(visit.person)
     waits = await visit.desk.privacy.waits(visit.person.id)
-    await visit.show(privacy.confirm(visit.t, held, waits, now))
+    await visit.show(privacy.confirm(visit.t, overview, waits, now))
 
 
 async def _delete(visit: Session) -> None:

@@ -9,21 +9,22 @@ import pytest
 
 from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
+from bot.house import USER_DATA
 from bot.infra.db.database import Database
 from bot.infra.db.encryption import SEALED
+from bot.infra.outbox.model import FAREWELL
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
-from bot.orders.notifications import FAREWELL
 from bot.orders.order import Order, Phase
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
+from bot.orders.screens.privacy import OpenOrders
 from bot.recipients.repository import RecipientRepository
 from bot.staff.repository import AuditRepository
-from bot.support.model import EntryKind
 from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import ToStaffChat
 from bot.support.tickets.repository import TicketRepository
-from bot.users.export import as_file
+from bot.support.user_data import StoredTickets
 from bot.users.privacy import Privacy
 from bot.users.repository import UserRepository
 from tests.contract.conftest import on_sqlite
@@ -37,7 +38,7 @@ from tests.unit.fake_settlement import MovedClock
 
 @pytest.fixture
 def privacy(store: Database) -> Privacy:
-    return Privacy(store, MovedClock(), 365)
+    return Privacy(store, MovedClock(), 365, USER_DATA)
 
 
 async def test_nothing_leads_to_a_forgotten_person_and_everybody_else_keeps_theirs(
@@ -107,7 +108,9 @@ async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
         emma = await UserRepository(tx).get(EMMA)
     assert emma is not None
     waits = await privacy.delete(emma)
-    assert [order.reference for order in waits.orders] == ["OPEN"]
+    (open_orders,) = waits.blockers
+    assert isinstance(open_orders, OpenOrders)
+    assert [order.reference for order in open_orders.orders] == ["OPEN"]
     assert await privacy.ready() == ()
     assert not await privacy.carry_out(EMMA)
     async with store.reading() as tx:
@@ -222,16 +225,26 @@ async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(store: Da
         await UserRepository(tx).save(a_person())
         await TicketRepository(tx).add(ticket)
     assert not await privacy.is_unknown(EMMA)
-    assert (await privacy.held(a_person())).tickets == (ticket,)
+    assert StoredTickets((ticket,)) in (await privacy.overview(a_person())).stored
     await privacy.delete(a_person())
     assert await privacy.is_unknown(EMMA)
 
 
 async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(store: Database, privacy: Privacy) -> None:
     await live(store, EMMA)
-    held = await privacy.held(a_person())
-    assert [each.kind for each in held.entries[f"T-{EMMA}.0"]] == [EntryKind.ASKED, EntryKind.ANSWER]
-    taken = json.loads(as_file(held, NOW))
+    taken = json.loads(await privacy.export(a_person()))
+    assert list(taken) == [
+        "about",
+        "made_at",
+        "profile",
+        "recipients",
+        "orders",
+        "missed_messages",
+        "drafts",
+        "rate_news",
+        "rate_alerts",
+        "tickets",
+    ]
     (ticket,) = taken["tickets"]
     assert taken["missed_messages"] == [{"about_order": f"R{EMMA}N0", "refused_by_telegram_at": NOW.isoformat()}]
     assert [each["from"] for each in ticket["messages"]] == ["you", "support"]

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, event
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Delivery
 from bot.broadcasts.repository import BroadcastRepository
+from bot.checkout import user_data as checkout_data
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
@@ -18,6 +19,7 @@ from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.operations.statistics_repository import StatisticsRepository
+from bot.orders import user_data as orders_data
 from bot.orders.missed_repository import MissedOrderRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
@@ -26,6 +28,7 @@ from bot.rates.subscription_repository import SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.repository import AuditRepository
+from bot.support import user_data as support_data
 from bot.support.lookup.query import Sought
 from bot.support.lookup.repository import LookupRepository
 from bot.support.model import TicketFilter
@@ -33,7 +36,7 @@ from bot.support.reveal.repository import RevealRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
-from bot.users.deletion import UserDataRepository
+from bot.users.deletion import DeletionRepository
 from bot.users.event_repository import UserEventRepository
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
 from tests.contract.test_store_figures import line_of
@@ -140,16 +143,16 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "trail of a time": (lambda tx: AuditRepository(tx).between(NOW, NOW, "2026", 9), "pk_audit"),
     "what is revealed": (lambda tx: RevealRepository(tx).unmasked(), "ix_reveals_until"),
     "news of a subject": (lambda tx: OutboxRepository(tx).of_subject("ticket:T-2345A"), "uq_outbox_subject"),
-    "leaving": (lambda tx: UserDataRepository(tx).leaving(), "ix_people_leaving"),
-    "away": (lambda tx: UserDataRepository(tx).away(NOW), "ix_people_blocked_at"),
-    "news to tell": (lambda tx: UserDataRepository(tx).has_news_to_tell(1001), "ix_outbox_to_tell"),
+    "leaving": (lambda tx: DeletionRepository(tx).leaving(), "ix_people_leaving"),
+    "away": (lambda tx: DeletionRepository(tx).away(NOW), "ix_people_blocked_at"),
+    "news to tell": (lambda tx: DeletionRepository(tx).has_notifications(1001), "ix_outbox_to_tell"),
     "recipients_of_orders": (
-        lambda tx: UserDataRepository(tx).recipients_of_orders(NOW, 9),
+        lambda tx: orders_data.remove_recipients(tx, NOW, 9),
         "ix_orders_with_recipient",
     ),
-    "old entries": (lambda tx: UserDataRepository(tx).entries_of_tickets(NOW, 9), "ix_tickets_closed_at"),
-    "closed_drafts": (lambda tx: UserDataRepository(tx).closed_drafts(NOW, 9), "ix_drafts_closed_expires_at"),
-    "farewells": (lambda tx: UserDataRepository(tx).farewells(), "ix_outbox_farewells"),
+    "old entries": (lambda tx: support_data.delete_entries(tx, NOW, 9), "ix_tickets_closed_at"),
+    "closed_drafts": (lambda tx: checkout_data.delete_closed(tx, NOW, 9), "ix_drafts_closed_expires_at"),
+    "farewells": (lambda tx: DeletionRepository(tx).delete_farewells(), "ix_outbox_farewells"),
     "drafts of_person": (lambda tx: DraftRepository(tx).of_person(1001), "ix_drafts_person_id"),
     "forget_unused": (lambda tx: RecipientRepository(tx).forget_unused(NOW), "ix_recipients_used_at"),
     "orders of a time": (

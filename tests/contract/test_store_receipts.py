@@ -15,10 +15,10 @@ from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.service import PEPPER, Receipts
 from bot.orders.repository import OrderRepository
-from bot.users.deletion import UserDataRepository
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.contract.store_builders import NOW, SECOND, an_order
+from tests.deleting import delete_user
 
 EMMA, STRANGER = 1001, 1002
 UNKNOWN = "K7QM-2XPA-9RTW"
@@ -126,7 +126,7 @@ async def test_a_forgotten_persons_receipt_stays_true_of_what_is_left(store: Dat
     code = (await receipt_of(receipts, order)).code
     async with store.transaction() as tx:
         await UserRepository(tx).save(Person(id=EMMA, created_at=NOW))
-        await UserDataRepository(tx).person(EMMA)
+        await delete_user(tx, EMMA)
     found = await receipts.verify(STRANGER, code)
     assert found is not None
     assert (found.number, found.holder, found.idr or found.expected_idr) == ("", None, 250_000)
@@ -139,7 +139,7 @@ async def test_no_receipt_is_made_once_the_recipient_is_forgotten(store: Databas
     order = await sent(store)
     async with store.transaction() as tx:
         await UserRepository(tx).save(Person(id=EMMA, created_at=NOW))
-        await UserDataRepository(tx).person(EMMA)
+        await delete_user(tx, EMMA)
     assert await Receipts(store, CLOCK).of(order) is None
     async with store.reading() as tx:
         assert await ReceiptRepository(tx).of_order(order.reference) is None

@@ -10,7 +10,9 @@ from bot.broadcasts.model import Broadcast
 from bot.broadcasts.repository import BroadcastRepository
 from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
+from bot.house import USER_DATA
 from bot.infra.db.database import Database
+from bot.orders import user_data as orders_data
 from bot.orders.missed_orders import MissedOrder
 from bot.orders.missed_repository import MissedOrderRepository
 from bot.orders.order import Phase
@@ -55,7 +57,7 @@ async def retention(store: Database, days: int) -> int:
     async def rests(seconds: float) -> None:
         rested.append(seconds)
 
-    return await Retention(store, clock, days, rests).run_once()
+    return await Retention(store, clock, days, USER_DATA, rests).run_once()
 
 
 async def test_recipients_delete_themselves_after_the_set_time(store: Database) -> None:
@@ -144,17 +146,30 @@ async def test_many_are_forgotten_in_small_transactions(store: Database) -> None
     assert await with_recipient(store) == set()
 
 
+async def test_no_transaction_deletes_more_rows_than_its_limit(store: Database) -> None:
+    for n in range(2):
+        await aged(store, f"OLD{n}", 31)
+        await aged(
+            store, f"REFUSED{n}", 91, phase=Phase.REFUSED, ended_at=None, paid_at=None, state="", step=Step.CREATED
+        )
+    pruned = []
+    for _ in range(3):
+        async with store.transaction() as tx:
+            pruned.append(await orders_data.prune(tx, NOW, DAY * 30, 3))
+    assert pruned == [3, 1, 0]
+
+
 async def test_whoever_blocked_the_bot_that_long_ago_is_forgotten_without_a_word(store: Database) -> None:
     clock = MovedClock()
     clock.at = NOW
-    privacy = Privacy(store, clock, 30)
+    privacy = Privacy(store, clock, 30, USER_DATA)
     await live(store, EMMA)
     await live(store, SARI)
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_person(EMMA, blocked_at=NOW - DAY * 31))
         await UserRepository(tx).save(a_person(SARI, blocked_at=NOW - DAY * 29))
     assert await privacy.long_away() == (EMMA,)
-    assert await Privacy(store, clock, 0).long_away() == ()
+    assert await Privacy(store, clock, 0, USER_DATA).long_away() == ()
     assert await privacy.forget_away(EMMA)
     assert await rows_that_name(store, EMMA) == []
     async with store.transaction() as tx:
@@ -211,4 +226,4 @@ async def test_a_hundred_who_have_to_wait_keep_nobody_else_from_being_forgotten(
                 )
     clock = MovedClock()
     clock.at = NOW + DAY
-    assert await Privacy(store, clock, 365).ready() == (5_100,)
+    assert await Privacy(store, clock, 365, USER_DATA).ready() == (5_100,)

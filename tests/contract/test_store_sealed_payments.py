@@ -15,8 +15,8 @@ from bot.infra.db.vault import NoKeys, UnfitKeys, Vault
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
+from bot.orders.user_data import WITHOUT_RECIPIENT
 from bot.settlement.model import Deposit
-from bot.users.deletion import WITHOUT_RECIPIENT
 from tests.contract.older_tables import UNDO_0014
 from tests.contract.store_builders import NOW, an_order
 from tests.contract.test_store_rotation import rotated

@@ -10,10 +10,10 @@ import pytest
 from bot.infra.db.database import Database
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.subscription_repository import SubscriptionRepository
-from bot.users.deletion import UserDataRepository
 from bot.users.repository import UserRepository
 from tests.contract.leaving import DAY, EMMA, SARI, a_person
 from tests.contract.store_builders import NOW, SECOND
+from tests.deleting import delete_user
 
 HOUR = timedelta(hours=1)
 
@@ -151,7 +151,7 @@ async def test_a_forgotten_person_wishes_for_nothing(peopled: Database) -> None:
         await SubscriptionRepository(tx).save_alert(an_alert())
         await SubscriptionRepository(tx).save_alert(an_alert("b1", SARI))
     async with peopled.transaction() as tx:
-        assert await UserDataRepository(tx).person(EMMA)
+        assert await delete_user(tx, EMMA)
     async with peopled.reading() as tx:
         assert await SubscriptionRepository(tx).due(NOW) == ()
         assert await SubscriptionRepository(tx).alert("a1") is None

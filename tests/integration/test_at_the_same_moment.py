@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from bot.core.money import Amount
+from bot.house import USER_DATA
 from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.screens.privacy import OpenOrders
 from bot.users.model import Person
 from bot.users.privacy import Privacy
 from bot.users.repository import UserRepository
@@ -111,10 +113,12 @@ async def in_phase(house: House, service: FakeSettlement, phase: str) -> Order:
 async def test_nobody_is_deleted_in_the_middle_of_an_order(house: House, service: FakeSettlement, phase: str) -> None:
     order = await in_phase(house, service, phase)
     await house.tells()
-    privacy = Privacy(house.store, house.clock, 0)
+    privacy = Privacy(house.store, house.clock, 0, USER_DATA)
     user = await emma(house)
     waits = await privacy.delete(user)
-    assert [each.reference for each in waits.orders] == [order.reference]
+    (open_orders,) = waits.blockers
+    assert isinstance(open_orders, OpenOrders)
+    assert [each.reference for each in open_orders.orders] == [order.reference]
     assert not await privacy.carry_out(EMMA)
     assert (await house.order(order.reference)).number == order.number
     service.listed = True
@@ -140,7 +144,7 @@ async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing
     await other_house.reconciles(after=61)
     assert await other_house.orders.drop(order.reference)
     await other_house.tells()
-    privacy = Privacy(house.store, house.clock, 0)
+    privacy = Privacy(house.store, house.clock, 0, USER_DATA)
     user = await emma(house)
     assert (await privacy.delete(user)).is_over
     service.gate.set()

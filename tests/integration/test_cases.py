@@ -14,7 +14,7 @@ from bot.support.ticket import CloseReason, closed, opened
 from bot.support.tickets.notifications import ToUser, tell_person
 from bot.support.tickets.repository import TicketRepository
 from bot.users.activity import pressed, record_user_event
-from bot.users.deletion import UserDataRepository
+from tests.deleting import delete_user
 from tests.integration.order_world import EMMA, SARI, House
 
 ANOTHER = "lnbcrt1another"
@@ -127,7 +127,7 @@ async def test_a_forgotten_persons_order_is_a_case_of_nobody(house: House) -> No
         await OutboxRepository(tx).add(news_of(ended, (OrderNotification.SENT,), house.clock.now()))
     await house.tells()
     async with house.store.transaction() as tx:
-        await UserDataRepository(tx).person(EMMA)
+        await delete_user(tx, EMMA)
     case = await Cases(house.store).of_order(await _current(house, order))
     assert (case.person_id, case.person, case.news, case.acts, case.others) == (0, None, (), (), ())
     assert Anomaly.FORGOTTEN in case.oddities

@@ -16,8 +16,8 @@ from bot.rates.model import Subscription
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
-from bot.users.deletion import UserDataRepository
 from bot.users.repository import UserRepository
+from tests.deleting import delete_user
 from tests.integration.delivering import BLOCKED, Desk, rest_briefly
 from tests.integration.order_world import OSCAR
 
@@ -235,7 +235,7 @@ async def test_the_outcome_of_somebody_forgotten_meanwhile_is_nobodys(desk: Desk
     await desk.begins()
     await desk.until(lambda: len(desk.courier.held) == 10)
     async with desk.store.transaction() as tx:
-        await UserDataRepository(tx).person(3)
+        await delete_user(tx, 3)
     desk.courier.lets_go = None
     desk.courier.gate.set()
     await desk.delivering.settle()

@@ -17,8 +17,8 @@ from bot.orders.order import OrderNotification
 from bot.orders.refused_messages import hooks
 from bot.orders.repository import OrderRepository
 from bot.users.arrival import catch_up, load_session
-from bot.users.deletion import UserDataRepository
 from bot.users.repository import UserRepository
+from tests.deleting import delete_user
 from tests.integration.crashing import Crash
 from tests.unit.every_screen import TRANSLATIONS, an_order
 from tests.unit.fake_settlement import MovedClock
@@ -206,7 +206,7 @@ async def test_one_who_deletes_their_data_at_that_visit_is_shown_nothing(world: 
 
     async def deletes_all() -> None:
         async with world.store.transaction() as tx:
-            assert await UserDataRepository(tx).person(EMMA)
+            assert await delete_user(tx, EMMA)
 
     assert await world.visit(does=deletes_all) == []
     assert await world.visit() == []

@@ -5,11 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bot.house import USER_DATA
+from bot.infra.outbox.model import FAREWELL
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications import FAREWELL
 from bot.orders.order import OrderNotification
 from bot.orders.repository import OrderRepository
-from bot.users.deletion import UserDataRepository
+from bot.users.deletion import DeletionRepository
 from bot.users.model import Person
 from bot.users.privacy import Privacy
 from bot.users.repository import UserRepository
@@ -47,12 +48,12 @@ class Departure:
         async with house.store.reading() as tx:
             emma = await UserRepository(tx).get(EMMA)
         assert emma is not None
-        assert not (await Privacy(house.store, house.clock, 365).delete(emma)).is_over
+        assert not (await Privacy(house.store, house.clock, 365, USER_DATA).delete(emma)).is_over
         self.service.becomes(order.service_id or "", "COMPLETED")
         await house.leave()
 
     async def goes_on(self, house: House) -> None:
-        privacy = Privacy(house.store, house.clock, 365)
+        privacy = Privacy(house.store, house.clock, 365, USER_DATA)
         await house.delivery.recover()
         for _ in range(6):
             house.clock.passes(seconds=20)
@@ -107,4 +108,4 @@ async def ends_well(leaving: Departure, house: House, told_as: str) -> None:
         assert await UserRepository(tx).get(EMMA) is None, told_as
         assert await OrderRepository(tx).of_person(EMMA) == (), told_as
         assert await OutboxRepository(tx).next_due() is None, told_as
-        assert not await UserDataRepository(tx).has_news_to_tell(EMMA), told_as
+        assert not await DeletionRepository(tx).has_notifications(EMMA), told_as

@@ -20,9 +20,9 @@ from bot.support.reveal.masking import NONE_SHOWN, Masking
 from bot.support.reveal.model import Reveal
 from bot.support.reveal.repository import RevealRepository
 from bot.support.reveal.service import RevealService
-from bot.users.deletion import UserDataRepository
 from bot.users.model import Person
 from bot.users.repository import UserRepository
+from tests.deleting import delete_user
 from tests.integration.order_world import EMMA, NUMBER, OSCAR, House
 from tests.unit.fake_settlement import MovedClock
 
@@ -320,7 +320,7 @@ async def test_a_pause_that_telegram_asks_for_is_kept(bot: Bot, order: Order) ->
 async def test_a_person_who_is_forgotten_meanwhile_is_masked_at_once_and_for_good(bot: Bot, order: Order) -> None:
     await bot.revealing.reveal(RINA, order.reference, "trace")
     async with bot.house.store.transaction() as tx:
-        await UserDataRepository(tx).person(EMMA)
+        await delete_user(tx, EMMA)
     await bot.looks(after=1)
     assert bot.chat.messages == {1: "forgotten"}
     with pytest.raises(Rejection, match=r"reveal\.forgotten"):
@@ -331,7 +331,7 @@ async def test_a_person_who_is_forgotten_before_it_is_shown_is_not_shown(bot: Bo
     class Forgetful(Chat):
         async def open(self, staff_id: int, order: Order) -> Outcome:
             async with bot.house.store.transaction() as tx:
-                await UserDataRepository(tx).person(EMMA)
+                await delete_user(tx, EMMA)
             return await super().open(staff_id, order)
 
     chat = Forgetful(bot.house.clock)

@@ -16,7 +16,7 @@ from bot.staff.alarms import of_order
 from bot.staff.audit import PAGE, AuditFile, AuditLog, record_audit
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
-from bot.users.deletion import UserDataRepository
+from tests.deleting import delete_user
 from tests.integration.order_world import EMMA, OSCAR, House
 
 RINA = 3001
@@ -143,7 +143,7 @@ async def test_what_cant_be_written_down_isnt_done(house: House, monkeypatch: py
 async def test_a_person_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(house: House, trail: AuditLog) -> None:
     await looks_at(house, 2)
     async with house.store.transaction() as tx:
-        await UserDataRepository(tx).person(EMMA)
+        await delete_user(tx, EMMA)
     entries = (await trail.page()).entries
     assert [(entry.actor_id, entry.subject) for entry in entries] == [(RINA, "order:R000001"), (RINA, "order:R000000")]
     assert {(entry.person_id, entry.detail) for entry in entries} == {(0, "")}

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
+from bot.house import USER_DATA
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.infra.telegram.inbound.model import InboxItem
@@ -184,7 +185,7 @@ async def test_a_damaged_draft_keeps_no_other_from_being_put_away(house: House) 
 
 
 async def test_a_damaged_draft_keeps_no_other_person_from_being_forgotten(house: House) -> None:
-    bad, privacy = await house.draft(), Privacy(house.store, house.clock, 365)
+    bad, privacy = await house.draft(), Privacy(house.store, house.clock, 365, USER_DATA)
     now = house.clock.now()
     async with house.store.transaction() as tx:
         for person_id in (EMMA, SARI):

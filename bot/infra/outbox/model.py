@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
+
+FAREWELL: Final = "farewell"
+"""The kind of the last message to a user whose data was just deleted."""
 
 
 class Queue(StrEnum):

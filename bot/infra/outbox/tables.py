@@ -15,8 +15,7 @@ from sqlalchemy import (
 
 from bot.infra.db.columns import BigId, Instant, Json, constant
 from bot.infra.db.metadata import metadata
-from bot.infra.outbox.model import NotificationStatus
-from bot.orders.notifications import FAREWELL
+from bot.infra.outbox.model import FAREWELL, NotificationStatus
 
 outbox = Table(
     "outbox",

@@ -1,0 +1,35 @@
+"""The record of who was sent which broadcast, as a user's data: deleted with the user, and pruned."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import Integer, bindparam, delete, select, tuple_
+
+from bot.broadcasts.tables import broadcasts, deliveries
+from bot.infra.db.transaction import Transaction
+from bot.users.user_data import UserData
+
+KEEP_DELIVERIES = timedelta(days=30)
+"""How long the bot keeps who was sent which broadcast. After that the broadcast's report still says how many."""
+
+DELETE = delete(deliveries).where(deliveries.c.person_id == bindparam("user", type_=deliveries.c.person_id.type))
+OLD = (
+    select(deliveries.c.broadcast_id, deliveries.c.person_id)
+    .join(broadcasts, broadcasts.c.id == deliveries.c.broadcast_id)
+    .where(broadcasts.c.ended_at < bindparam("before", type_=broadcasts.c.ended_at.type))
+    .limit(bindparam("limit", type_=Integer()))
+)
+DELETE_OLD = delete(deliveries).where(tuple_(deliveries.c.broadcast_id, deliveries.c.person_id).in_(OLD))
+
+
+async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
+    """Delete what the user was sent."""
+    await tx.connection.execute(DELETE, {"user": user_id})
+
+
+async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: int) -> int:
+    """Delete the deliveries of broadcasts that ended too long ago. The reports stay."""
+    before = now - min(KEEP_DELIVERIES, kept or KEEP_DELIVERIES)
+    return (await tx.connection.execute(DELETE_OLD, {"before": before, "limit": limit})).rowcount
+
+
+USER_DATA = UserData(feature="broadcasts", delete_user=delete_user, prune=prune)

@@ -1,0 +1,103 @@
+"""Drafts as a user's data: shown, exported, deleted, and pruned once nobody can resume them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Integer, bindparam, delete, select
+
+from bot.checkout.draft import DraftStatus, OrderDraft
+from bot.checkout.repository import DraftRepository
+from bot.checkout.tables import IS_CLOSED_DRAFT, drafts
+from bot.infra.db.transaction import Transaction
+from bot.infra.i18n import Translator
+from bot.recipients.user_data import method_json
+from bot.users.user_data import Json, StoredData, UserData, time_text
+
+KEEP_CLOSED_DRAFTS = timedelta(hours=48)
+"""How long a saved draft can be resumed. Its buttons still know what happened to it."""
+
+DELETE = delete(drafts).where(drafts.c.person_id == bindparam("user", type_=drafts.c.person_id.type))
+CLOSED = (
+    select(drafts.c.id)
+    .where(IS_CLOSED_DRAFT, drafts.c.expires_at < bindparam("before", type_=drafts.c.expires_at.type))
+    .order_by(drafts.c.expires_at)
+    .limit(bindparam("limit", type_=Integer()))
+)
+DELETE_CLOSED = delete(drafts).where(IS_CLOSED_DRAFT, drafts.c.id.in_(CLOSED))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDrafts(StoredData):
+    """A user's drafts. Those that became orders aren't counted: the orders are."""
+
+    drafts: tuple[OrderDraft, ...]
+
+    def records(self, t: Translator) -> Sequence[str]:
+        """Return how many were begun."""
+        begun = sum(draft.status is not DraftStatus.PLACED for draft in self.drafts)
+        return (t.n("privacy.drafts", begun),) if begun else ()
+
+
+async def stored(tx: Transaction, user_id: int) -> StoredDrafts:
+    """Return the drafts of a user."""
+    return StoredDrafts(await DraftRepository(tx).of_person(user_id))
+
+
+async def has_any(tx: Transaction, user_id: int) -> bool:
+    """Return whether the user has a draft."""
+    return bool(await DraftRepository(tx).of_person(user_id))
+
+
+async def is_busy(tx: Transaction, user_id: int) -> bool:
+    """Return whether the user is filling in an order: it is finished, or expires."""
+    return await DraftRepository(tx).has_open(user_id)
+
+
+async def export_user(tx: Transaction, user_id: int) -> Json:
+    """Return the drafts of the exported file."""
+    return sections(await DraftRepository(tx).of_person(user_id))
+
+
+async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
+    """Delete the user's drafts."""
+    await tx.connection.execute(DELETE, {"user": user_id})
+
+
+async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: int) -> int:
+    """Delete drafts that were closed too long ago."""
+    return await delete_closed(tx, now - min(KEEP_CLOSED_DRAFTS, kept or KEEP_CLOSED_DRAFTS), limit)
+
+
+async def delete_closed(tx: Transaction, before: datetime, limit: int) -> int:
+    """Delete drafts that were closed, and would have expired before. Return how many."""
+    return (await tx.connection.execute(DELETE_CLOSED, {"before": before, "limit": limit})).rowcount
+
+
+def sections(found: Sequence[OrderDraft]) -> Json:
+    """Return the drafts of the exported file."""
+    return {"drafts": [_draft(each) for each in found]}
+
+
+def _draft(draft: OrderDraft) -> Json:
+    return {
+        "status": str(draft.status),
+        "destination": method_json(draft.method) if draft.method else None,
+        "number": draft.number,
+        "number_in_doubt": draft.doubtful_number,
+        "holder": draft.holder,
+        "amount": {"amount": draft.amount.value, "currency": draft.amount.currency} if draft.amount else None,
+        "paid_by": draft.channel,
+        "put_away_at": time_text(draft.expires_at),
+    }
+
+
+USER_DATA = UserData(
+    feature="checkout",
+    stored=stored,
+    has_any=has_any,
+    is_busy=is_busy,
+    export_user=export_user,
+    delete_user=delete_user,
+    prune=prune,
+)

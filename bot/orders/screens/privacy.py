@@ -1,0 +1,64 @@
+"""Orders as `/privacy` shows them: what is stored, what a deletion takes away, and what has to end before one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.infra.i18n import Html, Translator, as_html
+from bot.orders.order import LOOKED_FOR, Order, Phase
+from bot.orders.screens import phrases
+from bot.settlement.steps import FAILED
+from bot.users.user_data import LISTED, StoredData, listed
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOrders(StoredData):
+    """A user's orders, the newest first."""
+
+    orders: tuple[Order, ...]
+
+    def records(self, t: Translator) -> Sequence[str]:
+        """Return how many they are, and the newest of them."""
+        lines = [f"• {phrases.order_line(t, each)}" for each in self.orders]
+        return ("\n".join([self._count(t), *listed(lines)]),)
+
+    def counts(self, t: Translator) -> Mapping[str, Html]:
+        """Return how many they are."""
+        return {"orders": self._count(t)}
+
+    def warnings(self, t: Translator) -> Sequence[str]:
+        """Name the orders that the user still has to sort out: their payment came in, and nothing was sent."""
+        failed = [order for order in self.orders if order.is_paid and order.state == FAILED]
+        if not failed:
+            return ()
+        references = ", ".join(f"<code>{as_html(order.reference)}</code>" for order in failed[:LISTED])
+        return (t("privacy.failed", references=Html(references)),)
+
+    def _count(self, t: Translator) -> Html:
+        return t.n("privacy.orders", len(self.orders))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenOrders:
+    """Orders that have to end before their user can be deleted."""
+
+    orders: tuple[Order, ...]
+
+    def notice(self, t: Translator) -> str:
+        """Return how many have to end first."""
+        return t.n("privacy.open_first", len(self.orders))
+
+    def details(self, t: Translator, now: datetime) -> str:
+        """Return each with the reason why it is still open."""
+        shown = [f"• {phrases.order_line(t, order)}\n{t(_reason(order, now))}" for order in self.orders]
+        return "\n".join([t.n("privacy.still_open", len(self.orders)), *listed(shown)])
+
+
+def _reason(order: Order, now: datetime) -> str:
+    if order.is_paid:
+        return "privacy.open_paid"
+    if order.phase in LOOKED_FOR:
+        return "privacy.open_unknown"
+    if order.phase is Phase.HELD:
+        return "privacy.open_held"
+    return "privacy.open_expired" if order.is_expired(now) else "privacy.open_payable"

@@ -1,0 +1,204 @@
+"""Orders as a user's data: shown, exported, deleted and pruned.
+
+Orders keep their skeleton for the books and for support: amounts, times, destination and the service's own id, without
+the user and the recipient. Without the service's id, nobody could find out what happened to the money.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import BindParameter, Integer, bindparam, delete, false, null, or_, select, update
+
+from bot.infra.db.columns import constant
+from bot.infra.db.transaction import Transaction
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.order import Order, OrderEvent, Phase
+from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
+from bot.orders.screens.privacy import OpenOrders, StoredOrders
+from bot.orders.tables import HAS_RECIPIENT, missed_orders, orders, receipts
+from bot.recipients.user_data import method_json
+from bot.users.user_data import NOBODY, Json, UserData, time_text
+
+NOT_ENDED: Final = 100
+"""How many open orders of a user are read: more than anybody can have."""
+
+PAGE: Final = 500
+KEEP_NEVER_SHOWN = timedelta(days=90)
+"""How long orders are kept that were rejected or never shown. Nothing was paid for them, and nothing will be."""
+
+ENDED = (Phase.DONE, Phase.REFUSED, Phase.UNSHOWN)
+USER = bindparam("user", type_=orders.c.person_id.type)
+LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
+BEFORE = bindparam("before", type_=orders.c.created_at.type)
+
+# The version increases, so that who read an order before can't write its recipient back.
+WITHOUT_RECIPIENT = {
+    "number": "",
+    "holder": null(),
+    "refusal": null(),
+    "bolt11": null(),
+    "deposit": null(),
+    "page_token": null(),
+    "payment_seal": null(),  # nothing is left that it covers (`sealing.DIGESTS`)
+    "version": orders.c.version + 1,
+}
+DELETE = (
+    delete(missed_orders).where(missed_orders.c.person_id == USER),
+    # The hash stays: a receipt that was passed on can still be told from a forged one.
+    update(receipts)
+    .where(receipts.c.reference.in_(select(orders.c.reference).where(orders.c.person_id == USER)))
+    .values(code=""),
+    update(orders).where(orders.c.person_id == USER).values(person_id=NOBODY, chat_id=NOBODY, **WITHOUT_RECIPIENT),
+)
+
+NEVER_SHOWN = (
+    select(orders.c.reference)
+    .where(
+        orders.c.phase.in_([constant(Phase.UNSHOWN), constant(Phase.REFUSED)]),
+        orders.c.is_paid.is_(false()),
+        orders.c.created_at < BEFORE,
+    )
+    .limit(LIMIT)
+)
+DELETE_NEVER_SHOWN = delete(orders).where(orders.c.reference.in_(NEVER_SHOWN))
+OLD = (
+    select(orders.c.reference)
+    .where(
+        HAS_RECIPIENT,
+        orders.c.created_at < BEFORE,
+        orders.c.phase.in_([constant(phase) for phase in ENDED]),
+        or_(orders.c.ended_at.is_(None), orders.c.ended_at < BEFORE),
+    )
+    .limit(LIMIT)
+)
+THESE: BindParameter[tuple[str, ...]] = bindparam("these", expanding=True)
+BLANK_CODES = update(receipts).where(receipts.c.reference.in_(THESE)).values(code="")
+BLANK_ORDERS = update(orders).where(orders.c.reference.in_(THESE)).values(**WITHOUT_RECIPIENT)
+
+
+async def stored(tx: Transaction, user_id: int) -> StoredOrders:
+    """Return all orders of a user."""
+    return StoredOrders(await _all_orders(tx, user_id))
+
+
+async def has_any(tx: Transaction, user_id: int) -> bool:
+    """Return whether the user has an order."""
+    return bool(await OrderRepository(tx).of_person(user_id, limit=1))
+
+
+async def blocks_deletion(tx: Transaction, user_id: int) -> OpenOrders | None:
+    """Return the orders that have to end first. While money is on its way, its sender has to be reachable."""
+    found = await OrderRepository(tx).open_of_person(user_id, NOT_ENDED)
+    return OpenOrders(found) if found else None
+
+
+async def export_user(tx: Transaction, user_id: int) -> Json:
+    """Return the orders of the exported file, with what was seen of each and its receipt."""
+    found = await _all_orders(tx, user_id)
+    events = {order.reference: await OrderRepository(tx).events(order.reference) for order in found}
+    receipts_of = {order.reference: await ReceiptRepository(tx).of_order(order.reference) for order in found}
+    return sections(found, events, receipts_of, await MissedOrderRepository(tx).of_person(user_id))
+
+
+async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
+    """Remove the user and the recipients from their orders, which must have ended."""
+    for statement in DELETE:
+        await tx.connection.execute(statement, {"user": user_id})
+
+
+async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: int) -> int:
+    """Delete orders that were never shown, and remove the recipients from orders that ended too long ago."""
+    pruned = await delete_never_shown(tx, now - KEEP_NEVER_SHOWN, limit)
+    if kept is not None and pruned < limit:
+        pruned += await remove_recipients(tx, now - kept, limit - pruned)
+    if kept is not None and pruned < limit:
+        pruned += await MissedOrderRepository(tx).forget(now - kept)
+    return pruned
+
+
+async def delete_never_shown(tx: Transaction, before: datetime, limit: int) -> int:
+    """Delete unpaid orders that were rejected or never shown, and created before. Return how many."""
+    return (await tx.connection.execute(DELETE_NEVER_SHOWN, {"before": before, "limit": limit})).rowcount
+
+
+async def remove_recipients(tx: Transaction, before: datetime, limit: int) -> int:
+    """Remove the recipients from orders that ended before. Return from how many."""
+    these = tuple((await tx.connection.execute(OLD, {"before": before, "limit": limit})).scalars())
+    if these:
+        await tx.connection.execute(BLANK_CODES, {"these": these})
+        await tx.connection.execute(BLANK_ORDERS, {"these": these})
+    return len(these)
+
+
+def sections(
+    found: Sequence[Order],
+    events: Mapping[str, Sequence[OrderEvent]],
+    receipts_of: Mapping[str, Receipt | None],
+    missed: Sequence[MissedOrder] = (),
+) -> Json:
+    """Return the orders of the exported file. `events` and `receipts_of` go by reference."""
+    return {
+        "orders": [_order(each, events.get(each.reference, ()), receipts_of.get(each.reference)) for each in found],
+        "missed_messages": [_missed(each) for each in missed],
+    }
+
+
+async def _all_orders(tx: Transaction, user_id: int) -> tuple[Order, ...]:
+    found: list[Order] = []
+    while len(page := await OrderRepository(tx).of_person(user_id, limit=PAGE, offset=len(found))) == PAGE:
+        found += page
+    return (*found, *page)
+
+
+def _order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | None) -> Json:
+    return {
+        "reference": order.reference,
+        "reference_at_the_service": order.service_id,
+        "destination": method_json(order.method),
+        "number": order.number or None,
+        "holder": order.holder,
+        "asked_for": {"amount": order.given.value, "currency": order.given.currency},
+        "idr": order.idr if order.idr is not None else order.expected_idr,
+        "sats": order.sats if order.sats is not None else order.expected_sats,
+        "idr_per_btc": None if order.btc_idr is None else str(order.btc_idr),
+        "paid_by": order.channel,
+        "phase": str(order.phase),
+        "state": order.state or None,
+        "invoice": order.bolt11,
+        "deposit_address": order.deposit.to_address if order.deposit else None,
+        "refusal": order.refusal,
+        "created_at": time_text(order.created_at),
+        "expires_at": time_text(order.expires_at),
+        "paid_at": time_text(order.paid_at),
+        "ended_at": time_text(order.ended_at),
+        "receipt_code": (receipt.code or None) if receipt else None,
+        "timeline": [_event(each) for each in events],
+    }
+
+
+def _event(event: OrderEvent) -> Json:
+    return {
+        "at": time_text(event.at),
+        "phase": str(event.phase),
+        "state": event.state or None,
+        "note": str(event.note) or None,
+    }
+
+
+def _missed(missed: MissedOrder) -> Json:
+    return {"about_order": missed.reference, "refused_by_telegram_at": time_text(missed.at)}
+
+
+USER_DATA = UserData(
+    feature="orders",
+    stored=stored,
+    has_any=has_any,
+    blocks_deletion=blocks_deletion,
+    export_user=export_user,
+    delete_user=delete_user,
+    prune=prune,
+)

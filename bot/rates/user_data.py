@@ -1,0 +1,84 @@
+"""Rate messages and alerts as a user's data: shown, exported and deleted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.infra.db.transaction import Transaction
+from bot.infra.i18n import Translator
+from bot.rates.model import RateAlert, Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.users.user_data import Json, StoredData, UserData, time_text
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRateMessages(StoredData):
+    """What a user asked to be told about the rate."""
+
+    subscription: Subscription | None
+    alerts: tuple[RateAlert, ...]
+
+    def settings(self, t: Translator) -> Sequence[str]:
+        """Return when the daily rate is sent, and how many alerts are set."""
+        if self.subscription is None and not self.alerts:
+            return ()
+        minute = self.subscription.daily_minute if self.subscription else None
+        daily = t.plain("subscription.none") if minute is None else t.time_of_day(minute)
+        return (t("privacy.rate_news", daily=daily, alerts=len(self.alerts)),)
+
+
+async def stored(tx: Transaction, user_id: int) -> StoredRateMessages:
+    """Return the subscription and the alerts of a user."""
+    rates = SubscriptionRepository(tx)
+    return StoredRateMessages(await rates.get(user_id), await rates.alerts_of(user_id))
+
+
+async def has_any(tx: Transaction, user_id: int) -> bool:
+    """Return whether the user has a subscription or an alert."""
+    rates = SubscriptionRepository(tx)
+    return await rates.get(user_id) is not None or bool(await rates.alerts_of(user_id))
+
+
+async def export_user(tx: Transaction, user_id: int) -> Json:
+    """Return the subscription and the alerts of the exported file."""
+    found = await stored(tx, user_id)
+    return {
+        "rate_news": _subscription(found.subscription),
+        "rate_alerts": [_alert(each) for each in found.alerts],
+    }
+
+
+async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
+    """End the user's subscription and delete their alerts."""
+    await SubscriptionRepository(tx).delete(user_id)
+
+
+def _subscription(subscription: Subscription | None) -> Json | None:
+    if subscription is None:
+        return None
+    return {
+        "subscribed_since": time_text(subscription.since),
+        "daily_quote_at": _of_day(subscription.daily_minute),
+        "next_daily_quote_at": time_text(subscription.next_daily_at),
+        "quiet_from": _of_day(subscription.quiet_from),
+        "quiet_until": _of_day(subscription.quiet_until),
+    }
+
+
+def _alert(alert: RateAlert) -> Json:
+    return {
+        "rings": "above" if alert.is_above else "below",
+        "idr_per_btc": str(alert.threshold),
+        "again_after_seconds": alert.cool_down,
+        "rests_until": time_text(alert.rests_until),
+        "set_at": time_text(alert.created_at),
+        "expires_at": time_text(alert.expires_at),
+    }
+
+
+def _of_day(minute: int | None) -> str | None:
+    """Return a minute of the user's own day: "07:30"."""
+    return None if minute is None else f"{minute // 60:02}:{minute % 60:02}"
+
+
+USER_DATA = UserData(feature="rates", stored=stored, has_any=has_any, export_user=export_user, delete_user=delete_user)

@@ -1,0 +1,94 @@
+"""Saved recipients as a user's data: shown, exported, deleted, and pruned when nobody uses them any longer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import bindparam, delete
+
+from bot.infra.db.transaction import Transaction
+from bot.infra.i18n import Html, Translator
+from bot.recipients.model import SavedRecipient
+from bot.recipients.repository import RecipientRepository
+from bot.recipients.screens import masked_line
+from bot.recipients.tables import recipients
+from bot.settlement.model import PayoutMethod
+from bot.users.user_data import Json, StoredData, UserData, listed, time_text
+
+ALL = 100_000
+DELETE = delete(recipients).where(recipients.c.person_id == bindparam("user", type_=recipients.c.person_id.type))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecipients(StoredData):
+    """A user's saved recipients, as `/privacy` shows them: with masked numbers, since others may look at a chat."""
+
+    recipients: tuple[SavedRecipient, ...]
+
+    def records(self, t: Translator) -> Sequence[str]:
+        """Return how many they are, and the first of them."""
+        lines = [f"• {masked_line(each)}" for each in self.recipients]
+        return ("\n".join([self._count(t), *listed(lines)]),)
+
+    def counts(self, t: Translator) -> Mapping[str, Html]:
+        """Return how many they are."""
+        return {"recipients": self._count(t)}
+
+    def _count(self, t: Translator) -> Html:
+        return t.n("privacy.recipients", len(self.recipients))
+
+
+async def stored(tx: Transaction, user_id: int) -> StoredRecipients:
+    """Return the recipients that a user has saved."""
+    return StoredRecipients(await RecipientRepository(tx).of_person(user_id, limit=ALL))
+
+
+async def has_any(tx: Transaction, user_id: int) -> bool:
+    """Return whether the user has saved a recipient."""
+    return bool(await RecipientRepository(tx).of_person(user_id, limit=1))
+
+
+async def export_user(tx: Transaction, user_id: int) -> Json:
+    """Return the saved recipients of the exported file."""
+    return sections(await RecipientRepository(tx).of_person(user_id, limit=ALL))
+
+
+async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
+    """Delete the recipients that the user has saved."""
+    await tx.connection.execute(DELETE, {"user": user_id})
+
+
+async def prune(tx: Transaction, now: datetime, kept: timedelta | None, _limit: int) -> int:
+    """Delete the recipients that were last used too long ago, all at once."""
+    return 0 if kept is None else await RecipientRepository(tx).forget_unused(now - kept)
+
+
+def sections(found: Sequence[SavedRecipient]) -> Json:
+    """Return the saved recipients of the exported file."""
+    return {"recipients": [_recipient(each) for each in found]}
+
+
+def method_json(method: PayoutMethod) -> Json:
+    """Return a destination as the exported file describes it."""
+    return {"code": method.code, "name": method.name, "kind": method.kind}
+
+
+def _recipient(recipient: SavedRecipient) -> Json:
+    return {
+        "name_given": recipient.label,
+        "destination": method_json(recipient.method),
+        "number": recipient.number,
+        "holder": recipient.holder,
+        "first_used_at": time_text(recipient.created_at),
+        "last_used_at": time_text(recipient.used_at),
+    }
+
+
+USER_DATA = UserData(
+    feature="recipients",
+    stored=stored,
+    has_any=has_any,
+    export_user=export_user,
+    delete_user=delete_user,
+    prune=prune,
+)

@@ -1,0 +1,23 @@
+"""The audit log when a user is deleted: what staff did stays, but not to whom, nor what they said about it."""
+
+from datetime import datetime
+
+from sqlalchemy import bindparam, update
+
+from bot.infra.db.transaction import Transaction
+from bot.staff.tables import audit
+from bot.users.user_data import NOBODY, UserData
+
+BLANK = (
+    update(audit)
+    .where(audit.c.person_id == bindparam("user", type_=audit.c.person_id.type))
+    .values(person_id=NOBODY, detail="")
+)
+
+
+async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
+    """Remove the user from the audit log."""
+    await tx.connection.execute(BLANK, {"user": user_id})
+
+
+USER_DATA = UserData(feature="staff", delete_user=delete_user)

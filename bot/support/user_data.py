@@ -1,0 +1,158 @@
+"""Tickets as a user's data: shown, exported, deleted and pruned.
+
+When a user is deleted, what support's chats show of their tickets is removed as well, as far as Telegram allows.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import Integer, bindparam, delete, literal, select
+
+from bot.infra.db.transaction import Transaction
+from bot.infra.i18n import Html, Translator, as_html
+from bot.infra.outbox.model import Notification
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.outbox.tables import outbox
+from bot.support.model import EntryKind, TicketEntry, TicketPost
+from bot.support.ticket import Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.notifications import TICKET_SUBJECT, ToStaffChat, subject_of_ticket
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
+from bot.support.tickets.tables import ticket_entries, tickets
+from bot.users.user_data import LISTED, Json, StoredData, UserData, time_text
+
+ALL: Final = 100_000
+USER = bindparam("user", type_=tickets.c.person_id.type)
+SUBJECTS = select(literal(TICKET_SUBJECT) + tickets.c.reference).where(tickets.c.person_id == USER)
+DELETE = (
+    delete(outbox).where(outbox.c.subject.in_(SUBJECTS)),
+    # With what was written in them, and with the messages that belong to them.
+    delete(tickets).where(tickets.c.person_id == USER),
+)
+OLD_ENTRIES = (
+    select(ticket_entries.c.id)
+    .join(tickets, tickets.c.reference == ticket_entries.c.ticket)
+    .where(tickets.c.closed_at < bindparam("before", type_=tickets.c.closed_at.type))
+    .limit(bindparam("limit", type_=Integer()))
+)
+DELETE_ENTRIES = delete(ticket_entries).where(ticket_entries.c.id.in_(OLD_ENTRIES))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTickets(StoredData):
+    """A user's tickets, the open ones first."""
+
+    tickets: tuple[Ticket, ...]
+
+    def records(self, t: Translator) -> Sequence[str]:
+        """Return how many they are."""
+        return (self._count(t),) if self.tickets else ()
+
+    def counts(self, t: Translator) -> Mapping[str, Html]:
+        """Return how many they are."""
+        return {"tickets": self._count(t)}
+
+    def warnings(self, t: Translator) -> Sequence[str]:
+        """Name the tickets that support hasn't closed yet."""
+        still_open = [ticket.reference for ticket in self.tickets if ticket.is_open]
+        if not still_open:
+            return ()
+        references = ", ".join(f"<code>{as_html(reference)}</code>" for reference in still_open[:LISTED])
+        return (t("privacy.tickets_open", references=Html(references)),)
+
+    def _count(self, t: Translator) -> Html:
+        return t.n("privacy.tickets", len(self.tickets))
+
+
+async def stored(tx: Transaction, user_id: int) -> StoredTickets:
+    """Return the tickets of a user."""
+    return StoredTickets(await TicketRepository(tx).of_person(user_id, limit=ALL))
+
+
+async def has_any(tx: Transaction, user_id: int) -> bool:
+    """Return whether the user has a ticket."""
+    return bool(await TicketRepository(tx).of_person(user_id, limit=1))
+
+
+async def export_user(tx: Transaction, user_id: int) -> Json:
+    """Return the tickets of the exported file: the words of both sides, but not support's own notes."""
+    found = await TicketRepository(tx).of_person(user_id, limit=ALL)
+    return {"tickets": [_ticket(each, await TicketEntryRepository(tx).of_ticket(each.reference)) for each in found]}
+
+
+async def delete_user(tx: Transaction, user_id: int, now: datetime) -> None:
+    """Delete the user's tickets, and queue the removal of what support's chats show of them."""
+    posts = await TicketPostRepository(tx).in_rooms(user_id)
+    for statement in DELETE:
+        await tx.connection.execute(statement, {"user": user_id})
+    of_chat: dict[tuple[int, str], list[TicketPost]] = defaultdict(list)
+    for post in posts:
+        of_chat[post.chat_id, post.ticket].append(post)
+    await OutboxRepository(tx).add(
+        [_removal(chat_id, ticket, found, now) for (chat_id, ticket), found in of_chat.items()]
+    )
+
+
+async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: int) -> int:
+    """Delete what was written in tickets that were closed too long ago."""
+    return 0 if kept is None else await delete_entries(tx, now - kept, limit)
+
+
+async def delete_entries(tx: Transaction, closed_before: datetime, limit: int) -> int:
+    """Delete what was written in tickets that were closed before. Return how many entries. The tickets stay."""
+    return (await tx.connection.execute(DELETE_ENTRIES, {"before": closed_before, "limit": limit})).rowcount
+
+
+def _removal(chat_id: int, ticket: str, posts: list[TicketPost], now: datetime) -> Notification:
+    """Return a notification that says all that is needed: the ticket and its posts are gone when it is sent."""
+    topics = sorted({post.topic_id for post in posts if post.topic_id is not None})
+    return Notification(
+        chat_id=chat_id,
+        subject=subject_of_ticket(ticket),
+        kind=ToStaffChat.FORGOTTEN,
+        payload={"chat": chat_id, "topics": topics, "messages": [post.message_id for post in posts]},
+        due_at=now,
+        created_at=now,
+    )
+
+
+def _ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> Json:
+    return {
+        "reference": ticket.reference,
+        "about_order": ticket.order_reference or None,
+        "opened_because": str(ticket.cause),
+        "status": str(ticket.status),
+        "opened_at": time_text(ticket.created_at),
+        "first_answer_at": time_text(ticket.first_answer_at),
+        "closed_at": time_text(ticket.closed_at),
+        "closed_because": str(ticket.close_reason) if ticket.close_reason else None,
+        "times_reopened": ticket.reopened,
+        "rating": str(ticket.rating) if ticket.rating else None,
+        "messages": [_entry(each) for each in entries if each.kind is not EntryKind.NOTE],
+    }
+
+
+def _entry(entry: TicketEntry) -> Json:
+    return {
+        "from": "you" if entry.kind is EntryKind.ASKED else "support",
+        "at": time_text(entry.at),
+        "html": None if entry.withdrawn_at else entry.text,
+        "attached": str(entry.media) if entry.media else None,
+        "delivered_at": time_text(entry.delivered_at),
+        "edited_at": time_text(entry.edited_at),
+        "taken_back_at": time_text(entry.withdrawn_at),
+    }
+
+
+USER_DATA = UserData(
+    feature="support",
+    stored=stored,
+    has_any=has_any,
+    export_user=export_user,
+    delete_user=delete_user,
+    prune=prune,
+)

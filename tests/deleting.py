@@ -1,0 +1,10 @@
+"""Delete a user with everything that the features store about them."""
+
+from bot.core.clock import SystemClock
+from bot.house import USER_DATA
+from bot.infra.db.transaction import Transaction
+from bot.users import deletion
+
+
+async def delete_user(tx: Transaction, user_id: int) -> bool:
+    return await deletion.delete_user(tx, user_id, SystemClock().now(), USER_DATA)
