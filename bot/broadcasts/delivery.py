@@ -13,13 +13,12 @@ from bot.broadcasts.screens import progress as broadcast_progress
 from bot.broadcasts.screens.text import keyboard_of, text_of
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
-from bot.infra.i18n import Translations
+from bot.infra.i18n import Translations, translator_for
 from bot.infra.outbox.model import Outcome
 from bot.infra.outbox.rendering import kept
 from bot.infra.telegram.outbound.limiter import LEAVES
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, TryLater
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.orders.screens import phrases as words
 from bot.rates.charts import Charts
 from bot.users.model import Person
 from bot.users.repository import UserRepository
@@ -112,7 +111,7 @@ class LiveMessages:
         broadcast = progress.broadcast
         chat_id = broadcast.chat_id or broadcast.operator_id
         reader = await self._reader(chat_id)
-        t = words.translator_for(self._translations, reader, self._default_locale)
+        t = translator_for(self._translations, reader, self._default_locale)
         screen = broadcast_progress.screen(t, progress, reader.zone if reader else PRESUMED)
         if broadcast.message_id is not None:
             edited = await self._messenger.edit_text(

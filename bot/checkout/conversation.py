@@ -24,6 +24,7 @@ from bot.checkout.draft import Ask, OrderDraft
 from bot.checkout.flow import STEPS
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens import start
+from bot.checkout.screens.formatting import format_draft_line
 from bot.checkout.screens.parts import has_answers, new_row, with_way_back
 from bot.checkout.steps import (
     COMMON,
@@ -41,7 +42,6 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import SESSION, Session
-from bot.orders.screens import phrases as words
 from bot.support.user_chat import handlers as tickets
 
 TYPED = PRIVATE & ~filters.COMMAND
@@ -218,7 +218,7 @@ async def _take_up(visit: Session, draft_id: str) -> None:
 def _unfinished(visit: Session, draft: OrderDraft) -> Screen:
     go_on = Button(visit.t.plain("draft.continue"), data=data.for_draft(draft, "show"), style="primary")
     anew = Button(visit.t.plain("draft.start_over"), data=data.OVER)
-    text = visit.t("draft.unfinished", line=Html(words.draft_line(visit.t, draft)))
+    text = visit.t("draft.unfinished", line=Html(format_draft_line(visit.t, draft)))
     return Screen(text, ((go_on,), (anew,)))
 
 

@@ -11,13 +11,15 @@ from bot.checkout.draft import Ask, DraftStatus, OrderDraft
 from bot.checkout.one_line import Wanted
 from bot.checkout.screens import amount, destination
 from bot.checkout.screens import limit_warning as too_many
+from bot.checkout.screens.formatting import format_amount
 from bot.checkout.screens.parts import has_answers, new_row, with_way_back
 from bot.checkout.steps import open_draft, show_draft
 from bot.core.money import Ambiguous
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
-from bot.orders.screens import phrases as words
+from bot.recipients.formatting import format_method
 from bot.recipients.methods import display_name
 from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import title
@@ -122,8 +124,8 @@ def _doubt(t: Translator, draft: OrderDraft, wanted: Wanted) -> Screen | None:
 
 def _understood(t: Translator, draft: OrderDraft) -> Html | None:
     parts = [
-        words.amount(t, draft.amount) if draft.amount else None,
-        words.name(draft.method),
+        format_amount(t, draft.amount) if draft.amount else None,
+        format_method(draft.method),
         draft.number or draft.doubtful_number,
         draft.holder,
     ]
@@ -136,13 +138,13 @@ def _not_taken(t: Translator, draft: OrderDraft, wanted: Wanted, methods: Sequen
     for rejection in line.rejections:
         yield t.tell(rejection)
     if wanted.person is not None and lines.has_vanished(wanted, methods):
-        yield t("recipient.vanished", name=words.name(wanted.person.method))
+        yield t("recipient.vanished", name=format_method(wanted.person.method))
     if line.leftover:
-        yield t("oneline.leftover", text=words.quoted(" ".join(line.leftover)))
+        yield t("oneline.leftover", text=quote_input(" ".join(line.leftover)))
     if line.doubtful_holder and not draft.holder_asked:
-        yield t("oneline.holder_unsure", text=words.quoted(line.doubtful_holder))
+        yield t("oneline.holder_unsure", text=quote_input(line.doubtful_holder))
     if line.amount_readings and draft.ask is not Ask.AMOUNT:
-        yield t("oneline.sum_later", text=words.quoted(line.amount_text))
+        yield t("oneline.sum_later", text=quote_input(line.amount_text))
 
 
 def _is_a_name(text: str, methods: Sequence[PayoutMethod], known: Sequence[SavedRecipient]) -> bool:

@@ -12,9 +12,9 @@ from bot.infra.i18n import Html
 from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.screens import phrases as words
 from bot.orders.status_messages import show_as_decided, show_at_the_end
 from bot.orders.tracking.intervals import offer_is_over
+from bot.recipients.formatting import format_method
 from bot.settlement.model import PayoutMethod, SettlementFailure
 
 DOUBLE_TAP = timedelta(seconds=5)
@@ -57,7 +57,7 @@ async def _wish_again(visit: Session, order: Order) -> None:
         visit.notice = visit.t("draft.replaced") if put_aside else None
     elif not (visit.is_replayed or pressed_in_question) and _touched_just_now(before, visit.desk.clock.now()):
         return
-    gone = visit.t("again.vanished", name=words.name(order.method)) if method is None else None
+    gone = visit.t("again.vanished", name=format_method(order.method)) if method is None else None
     visit.notice = _joined(visit.notice, gone or await _difference(visit, order))
     await show_draft(visit)
 

@@ -17,8 +17,9 @@ from bot.orders.order import Order, Phase
 from bot.orders.placement.service import MethodVanished
 from bot.orders.receipts import handlers as receipts
 from bot.orders.repository import OrderRepository
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
 from bot.orders.status_messages import looked_at, screen_of, show_as_decided, show_at_the_end
+from bot.recipients.formatting import format_method
 from bot.settlement.model import SettlementFailure
 from bot.support.user_chat import handlers as tickets
 from bot.users.activity import pressed, record_user_event
@@ -70,7 +71,7 @@ async def _accept(visit: Session, order: Order) -> None:
         # Why it can't be paid after all comes as a message of its own.
         await visit.update(screen_of(visit, opened))
         return
-    await visit.update(Screen(visit.t("order.accepted", line=words.order_line(visit.t, opened))))
+    await visit.update(Screen(visit.t("order.accepted", line=format_order_line(visit.t, opened))))
 
 
 async def _drop(visit: Session, order: Order) -> None:
@@ -78,7 +79,7 @@ async def _drop(visit: Session, order: Order) -> None:
         await show_as_decided(visit, order)
         return
     await visit.acknowledge()
-    text = visit.t("order.dropped", line=words.order_line(visit.t, order))
+    text = visit.t("order.dropped", line=format_order_line(visit.t, order))
     await visit.update(Screen(text, (new_row(visit.t),)))
 
 
@@ -95,14 +96,14 @@ async def _try_again(visit: Session, order: Order) -> None:
         await show_as_decided(visit, order)
         return
     await visit.acknowledge()
-    await visit.update(Screen(visit.t("order.trying_again", line=words.order_line(visit.t, anew))))
+    await visit.update(Screen(visit.t("order.trying_again", line=format_order_line(visit.t, anew))))
 
 
 def _why_not(visit: Session, order: Order, failure: Exception) -> Html:
     if isinstance(failure, Rejection):
         return visit.reason(failure)
     if isinstance(failure, MethodVanished):
-        return visit.t("again.vanished", name=words.name(order.method))
+        return visit.t("again.vanished", name=format_method(order.method))
     return visit.t("order.cannot_check")
 
 

@@ -16,7 +16,7 @@ from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.i18n import Html, Translations, Translator, choose
+from bot.infra.i18n import Html, Translations, Translator, choose, translator_for
 from bot.infra.outbox.model import FAREWELL, Notification, Sent, Undeliverable
 from bot.infra.outbox.rendering import Tellers, Telling, kept, marked, tell_text
 from bot.infra.outbox.repository import OutboxRepository
@@ -32,7 +32,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.screens import card, outcome
 from bot.orders.screens import pay_page as wallet_page
 from bot.orders.screens import payment as pay
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
 from bot.payments import qr
 from bot.recipients import screens as recipients
 from bot.recipients.repository import RecipientRepository
@@ -43,6 +43,7 @@ from bot.staff.screens import notes as staff_notes
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from bot.users.screens import privacy
+from bot.users.screens.phrase import format_phrase_line
 
 PICTURE_TRIES = 2
 
@@ -106,7 +107,7 @@ class OrderRenderer:
         if kind == FAREWELL:
             return await self._tell_farewell(news)
         reader = await self._reader(news.chat_id)
-        t = words.translator_for(self._translations, reader, self._default_locale)
+        t = translator_for(self._translations, reader, self._default_locale)
         if kind in self._others:
             return await self._others[kind](news, reader, t)
         if kind == OrderNotification.DRAFT_LAPSED:
@@ -132,7 +133,7 @@ class OrderRenderer:
         screen = outcome.screen(notice, t, order, self._clock.now(), zone, help_offered=offered, staff_told=told)
         if notice is OrderNotification.SENT:
             # The receipt that follows is made to be forwarded, so what only the sender may see stands here.
-            screen = replace(screen, text=screen.text + words.phrase_line(t, reader))
+            screen = replace(screen, text=screen.text + format_phrase_line(t, reader))
             screen = await self._with_offer(screen, t, order)
         return await self._send(news, t, screen, silent=way is Way.SILENT)
 
@@ -320,4 +321,4 @@ class OrderRenderer:
 
 
 def _closed_text(t: Translator, order: Order) -> Html:
-    return t("pay.closed_paid" if order.is_paid else "pay.closed", line=words.order_line(t, order))
+    return t("pay.closed_paid" if order.is_paid else "pay.closed", line=format_order_line(t, order))

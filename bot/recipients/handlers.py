@@ -25,8 +25,8 @@ from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
-from bot.orders.screens import phrases as words
 from bot.recipients import screens as recipients
+from bot.recipients.formatting import format_method
 from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import MOST_NAMED, TooManyNamed, current_method, with_recipient
 from bot.settlement.model import PayoutMethod, SettlementFailure
@@ -103,7 +103,7 @@ async def _send(visit: Session, recipient: SavedRecipient) -> None:
         put_aside = visit.draft is not None and has_answers(visit.draft)
         drafts = visit.desk.drafts
         if method is None:
-            visit.notice = visit.t("recipient.vanished", name=words.name(recipient.method))
+            visit.notice = visit.t("recipient.vanished", name=format_method(recipient.method))
             visit.draft = await drafts.begin(visit.person.id, visit.chat_id, visit.update_id)
         else:
             said = (await too_many.foretold(visit), visit.t("draft.replaced") if put_aside else None)

@@ -9,8 +9,9 @@ from bot.core.errors import Rejection
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator, as_html
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import clip, quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
-from bot.orders.screens import phrases as words
+from bot.recipients.formatting import format_destination, format_full_method, format_method, format_recipient
 from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import title
 
@@ -26,7 +27,7 @@ def screen(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -
     pages = -(-len(recipients) // PAGE)
     page = min(page, pages - 1)
     shown = recipients[page * PAGE : (page + 1) * PAGE]
-    rows = tuple((Button(words.saved(each), data=data.for_recipient(each.id, "page")),) for each in shown)
+    rows = tuple((Button(format_recipient(each), data=data.for_recipient(each.id, "page")),) for each in shown)
     return Screen(t("recipients.ask"), (*rows, *_turns(t, page, pages)))
 
 
@@ -44,8 +45,8 @@ def page(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
     )
     text = t(
         "recipient.page",
-        title=words.clipped(plain(title(recipient))) or words.name(recipient.method),
-        bank=words.full_name(recipient.method),
+        title=clip(plain(title(recipient))) or format_method(recipient.method),
+        bank=format_full_method(recipient.method),
         number=recipient.number,
         holder=holder or t.plain("review.no_holder"),
         ago=t.ago(recipient.used_at, now),
@@ -56,26 +57,26 @@ def page(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
 def masked_line(recipient: SavedRecipient) -> Html:
     """Return a recipient in a list of text, without the full number: "Ibu · BCA ••••7890"."""
     called = recipient.label or recipient.holder
-    where = words.destination(recipient.method, recipient.number)
-    return as_html(f"{words.quoted(called)} · {where}" if called else where)
+    where = format_destination(recipient.method, recipient.number)
+    return as_html(f"{quote_input(called)} · {where}" if called else where)
 
 
 def naming(t: Translator, recipient: SavedRecipient) -> Screen:
     """The question for a name of the person's own."""
     remove = ((_button(t, recipient, "recipient.unname", "unname"),),) if recipient.label else ()
-    return Screen(t("recipient.ask_name", who=words.saved(recipient)), (*remove, (_to_page(t, recipient),)))
+    return Screen(t("recipient.ask_name", who=format_recipient(recipient)), (*remove, (_to_page(t, recipient),)))
 
 
 def holding(t: Translator, recipient: SavedRecipient) -> Screen:
     """The question for the holder's name."""
     remove = ((_button(t, recipient, "recipient.no_holder", "unhold"),),) if recipient.holder else ()
-    return Screen(t("recipient.ask_holder", who=words.saved(recipient)), (*remove, (_to_page(t, recipient),)))
+    return Screen(t("recipient.ask_holder", who=format_recipient(recipient)), (*remove, (_to_page(t, recipient),)))
 
 
 def deleting(t: Translator, recipient: SavedRecipient) -> Screen:
     """The second look before one is forgotten."""
     forget = _button(t, recipient, "recipient.delete_sure", "forget", "danger")
-    return Screen(t("recipient.ask_delete", who=words.saved(recipient)), ((forget,), (_to_page(t, recipient),)))
+    return Screen(t("recipient.ask_delete", who=format_recipient(recipient)), ((forget,), (_to_page(t, recipient),)))
 
 
 def offer_row(t: Translator, recipient: SavedRecipient) -> tuple[Button, ...]:

@@ -10,6 +10,7 @@ from bot.checkout.draft import OrderDraft
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
+from bot.infra.i18n import translator_for
 from bot.infra.telegram.inbound.attempts import TAKEN_BY
 from bot.infra.telegram.outbound.sender import Delivered, Invalid
 from bot.infra.telegram.ui.screen import Screen
@@ -17,7 +18,6 @@ from bot.infra.telegram.ui.session import Desk, Session
 from bot.orders.missed_orders import MissedOrder
 from bot.orders.missed_repository import MissedOrderRepository
 from bot.orders.repository import OrderRepository
-from bot.orders.screens.phrases import translator_for
 from bot.orders.status_messages import show_at_the_end
 from bot.users.activity import UserEvent, record_user_event
 from bot.users.model import Person

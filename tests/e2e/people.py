@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
 
-from bot.orders.screens.phrases import grouped
+from bot.recipients.formatting import group_digits
 from bot.sandbox.bot_api.settings import default_people
 from tests.e2e.world import Chatter, Json, World, words_of
 from tests.texts import label, like
@@ -20,7 +20,7 @@ def reviewed(locale: str = "en", **figures: object) -> str:
     Figures that aren't given match anything; the others match whole. `number` is given without spaces.
     """
     if "number" in figures:
-        figures["number"] = grouped(str(figures["number"]))
+        figures["number"] = group_digits(str(figures["number"]))
     return f"{like('review.title', locale)}\n\n{like('review.figures', locale, **figures)}"
 
 

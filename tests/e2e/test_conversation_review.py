@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from bot.orders.screens.phrases import grouped
+from bot.recipients.formatting import group_digits
 from tests.e2e.people import completes, let_drafts_lapse, newcomer, reviewed, taps_to_invoice, taps_to_review
 from tests.e2e.world import World
 from tests.texts import label, like, says, text
@@ -121,7 +121,7 @@ async def test_a_second_tap_on_confirm_places_no_second_order(town: World) -> No
     settled = await emma.finds(review)
     assert settled is not None
     assert says(settled["text"], "review.confirmed")
-    assert grouped(number) in settled["text"]
+    assert group_digits(number) in settled["text"]
     assert "reply_markup" not in settled
     assert len(await town.service.orders(number)) == 1
     assert await emma.count(like("card.pay_before")) == 1

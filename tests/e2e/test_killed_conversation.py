@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from bot.orders.screens.phrases import grouped
+from bot.recipients.formatting import group_digits
 from tests.e2e.crowd import Sender, newcomer
 from tests.e2e.steps import goes_through, reaches_invoice
 from tests.e2e.trouble import calls_of, held, invoices_in, killed_and_restarted, posts
@@ -107,7 +107,7 @@ async def _shows(sender: Sender, times: int) -> bool:
 async def finishes(world: World, sender: Sender) -> None:
     """Everything that was said before all those kills is in the review, and in the order."""
     review = await sender.chat.sees(like("review.title"), anywhere=True)
-    given = ("Rp150,000", "BCA", grouped(NUMBER), "Budi Santoso", label("channel.lightning"))
+    given = ("Rp150,000", "BCA", group_digits(NUMBER), "Budi Santoso", label("channel.lightning"))
     assert all(said in review["text"] for said in given)
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(like("card.pay_before"))

@@ -5,14 +5,13 @@ from typing import Any, cast
 
 import pytest
 
-from bot.infra.i18n import Translations
+from bot.infra.i18n import Translations, translator_for
 from bot.infra.outbox.model import Notification, Sent
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.notifications import staff_news
 from bot.orders.order import OrderNotification
-from bot.orders.screens.phrases import translator_for
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_rendering import AlarmRenderer
 from bot.support.tickets.repository import TicketRepository

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from bot.infra.i18n import Translations
+from bot.infra.i18n import Translations, translator_for
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.orders.screens.phrases import translator_for
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
 from bot.support.model import MediaKind, PostRole, TicketEntry, TicketPost, Written
 from bot.support.staff.remark_rendering import RemarkRenderer

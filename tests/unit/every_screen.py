@@ -17,6 +17,7 @@ from bot.core.money import Ambiguous, Amount
 from bot.core.text import plain
 from bot.core.zones import INDONESIAN, PRESUMED
 from bot.infra.i18n import Translations, Translator
+from bot.infra.telegram.ui.formatting import clip
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.history import PAGE, HistoryPage
 from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
@@ -26,7 +27,6 @@ from bot.orders.receipts.screens import receipt, verify
 from bot.orders.screens import card, history, outcome, status
 from bot.orders.screens import page as order_page
 from bot.orders.screens import payment as pay
-from bot.orders.screens.phrases import clipped
 from bot.payments.erc681 import checksummed
 from bot.payments.tokens import CODES, TOKENS
 from bot.rates.charts import Chart
@@ -394,7 +394,7 @@ def _of_receipts(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Se
 
 
 def _of_settings(t: Translator, typed: str) -> Iterator[Seen]:
-    phrase_typed = clipped(plain(typed), LONGEST)
+    phrase_typed = clip(plain(typed), LONGEST)
     for has_one in (True, False):
         yield Seen("phrase offered", phrase.offer(t, SUGGESTION, has_one=has_one), (SUGGESTION.text,))
     yield Seen("phrase asked", phrase.own(t))

@@ -12,7 +12,7 @@ from bot.infra.i18n import LOCALES
 from bot.orders.order import Order
 from bot.orders.receipts.picture import ReceiptFacts, render_receipt
 from bot.orders.receipts.screens import receipt, verify
-from bot.orders.screens import phrases as words
+from bot.recipients.formatting import format_full_method
 from bot.settlement.model import PayoutMethod
 from tests.examples import some
 from tests.pictures import qr_texts
@@ -105,8 +105,8 @@ def test_a_payment_first_seen_at_its_end_is_given_no_time() -> None:
 
 def test_a_long_name_of_a_bank_stands_there_once_and_whole() -> None:
     name = "BANK PEMBANGUNAN DAERAH NUSA TENGGARA TIMUR"
-    assert words.full_name(PayoutMethod("999", name, "bank")) == name
-    assert words.full_name(BCA) == "BCA · BANK CENTRAL ASIA"
+    assert format_full_method(PayoutMethod("999", name, "bank")) == name
+    assert format_full_method(BCA) == "BCA · BANK CENTRAL ASIA"
 
 
 def test_the_qr_code_opens_the_bot_with_the_code() -> None:

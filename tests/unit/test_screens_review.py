@@ -4,8 +4,8 @@ import pytest
 
 from bot.checkout.screens import review
 from bot.infra.i18n import LOCALES
-from bot.orders.screens.phrases import grouped
 from bot.rates.quote import estimate
+from bot.recipients.formatting import group_digits
 from tests.texts import label, says, text
 from tests.unit.every_screen import JAKARTA, QUOTE, TRANSLATIONS, Seen, a_draft
 
@@ -23,7 +23,7 @@ EN = TRANSLATIONS.get("en")
     ],
 )
 def test_a_number_is_shown_in_groups_of_four(number: str, shown: str) -> None:
-    assert grouped(number) == shown
+    assert group_digits(number) == shown
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from bot.checkout.screens import limit_warning as too_many
+from bot.infra.telegram.ui.formatting import format_time
 from bot.orders.order import OrderNotification
 from bot.orders.screens import card, outcome
-from bot.orders.screens.phrases import when
 from bot.settlement.steps import Step
 from tests.texts import says, starts, text
 from tests.unit.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, a_draft, at_each_moment
@@ -79,7 +79,7 @@ def test_a_limit_keeps_the_draft_with_its_ways_on() -> None:
 
 
 def test_a_time_to_come_is_rounded_up_so_that_it_holds_what_it_promises() -> None:
-    assert when(EN, NOW, NOW, JAKARTA) == "10:05 WIB"
-    assert when(EN, NOW + timedelta(microseconds=1), NOW, JAKARTA) == "10:06 WIB"
+    assert format_time(EN, NOW, NOW, JAKARTA) == "10:05 WIB"
+    assert format_time(EN, NOW + timedelta(microseconds=1), NOW, JAKARTA) == "10:06 WIB"
     late = NOW.replace(hour=16, minute=59, second=30)
-    assert when(ID, late, NOW, JAKARTA) == "18 Agu 2026 00.00 WIB"
+    assert format_time(ID, late, NOW, JAKARTA) == "18 Agu 2026 00.00 WIB"

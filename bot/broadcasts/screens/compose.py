@@ -9,8 +9,8 @@ from bot.broadcasts.rules import CHART, PERIODS, chart_of, languages_of
 from bot.broadcasts.schedule import VARIABLES
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.orders.screens import phrases as words
 
 DAYS: Final = (7, 30, 90)
 DAILY_MINUTES: Final = tuple(60 * hour for hour in (7, 8, 9, 12, 18, 20))
@@ -128,7 +128,7 @@ def when(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> st
     if broadcast.daily_minute is not None:
         return t.plain("broadcast.daily_at", time=t.time_of_day(broadcast.daily_minute))
     if broadcast.starts_at is not None:
-        return words.when(t, broadcast.starts_at, now, zone)
+        return format_time(t, broadcast.starts_at, now, zone)
     return t.plain("broadcast.at_once")
 
 

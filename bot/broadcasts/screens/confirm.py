@@ -9,8 +9,8 @@ from bot.broadcasts.schedule import Doubt, moved_percent
 from bot.broadcasts.screens import compose
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import format_clock, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.orders.screens import phrases as words
 
 A_MINUTE = timedelta(minutes=1)
 
@@ -63,14 +63,14 @@ def confirmed(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) 
     if broadcast.starts_at is None or broadcast.starts_at <= now:
         return Screen(t("broadcast.going"), ((listed,),))
     key = "broadcast.scheduled" if broadcast.daily_minute is None else "broadcast.scheduled_daily"
-    text = t(key, when=compose.when(t, broadcast, now, zone), first=words.when(t, broadcast.starts_at, now, zone))
+    text = t(key, when=compose.when(t, broadcast, now, zone), first=format_time(t, broadcast.starts_at, now, zone))
     return Screen(text, (call_off_row(t, broadcast), (listed,)))
 
 
 def waits(t: Translator, broadcast: Broadcast, doubts: str, now: datetime, zone: tzinfo) -> Screen:
     """Told to operators: its time has come, and why it hasn't begun."""
     why = "\n".join(f"⚠️ {t(f'broadcast.waits.{Doubt(doubt).name.lower()}')}" for doubt in doubts)
-    due = words.when(t, broadcast.starts_at, now, zone) if broadcast.starts_at else t.plain("broadcast.at_once")
+    due = format_time(t, broadcast.starts_at, now, zone) if broadcast.starts_at else t.plain("broadcast.at_once")
     return Screen(t("broadcast.waiting", due=due, why=Html(why)), waiting_rows(t, broadcast))
 
 
@@ -89,7 +89,7 @@ def call_off_row(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
 def _of_quote(t: Translator, broadcast: Broadcast, zone: tzinfo) -> Html:
     if is_for_later(broadcast) or broadcast.quote is None:
         return t("broadcast.quote_later")
-    at = words.moment(t, broadcast.quote.fetched_at, zone)
+    at = format_clock(t, broadcast.quote.fetched_at, zone)
     return t("broadcast.quote_fixed", rate=t.rate(broadcast.quote.btc_idr), at=at)
 
 
@@ -101,7 +101,7 @@ def _why(t: Translator, doubt: Doubt, preview: Preview, now: datetime, zone: tzi
         moved = moved_percent(last, quote)
         key = "broadcast.jumped_up" if moved > 0 else "broadcast.jumped_down"
         return t(key, percent=t.percent(abs(moved)), before=t.rate(last.btc_idr), rate=t.rate(quote.btc_idr))
-    return t("broadcast.stale", at=words.when(t, quote.fetched_at, now, zone, up=False))
+    return t("broadcast.stale", at=format_time(t, quote.fetched_at, now, zone, up=False))
 
 
 def ways_out(t: Translator, broadcast: Broadcast) -> Keyboard:

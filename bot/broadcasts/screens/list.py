@@ -10,8 +10,8 @@ from bot.broadcasts.screens import compose
 from bot.broadcasts.screens.confirm import call_off_row, waiting_rows
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.orders.screens import phrases as words
 
 TOLD = (
     DeliveryStatus.DELIVERED,
@@ -91,11 +91,11 @@ def _facts(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> 
         t("broadcast.fact.picture", picture=compose.picture(t, broadcast)),
     ]
     if broadcast.quote is not None:
-        at = words.when(t, broadcast.quote.fetched_at, now, zone, up=False)
+        at = format_time(t, broadcast.quote.fetched_at, now, zone, up=False)
         facts.append(t("broadcast.fact.quote", rate=t.rate(broadcast.quote.btc_idr), at=at))
     if broadcast.confirmed_by is not None:
         confirmed_at = broadcast.confirmed_at or broadcast.created_at
-        at = words.when(t, confirmed_at, now, zone, up=False)
+        at = format_time(t, confirmed_at, now, zone, up=False)
         facts.append(t("broadcast.fact.by", who=_operator(broadcast.confirmed_by), at=at))
     if broadcast.series is not None:
         facts.append(t("broadcast.fact.series"))
@@ -104,14 +104,14 @@ def _facts(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> 
 
 def _when(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> str:
     if broadcast.started_at is not None and broadcast.ended_at is not None:
-        began, ended = (words.when(t, at, now, zone, up=False) for at in (broadcast.started_at, broadcast.ended_at))
+        began, ended = (format_time(t, at, now, zone, up=False) for at in (broadcast.started_at, broadcast.ended_at))
         return t("broadcast.fact.from_until", began=began, ended=ended)
     if broadcast.started_at is not None:
-        return t("broadcast.fact.since", began=words.when(t, broadcast.started_at, now, zone, up=False))
+        return t("broadcast.fact.since", began=format_time(t, broadcast.started_at, now, zone, up=False))
     if broadcast.ended_at is not None:
-        return t("broadcast.fact.called_off", at=words.when(t, broadcast.ended_at, now, zone, up=False))
+        return t("broadcast.fact.called_off", at=format_time(t, broadcast.ended_at, now, zone, up=False))
     if broadcast.daily_minute is not None and broadcast.starts_at is not None:
-        next_time = words.when(t, broadcast.starts_at, now, zone)
+        next_time = format_time(t, broadcast.starts_at, now, zone)
         return t("broadcast.fact.daily", when=compose.when(t, broadcast, now, zone), next=next_time)
     return t("broadcast.fact.at", when=compose.when(t, broadcast, now, zone))
 

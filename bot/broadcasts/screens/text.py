@@ -13,8 +13,8 @@ from bot.core.text import plain
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import Html, Translations, Translator, as_html
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
+from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.orders.screens import phrases as words
 from bot.rates.screens import subscription
 from bot.settlement.model import Quote
 
@@ -65,8 +65,8 @@ def values_of(t: Translator, quote: Quote) -> dict[str, Html]:
         "rate": as_html(t.rate(quote.btc_idr)),
         "usdc": as_html(NO_FIGURE if quote.usdc_idr is None else t.whole_rate(quote.usdc_idr)),
         "fee": as_html(t.rupiah(SETTLEMENT_FEE_IDR)),
-        "time": words.moment(t, quote.fetched_at, PRESUMED),
-        "source": as_html(words.clipped(plain(quote.source), LONGEST_SOURCE) or NO_FIGURE),
+        "time": format_clock(t, quote.fetched_at, PRESUMED),
+        "source": as_html(clip(plain(quote.source), LONGEST_SOURCE) or NO_FIGURE),
     }
 
 

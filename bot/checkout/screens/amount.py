@@ -5,14 +5,15 @@ from dataclasses import replace
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
 from bot.checkout.screens import limit_warning as too_many
+from bot.checkout.screens.formatting import format_amount, format_recipient_line
 from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, parse_amount
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.infra.telegram.ui.session import Session
-from bot.orders.screens import phrases as words
 from bot.rates.quote import estimate
 from bot.settlement.model import SettlementFailure
 
@@ -24,7 +25,7 @@ def screen(t: Translator, draft: OrderDraft, minimum: int) -> Screen:
     """The question; common sums are one tap."""
     cap = draft.method.cap if draft.method else None
     sums = [Amount("IDR", idr) for idr in COMMON if idr >= minimum and (cap is None or idr <= cap)]
-    text = t("amount.ask", recipient=words.recipient(t, draft))
+    text = t("amount.ask", recipient=format_recipient_line(t, draft))
     return Screen(text, (*_choices(t, draft, sums, COLUMNS), leave_row(t, draft)))
 
 
@@ -32,9 +33,9 @@ def readings(t: Translator, draft: OrderDraft, text: str, ambiguous: Ambiguous) 
     """What was typed can be read in more than one way, or may be no sum at all: each reading is a button."""
     choices = _choices(t, draft, list(ambiguous.readings), COLUMNS)
     if len(ambiguous.readings) == 1:
-        asked = t("amount.is_it", text=words.quoted(text), amount=words.amount(t, ambiguous.readings[0]))
+        asked = t("amount.is_it", text=quote_input(text), amount=format_amount(t, ambiguous.readings[0]))
     else:
-        asked = t("amount.which", text=words.quoted(text))
+        asked = t("amount.which", text=quote_input(text))
     return Screen(asked, (*choices, leave_row(t, draft)))
 
 
@@ -73,5 +74,5 @@ async def _with(visit: Session, draft: OrderDraft, wanted: Amount) -> OrderDraft
 
 
 def _choices(t: Translator, draft: OrderDraft, sums: list[Amount], columns: int) -> Keyboard:
-    buttons = [Button(words.amount(t, a), data=data.for_draft(draft, "sum", f"{a.currency}/{a.value}")) for a in sums]
+    buttons = [Button(format_amount(t, a), data=data.for_draft(draft, "sum", f"{a.currency}/{a.value}")) for a in sums]
     return tuple(tuple(buttons[i : i + columns]) for i in range(0, len(buttons), columns))

@@ -11,7 +11,7 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_channel
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import SettlementFailure
 
@@ -29,7 +29,7 @@ def screen(t: Translator, draft: OrderDraft, channels: Sequence[str]) -> Screen:
     rows = tuple(
         (
             Button(
-                ("● " if name == draft.channel else "") + words.channel(t, name),
+                ("● " if name == draft.channel else "") + format_channel(t, name),
                 data=data.for_draft(draft, "pay", name),
             ),
         )

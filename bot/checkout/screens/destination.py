@@ -8,9 +8,10 @@ from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.infra.telegram.ui.session import Session
-from bot.orders.screens import phrases as words
+from bot.recipients.formatting import format_method, format_recipient
 from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import beginning, called, current_method, with_known_holder, with_recipient
 from bot.recipients.search import SearchResult, search
@@ -60,7 +61,7 @@ def candidates(
 ) -> Screen:
     """Several entries, or people, could be meant by `query` (empty: by a part of a line): each is a button."""
     return Screen(
-        t("destination.several", query=words.quoted(query)) if query else t("destination.which"),
+        t("destination.several", query=quote_input(query)) if query else t("destination.which"),
         (
             *_saved(draft, saved[:RECENTS]),
             *_choices(draft, found),
@@ -88,7 +89,7 @@ async def search_typed(visit: Session, draft: OrderDraft, text: str) -> OrderDra
         return _chosen(visit, draft, result.hit, known)
     if result.candidates:
         return candidates(visit.t, draft, text, result.candidates)
-    raise Rejection("destination.unknown", query=words.quoted(text))
+    raise Rejection("destination.unknown", query=quote_input(text))
 
 
 async def turn_page(visit: Session, draft: OrderDraft, argument: str) -> Screen:
@@ -128,7 +129,7 @@ def _again(draft: OrderDraft, recipient: SavedRecipient, methods: Sequence[Payou
         raise ServiceDown
     method = current_method(recipient, methods)
     if method is None:
-        raise Rejection("recipient.vanished", name=words.name(recipient.method))
+        raise Rejection("recipient.vanished", name=format_method(recipient.method))
     return with_recipient(draft, recipient, method)
 
 
@@ -152,12 +153,12 @@ def _found(result: SearchResult) -> Sequence[PayoutMethod]:
 
 
 def _choices(draft: OrderDraft, methods: Sequence[PayoutMethod]) -> Keyboard:
-    buttons = [Button(words.name(m), data=data.for_draft(draft, "pick", m.key())) for m in methods]
+    buttons = [Button(format_method(m), data=data.for_draft(draft, "pick", m.key())) for m in methods]
     return tuple(tuple(buttons[i : i + COLUMNS]) for i in range(0, len(buttons), COLUMNS))
 
 
 def _saved(draft: OrderDraft, recipients: Sequence[SavedRecipient]) -> Keyboard:
-    return tuple((Button(words.saved(each), data=data.for_draft(draft, "again", each.id)),) for each in recipients)
+    return tuple((Button(format_recipient(each), data=data.for_draft(draft, "again", each.id)),) for each in recipients)
 
 
 def _kinds(methods: Sequence[PayoutMethod]) -> list[str]:
@@ -176,7 +177,7 @@ def _tabs(t: Translator, draft: OrderDraft, kinds: Sequence[str], chosen: int) -
 
 
 def _kind_name(t: Translator, kind: str) -> str:
-    return t.plain(f"destination.kind.{kind}") if kind in {BANK, EWALLET} else words.quoted(kind)
+    return t.plain(f"destination.kind.{kind}") if kind in {BANK, EWALLET} else quote_input(kind)
 
 
 def _turns(t: Translator, draft: OrderDraft, tab: int, page: int, pages: int) -> Keyboard:

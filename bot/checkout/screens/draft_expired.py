@@ -1,17 +1,17 @@
 """A draft that was put away: what it was about, and the way back to it."""
 
 from bot.checkout.draft import OrderDraft
+from bot.checkout.screens.formatting import format_draft_line
 from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.orders.screens import phrases as words
 
 
 def screen(t: Translator, draft: OrderDraft) -> Screen:
     """That it was put away, with the button that takes it up again."""
     go_on = Button(t.plain("draft.continue"), data=data.for_draft(draft, "takeup"), style="primary")
-    about = words.draft_line(t, draft)
+    about = format_draft_line(t, draft)
     text = t("draft.lapsed")
     return Screen(f"{about}\n\n{text}" if about else text, ((go_on,), new_row(t, "draft.start_over")))
 

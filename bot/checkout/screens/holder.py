@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
+from bot.checkout.screens.formatting import format_recipient_line
 from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
-from bot.orders.screens import phrases as words
 from bot.recipients.holders import clean_holder
 
 
@@ -18,7 +18,7 @@ def screen(t: Translator, draft: OrderDraft) -> Screen:
     """The question, with the cleaned number shown back."""
     skip = Button(t.plain("holder.skip"), data=data.for_draft(draft, "skip"))
     known = replace(draft, holder=None)
-    return Screen(t("holder.ask", recipient=words.recipient(t, known)), ((skip,), leave_row(t, draft)))
+    return Screen(t("holder.ask", recipient=format_recipient_line(t, known)), ((skip,), leave_row(t, draft)))
 
 
 async def show(visit: Session, draft: OrderDraft) -> Screen:

@@ -1,13 +1,14 @@
 """Where a person has reached a limit of orders: why, when again, and the draft kept for then."""
 
 from bot.checkout.draft import OrderDraft
+from bot.checkout.screens.formatting import format_draft_line
 from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
-from bot.orders.screens import phrases as words
 
 LIMITS = "limits."
 
@@ -20,7 +21,7 @@ def is_one(rejection: Rejection) -> bool:
 def screen(t: Translator, draft: OrderDraft, reason: Html) -> Screen:
     """The reason; trying again shows the review as soon as it is possible."""
     again = Button(t.plain("button.try_again"), data=data.for_draft(draft, "show"), style="primary")
-    about = words.draft_line(t, draft)
+    about = format_draft_line(t, draft)
     text = f"{reason} {t('limits.kept')}"
     return Screen(f"{about}\n\n{text}" if about else text, ((again,), leave_row(t, draft)))
 
@@ -30,6 +31,6 @@ async def foretold(visit: Session) -> Html | None:
     try:
         await visit.desk.orders.check_person(visit.person.id)
     except Rejection as rejection:
-        again = words.facts(visit.t, rejection, visit.desk.clock.now(), visit.zone).get("again")
+        again = format_arguments(visit.t, rejection, visit.desk.clock.now(), visit.zone).get("again")
         return visit.t("limits.foretold", again=again) if again else None
     return None

@@ -8,7 +8,7 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
-from bot.orders.screens import phrases as words
+from bot.recipients.formatting import format_full_method, format_method
 from bot.recipients.numbers import clean_number
 from bot.recipients.saved import with_known_holder
 from bot.settlement.model import PayoutMethod
@@ -17,13 +17,13 @@ from bot.settlement.model import PayoutMethod
 def screen(t: Translator, draft: OrderDraft, method: PayoutMethod) -> Screen:
     """The question for the number of this kind of destination."""
     key = "number.ask_ewallet" if method.kind == "ewallet" else "number.ask_bank"
-    return Screen(t(key, name=words.full_name(method)), (leave_row(t, draft),))
+    return Screen(t(key, name=format_full_method(method)), (leave_row(t, draft),))
 
 
 def doubt(t: Translator, draft: OrderDraft, number: str, remark: Remark) -> Screen:
     """An unusual number is a question, never a refusal."""
     use = Button(t.plain("number.use_it"), data=data.for_draft(draft, "use", number), style="primary")
-    text = t("number.doubt", name=words.name(draft.method), number=number, remark=t.tell(remark))
+    text = t("number.doubt", name=format_method(draft.method), number=number, remark=t.tell(remark))
     return Screen(text, ((use,), leave_row(t, draft)))
 
 

@@ -7,17 +7,20 @@ from datetime import tzinfo
 from bot.checkout.draft import OrderDraft, without_method
 from bot.checkout.flow import EDITS
 from bot.checkout.screens.channel import on_offer
+from bot.checkout.screens.formatting import format_holder
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order
 from bot.orders.placement.service import DraftMoved, MethodVanished
 from bot.orders.repository import OrderRepository
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_channel
 from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate, estimate
+from bot.recipients.formatting import format_full_method, format_method, group_digits
 from bot.settlement.model import ServiceDown
 from bot.support.user_chat.screens import help as help_topics
 from bot.users.repository import UserRepository
@@ -47,7 +50,7 @@ async def show(visit: Session, draft: OrderDraft) -> Screen:
     channels, _ = await asyncio.gather(on_offer(visit), visit.desk.market.quote())
     wished = draft
     if draft.channel not in channels:
-        visit.notice = visit.t("channel.switched", channel=words.channel(visit.t, draft.channel))
+        visit.notice = visit.t("channel.switched", channel=format_channel(visit.t, draft.channel))
         wished = replace(draft, channel=LIGHTNING)
     reviewed, worth = await visit.desk.orders.review(wished)
     if reviewed != draft:
@@ -88,7 +91,7 @@ async def _place(visit: Session, draft: OrderDraft) -> OrderDraft | Screen:
     except MethodVanished:
         if not await visit.desk.market.methods():  # an empty list says nothing about this destination
             raise ServiceDown from None
-        visit.notice = visit.t("destination.vanished", name=words.name(draft.method))
+        visit.notice = visit.t("destination.vanished", name=format_method(draft.method))
         return without_method(draft)
     return await agreed(visit, draft, order)
 
@@ -108,14 +111,14 @@ def _figures(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) ->
     return t(
         "review.figures",
         amount=t.plain("review.about", amount=rupiah) if in_sats else rupiah,
-        bank=words.full_name(draft.method),
-        number=words.grouped(draft.number or ""),
-        holder=words.holder(t, draft),
+        bank=format_full_method(draft.method),
+        number=group_digits(draft.number or ""),
+        holder=format_holder(t, draft),
         fee=t.rupiah(worth.fee_idr),
         rate=t.rate(worth.quote.btc_idr),
-        at=words.moment(t, worth.quote.fetched_at, zone),
+        at=format_clock(t, worth.quote.fetched_at, zone),
         pay=sats if in_sats else t.plain("review.about", amount=sats),
-        channel=words.channel(t, draft.channel),
+        channel=format_channel(t, draft.channel),
     )
 
 

@@ -17,7 +17,7 @@ from bot.infra.i18n.catalogues import Catalogue, find_locales, read_catalogue
 from bot.infra.i18n.errors import MissingArgument, TranslationError, UnknownKey
 from bot.infra.i18n.formats import Formats, zone_name
 from bot.infra.i18n.html import Html, as_html
-from bot.infra.i18n.translator import Translations, Translator, choose
+from bot.infra.i18n.translator import Reader, Translations, Translator, choose, translator_for
 
 __all__ = [
     "LOCALES",
@@ -26,6 +26,7 @@ __all__ = [
     "Html",
     "Locale",
     "MissingArgument",
+    "Reader",
     "TranslationError",
     "Translations",
     "Translator",
@@ -35,5 +36,6 @@ __all__ = [
     "find_locales",
     "other_locales",
     "read_catalogue",
+    "translator_for",
     "zone_name",
 ]

@@ -33,6 +33,16 @@ class Said(Protocol):
     def arguments(self) -> Mapping[str, object]: ...  # noqa: D102  see the class
 
 
+class Reader(Protocol):
+    """Who reads a message: the language they chose, and that of their app."""
+
+    @property
+    def locale(self) -> str | None: ...  # noqa: D102  see the class
+
+    @property
+    def language_code(self) -> str | None: ...  # noqa: D102  see the class
+
+
 class Translator(Formats):
     """One language. Called with a key, it returns HTML for Telegram; `plain` returns text for buttons and alerts.
 
@@ -141,3 +151,10 @@ def choose(chosen: str | None, telegram_language_code: str | None, default: str)
         if language in _CODES:
             return _CODES[language]
     return default
+
+
+def translator_for(translations: Translations, reader: Reader | None, default: str) -> Translator:
+    """Return the translator for the language of `reader`, or for `default` where the reader is unknown."""
+    if reader is None:
+        return translations.get(default)
+    return translations.get(choose(reader.locale, reader.language_code, default))

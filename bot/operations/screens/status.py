@@ -5,9 +5,9 @@ from datetime import datetime, tzinfo
 from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.operations.monitor import HealthSummary
-from bot.orders.screens import phrases as words
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import OF_ORDERS
 from bot.staff.screens import alarms as told
@@ -18,7 +18,7 @@ FINE, WRONG, UNKNOWN = "✅", "🚨", "❔"
 def screen(t: Translator, glance: HealthSummary, orders: told.Orders, now: datetime, zone: tzinfo) -> Screen:
     """One line for each thing, then what is wrong in full, with a button for each alarm that can be settled."""
     parts = [
-        t("alarm.glance", time=words.moment(t, now, zone)),
+        t("alarm.glance", time=format_clock(t, now, zone)),
         _table(t, glance),
         t("alarm.lately", count=glance.raised_lately),
     ]

@@ -6,9 +6,10 @@ from bot.checkout.reorder import is_given_up, is_lapsed
 from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.order import Failure, Order, Phase
-from bot.orders.screens import phrases as words
+from bot.recipients.formatting import format_destination, place_key
 from bot.settlement.steps import COMPLETED, FAILED, Step
 
 DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
@@ -53,12 +54,12 @@ def _button(t: Translator, order: Order, label: str, action: str, style: Style |
 
 
 def _heading(t: Translator, order: Order, now: datetime) -> str:
-    amount, destination = t.rupiah(order.idr or order.expected_idr), words.destination(order.method, order.number)
+    amount, destination = t.rupiah(order.idr or order.expected_idr), format_destination(order.method, order.number)
     heading = t(
         "card.heading_named" if order.holder else "card.heading",
         amount=amount,
         destination=destination,
-        holder=words.clipped(order.holder or ""),
+        holder=clip(order.holder or ""),
     )
     return "\n".join((heading, *_price(t, order, now), t("card.reference", reference=order.reference)))
 
@@ -104,7 +105,7 @@ def _name(t: Translator, step: Step) -> Html:
 def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
     """What the state of an order that was shown means to its sender."""
     if order.state == COMPLETED:
-        return t(f"card.sent_{words.place(order.method)}")
+        return t(f"card.sent_{place_key(order.method)}")
     if has_failed(order):
         return t(f"card.failed_{order.failure}")
     if order.is_paid:
@@ -112,5 +113,5 @@ def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
     if is_lapsed(order, now) or is_given_up(order):
         return t("order_page.given_up" if is_given_up(order) else "card.expired")
     until = order.expires_at
-    waits = t("card.waiting") if until is None else t("card.pay_before", at=words.moment(t, until, zone))
+    waits = t("card.waiting") if until is None else t("card.pay_before", at=format_clock(t, until, zone))
     return f"{waits}\n{t('card.may_not_pay')}"

@@ -6,11 +6,12 @@ from bot.checkout.reorder import last_price
 from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import format_day
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.history import HistoryPage
 from bot.orders.order import Order
-from bot.orders.screens import phrases as words
 from bot.orders.screens.status import mark, state_key
+from bot.recipients.formatting import format_destination
 
 COLUMNS = 3
 
@@ -29,9 +30,9 @@ def _entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
         "history.entry",
         mark=mark(order, now),
         amount=t.rupiah(rupiah),
-        destination=words.destination(order.method, order.number),
+        destination=format_destination(order.method, order.number),
         reference=order.reference,
-        day=words.day(t, order.created_at, now, zone),
+        day=format_day(t, order.created_at, now, zone),
         state=t(state_key(order, now)),
     )
 

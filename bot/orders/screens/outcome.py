@@ -5,13 +5,15 @@ from datetime import datetime, tzinfo
 from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.order import Hold, Order, OrderNotification, Phase
 from bot.orders.screens import card
 from bot.orders.screens import payment_problem as trouble
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
 from bot.orders.tracking.intervals import offer_is_over
 from bot.rates.quote import price_drift_percent
+from bot.recipients.formatting import format_method, place_key
 
 REASON_SHOWN = 200
 
@@ -56,14 +58,14 @@ def state(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offe
     """Where an order stands now, whatever became of it: its card, or what there is to know or decide instead."""
     notice = NOTICE_OF_HOLD[order.hold or Hold.PRICE] if order.phase is Phase.HELD else NOTICE_OF_PHASE.get(order.phase)
     if order.phase is Phase.UNSHOWN:
-        return Screen(t("order.dropped", line=words.order_line(t, order)), (new_row(t),))
+        return Screen(t("order.dropped", line=format_order_line(t, order)), (new_row(t),))
     if notice is None:
         return card.screen(t, order, now, zone, help_offered=help_offered)
     return screen(notice, t, order, now, zone, help_offered=help_offered)
 
 
 def _text(notice: OrderNotification, t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
-    line = words.order_line(t, order)
+    line = format_order_line(t, order)
     match notice:
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED:
             return t("news.offer_over", line=line) if offer_is_over(order, now) else _question(notice, t, order, line)
@@ -72,9 +74,9 @@ def _text(notice: OrderNotification, t: Translator, order: Order, now: datetime,
         case OrderNotification.FAILED:
             return t("news.failed_unpaid", line=line)
         case OrderNotification.SENT:
-            return t(f"news.sent_{words.place(order.method)}", line=line)
+            return t(f"news.sent_{place_key(order.method)}", line=line)
         case OrderNotification.PAID | OrderNotification.PAID_LATE:
-            return t(f"news.{notice}", line=line, at=words.moment(t, order.paid_at or now, zone))
+            return t(f"news.{notice}", line=line, at=format_clock(t, order.paid_at or now, zone))
         case _:
             return t(f"news.{notice}", line=line)
 
@@ -107,12 +109,12 @@ def _no_invoice(notice: OrderNotification, t: Translator, order: Order, line: Ht
     if notice is OrderNotification.DEPOSIT_TAKEN:
         return t("news.deposit_taken", line=line, sats=t.sats(order.sats or 0))
     if notice is OrderNotification.OUTSIDE_LIMITS and cap is not None and locked > cap:
-        return t("news.locked_above_cap", line=line, idr=t.rupiah(locked), cap=cap, name=words.name(order.method))
+        return t("news.locked_above_cap", line=line, idr=t.rupiah(locked), cap=cap, name=format_method(order.method))
     if notice is OrderNotification.OUTSIDE_LIMITS:
         return t("news.locked_below_minimum", line=line, idr=t.rupiah(locked))
     if not order.refusal:
         return t("news.refused", line=line)
-    return t("news.refused_because", line=line, reason=words.clipped(order.refusal.strip(), REASON_SHOWN))
+    return t("news.refused_because", line=line, reason=clip(order.refusal.strip(), REASON_SHOWN))
 
 
 def _keyboard(notice: OrderNotification, t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:

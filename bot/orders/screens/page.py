@@ -6,14 +6,16 @@ from datetime import datetime, tzinfo
 from bot.checkout.reorder import has_shown_price, last_price, may_be_sent_again
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import clip, quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.order import LOOKED_FOR, Order, OrderEvent, Phase
 from bot.orders.screens import card
-from bot.orders.screens import phrases as words
 from bot.orders.screens import timeline as order_timeline
+from bot.orders.screens.formatting import format_channel
 from bot.orders.screens.outcome import REASON_SHOWN
 from bot.orders.screens.status import mark, state_key
 from bot.orders.tracking.intervals import offer_is_over
+from bot.recipients.formatting import format_destination
 from bot.settlement.steps import COMPLETED
 
 CHANGES = frozenset({*LOOKED_FOR, Phase.HELD, Phase.OPEN})
@@ -40,8 +42,8 @@ def _heading(t: Translator, order: Order, now: datetime) -> str:
         mark=mark(order, now),
         state=t(state_key(order, now)),
         amount=t.rupiah(rupiah),
-        destination=words.destination(order.method, order.number),
-        holder=words.clipped(order.holder or ""),
+        destination=format_destination(order.method, order.number),
+        holder=clip(order.holder or ""),
     )
 
 
@@ -49,12 +51,12 @@ def _figures(t: Translator, order: Order) -> str:
     sats, _ = last_price(order)
     is_locked = has_shown_price(order)
     kind = ("paid" if order.is_paid else "price") if is_locked else "reviewed"
-    lines = [t(f"order_page.{kind}", sats=t.sats(sats), channel=words.channel(t, order.channel))]
+    lines = [t(f"order_page.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))]
     if is_locked and order.btc_idr is not None:
         lines.append(t("order_page.rate", rate=t.rate(order.btc_idr)))
     lines.append(t("order_page.reference", reference=order.reference))
     if order.service_id:
-        lines.append(t("order_page.service_id", id=words.quoted(order.service_id)))
+        lines.append(t("order_page.service_id", id=quote_input(order.service_id)))
     return "\n".join(lines)
 
 
@@ -82,7 +84,7 @@ def _moved(t: Translator, order: Order) -> Html:
 
 def _meaning(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html | str:
     if order.phase is Phase.REFUSED and (reason := (order.refusal or "").strip()):
-        return t("order_page.refused_because", reason=words.clipped(reason, REASON_SHOWN))
+        return t("order_page.refused_because", reason=clip(reason, REASON_SHOWN))
     if order.phase is Phase.HELD and offer_is_over(order, now):
         return t("order_page.offer_over")
     if order.phase in MEANINGS:

@@ -6,10 +6,11 @@ from datetime import datetime, tzinfo
 from html import unescape
 
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard
 from bot.orders.order import Order
 from bot.orders.payable import transfer_of
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
 from bot.payments import qr
 
 CAPTION = 1024
@@ -35,7 +36,7 @@ def payment(t: Translator, order: Order, now: datetime, zone: tzinfo, phrase: st
     """
     mark = f"\n\n{t('pay.phrase', phrase=phrase)}" if phrase else ""
     if order.bolt11 is not None:
-        return _lightning(t, order, order.bolt11, words.moment(t, order.expires_at or now, zone), mark)
+        return _lightning(t, order, order.bolt11, format_clock(t, order.expires_at or now, zone), mark)
     return _deposit(t, order, zone, mark)
 
 
@@ -43,13 +44,13 @@ def _figures(t: Translator, order: Order) -> dict[str, object]:
     return {
         "sats": t.sats(order.sats or 0),
         "rate": t.rate(order.btc_idr) if order.btc_idr else "-",
-        "line": words.order_line(t, order),
+        "line": format_order_line(t, order),
     }
 
 
 def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str) -> Payment:
     head = t("pay.lightning", **_figures(t, order), at=until) + mark
-    short = t("pay.short", line=words.order_line(t, order), sats=t.sats(order.sats or 0), at=until) + mark
+    short = t("pay.short", line=format_order_line(t, order), sats=t.sats(order.sats or 0), at=until) + mark
     text = t("pay.invoice_text", invoice=bolt11)
     payload = qr.invoice_qr_payload(bolt11)
     # The card below has all the figures, so a long invoice may take their place here.
@@ -57,7 +58,7 @@ def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str)
         if length(caption) <= CAPTION:
             return Payment(payload, caption, ())
     # Only the picture is taken down at expiry, so the text says by itself how long it is good for.
-    alone = t("pay.invoice_alone", line=words.order_line(t, order), at=until, invoice=bolt11)
+    alone = t("pay.invoice_alone", line=format_order_line(t, order), at=until, invoice=bolt11)
     return Payment(payload, head, (), follow_up=alone + mark)
 
 
@@ -95,4 +96,4 @@ def _until(t: Translator, order: Order, zone: tzinfo) -> str:
     """The live service sets deposits no limit in time; where there is one, it's said."""
     if order.expires_at is None:
         return ""
-    return f"\n\n{t('pay.until', at=words.moment(t, order.expires_at, zone))}"
+    return f"\n\n{t('pay.until', at=format_clock(t, order.expires_at, zone))}"

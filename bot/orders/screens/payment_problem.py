@@ -8,10 +8,11 @@ from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.order import Failure, Order, OrderNotification
 from bot.orders.payable import transfer_of
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
 
 
 def is_told_by(notice: OrderNotification, order: Order) -> bool:
@@ -39,7 +40,7 @@ def screen(
 
 
 def _what_happened(notice: OrderNotification, t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
-    line = words.order_line(t, order)
+    line = format_order_line(t, order)
     if notice is OrderNotification.FAILED and order.failure is Failure.UNKNOWN:
         transfer = transfer_of(order)
         return t("news.failed_unknown", line=line, amount=transfer.amount, symbol=transfer.token.symbol)
@@ -47,7 +48,7 @@ def _what_happened(notice: OrderNotification, t: Translator, order: Order, now: 
         "news.stuck" if notice is OrderNotification.STUCK else "news.failed_paid",
         line=line,
         paid=t.sats(order.sats or order.expected_sats),
-        at=words.when(t, order.paid_at or now, now, zone, up=False),
+        at=format_time(t, order.paid_at or now, now, zone, up=False),
     )
 
 

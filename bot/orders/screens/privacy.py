@@ -6,7 +6,7 @@ from datetime import datetime
 
 from bot.infra.i18n import Html, Translator, as_html
 from bot.orders.order import LOOKED_FOR, Order, Phase
-from bot.orders.screens import phrases
+from bot.orders.screens.formatting import format_order_line
 from bot.settlement.steps import FAILED
 from bot.users.user_data import LISTED, StoredData, listed
 
@@ -19,7 +19,7 @@ class StoredOrders(StoredData):
 
     def records(self, t: Translator) -> Sequence[str]:
         """Return how many they are, and the newest of them."""
-        lines = [f"• {phrases.order_line(t, each)}" for each in self.orders]
+        lines = [f"• {format_order_line(t, each)}" for each in self.orders]
         return ("\n".join([self._count(t), *listed(lines)]),)
 
     def counts(self, t: Translator) -> Mapping[str, Html]:
@@ -50,7 +50,7 @@ class OpenOrders:
 
     def details(self, t: Translator, now: datetime) -> str:
         """Return each with the reason why it is still open."""
-        shown = [f"• {phrases.order_line(t, order)}\n{t(_reason(order, now))}" for order in self.orders]
+        shown = [f"• {format_order_line(t, order)}\n{t(_reason(order, now))}" for order in self.orders]
         return "\n".join([t.n("privacy.still_open", len(self.orders)), *listed(shown)])
 
 

@@ -13,7 +13,7 @@ from bot.orders.history import NEWEST
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import card
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
 
 SHOWN = 8
 OF_PHASE = {
@@ -47,7 +47,7 @@ def screen(t: Translator, orders: Sequence[Order], now: datetime) -> Screen:
     all_orders = (Button(t.plain("button.history"), data=data.for_history(NEWEST)),)
     if not orders:
         return Screen(t("status.none"), (all_orders, new_row(t)))
-    lines = "\n\n".join(f"{words.order_line(t, order)}\n{t(state_key(order, now))}" for order in orders)
+    lines = "\n\n".join(f"{format_order_line(t, order)}\n{t(state_key(order, now))}" for order in orders)
     rows = tuple(
         (Button(t.plain("status.open", reference=order.reference), data=data.for_order(order.reference, "card")),)
         for order in orders

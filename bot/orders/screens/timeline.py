@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Translator
+from bot.infra.telegram.ui.formatting import format_day
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.screens import card
-from bot.orders.screens import phrases as words
 from bot.settlement.steps import FAILED, Step, step_after
 
 OF_NOTE: Mapping[EventNote, str | None] = {
@@ -41,9 +41,9 @@ Happening = tuple[datetime, str]
 def lines(t: Translator, order: Order, events: Sequence[OrderEvent], now: datetime, zone: tzinfo) -> str:
     """The timeline as text; times and days are those of the person's `zone`."""
     said: list[str] = []
-    today = day = words.day(t, now, now, zone)
+    today = day = format_day(t, now, now, zone)
     for at, key in happenings(order, events):
-        if (this_day := words.day(t, at, now, zone)) != day:
+        if (this_day := format_day(t, at, now, zone)) != day:
             said.append(t("timeline.today") if this_day == today else t("timeline.day", day=this_day))
             day = this_day
         said.append(t("timeline.line", at=t.clock(at, zone), what=t(key)))

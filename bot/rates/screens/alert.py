@@ -5,8 +5,8 @@ from decimal import Decimal
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.orders.screens import phrases as words
 from bot.rates.alerts import COOL_DOWNS, DAYS, STEPS, moved
 from bot.rates.screens.subscription import SHOW, how_often
 from bot.settlement.model import Quote
@@ -19,7 +19,7 @@ ONCE = "0"
 def ask(t: Translator, quote: Quote, zone: tzinfo) -> Screen:
     """The question for the price: a few percent away in one tap, any other typed."""
     steps = tuple(tuple(_step(t, quote, sign * percent) for percent in STEPS) for sign in (1, -1))
-    text = t("subscription.ask_alert", rate=t.rate(quote.btc_idr), at=words.moment(t, quote.fetched_at, zone))
+    text = t("subscription.ask_alert", rate=t.rate(quote.btc_idr), at=format_clock(t, quote.fetched_at, zone))
     return Screen(text, (*steps, (_back(t),)))
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from bot.core.text import plain
 from bot.infra.drawing.chart import ChartFacts, Mark, Trend
 from bot.infra.i18n import Translator
-from bot.orders.screens import phrases as words
+from bot.infra.telegram.ui.formatting import clip
 from bot.rates.axes import Scale, scale, times
 from bot.rates.history import RateHistory
 from bot.settlement.model import Quote
@@ -93,7 +93,7 @@ def _columns(t: Translator, history: RateHistory, quote: Quote) -> tuple[tuple[s
 
 
 def _footer(t: Translator, quote: Quote, zone: tzinfo) -> str:
-    at, source = t.date_time(quote.fetched_at, zone), words.clipped(plain(quote.source))
+    at, source = t.date_time(quote.fetched_at, zone), clip(plain(quote.source))
     return t.plain("rate.chart_source", at=at, source=source) if source else at
 
 

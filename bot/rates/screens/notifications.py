@@ -6,8 +6,8 @@ from decimal import Decimal
 from bot.checkout.screens.parts import new_row
 from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import format_clock, format_time
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.screens import phrases as words
 from bot.rates.screens.alert import wish
 from bot.rates.screens.subscription import news_rows
 from bot.settlement.model import Quote
@@ -28,7 +28,7 @@ def daily(t: Translator, quote: Quote, change: Decimal | None, zone: tzinfo) -> 
         "subscription.daily_text",
         rates=Html("\n".join(lines)),
         examples=Html("\n".join(examples)),
-        at=words.moment(t, quote.fetched_at, zone),
+        at=format_clock(t, quote.fetched_at, zone),
         fee=t.rupiah(SETTLEMENT_FEE_IDR),
     )
     return Screen(text, (new_row(t), *news_rows(t)))
@@ -42,12 +42,12 @@ def alert(
         "subscription.rings",
         wish=wish(t, threshold, is_above=is_above),
         rate=t.rate(quote.btc_idr),
-        at=words.moment(t, quote.fetched_at, zone),
+        at=format_clock(t, quote.fetched_at, zone),
     )
     after = (
         t("subscription.rang_once")
         if rests_until is None
-        else t("subscription.rings_again", time=words.when(t, rests_until, quote.fetched_at, zone))
+        else t("subscription.rings_again", time=format_time(t, rests_until, quote.fetched_at, zone))
     )
     return Screen(f"{text}\n\n{after}", (new_row(t), *news_rows(t)))
 

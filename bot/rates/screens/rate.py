@@ -7,8 +7,8 @@ from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.orders.screens import phrases as words
 from bot.rates.charts import Chart
 from bot.rates.history import Period, RateHistory
 from bot.rates.screens import chart as rate_chart
@@ -35,7 +35,7 @@ def none(t: Translator, *, subscribed: bool) -> Screen:
 
 def stale(t: Translator, quote: Quote, zone: tzinfo, *, subscribed: bool) -> Screen:
     """It is too old to be shown."""
-    text = t("rate.stale", at=words.moment(t, quote.fetched_at, zone))
+    text = t("rate.stale", at=format_clock(t, quote.fetched_at, zone))
     return Screen(text, (*subscription.rows(t, subscribed=subscribed), new_row(t)))
 
 
@@ -43,7 +43,7 @@ def _rate(t: Translator, quote: Quote, zone: tzinfo) -> list[Html]:
     lines = [t("rate.btc", rate=t.rate(quote.btc_idr))]
     if quote.usdc_idr is not None:
         lines.append(t("rate.usdc", rate=t.whole_rate(quote.usdc_idr)))
-    at, source = words.moment(t, quote.fetched_at, zone), words.clipped(plain(quote.source))
+    at, source = format_clock(t, quote.fetched_at, zone), clip(plain(quote.source))
     return [*lines, t("rate.as_of_source", at=at, source=source) if source else t("rate.as_of", at=at)]
 
 

@@ -6,8 +6,8 @@ from bot.core.time_of_day import USUAL_QUIET
 from bot.infra.i18n import Html, Translator
 from bot.infra.i18n.formats import zone_name
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import format_day
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.orders.screens import phrases as words
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.subscriptions import Wishes
 
@@ -106,7 +106,7 @@ def _alert(t: Translator, alert: RateAlert, now: datetime, zone: tzinfo) -> Html
         "subscription.alert_line",
         price=price(t, alert),
         how=how_often(t, alert.cool_down),
-        until=words.day(t, alert.expires_at, now, zone),
+        until=format_day(t, alert.expires_at, now, zone),
     )
 
 

@@ -5,9 +5,10 @@ from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import clip, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
 from bot.orders.screens.status import state_key
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import BY_HAND, OF_ORDERS
@@ -63,7 +64,7 @@ def lines(t: Translator, alarms: Sequence[Alarm], orders: Orders, now: datetime,
 def line(t: Translator, alarm: Alarm, orders: Orders, now: datetime, zone: tzinfo) -> Html:
     """What is wrong and since when, with the order that it is about."""
     facts = {fact: _shown(value) for fact, value in alarm.facts.items() if fact != "since"}
-    since = words.when(t, _since(alarm), now, zone, up=False)
+    since = format_time(t, _since(alarm), now, zone, up=False)
     known = {"before": "", "now": "", "count": "", "complaint": "", "message": "", "why": "", "rows": "", **facts}
     return t(f"alarm.{_sentence(alarm)}", **known, since=since, line=_standing(t, alarm, orders, now))
 
@@ -76,7 +77,7 @@ def todo(t: Translator, alarms: Sequence[Alarm], orders: Orders) -> Html:
 def _service_id(alarm: Alarm, orders: Orders) -> str:
     """Return the id by which the settlement service knows an order, or our reference where it has given none."""
     order = orders.get(alarm.subject)
-    return words.clipped(order.service_id or alarm.subject if order else alarm.subject, ID_SHOWN)
+    return clip(order.service_id or alarm.subject if order else alarm.subject, ID_SHOWN)
 
 
 def name(alarm: Alarm) -> str:
@@ -122,7 +123,7 @@ def _standing(t: Translator, alarm: Alarm, orders: Orders, now: datetime) -> Htm
 
 def _order_line(t: Translator, alarm: Alarm, orders: Orders) -> Html | str:
     order = orders.get(alarm.subject)
-    return words.order_line(t, order) if order else alarm.subject
+    return format_order_line(t, order) if order else alarm.subject
 
 
 def _since(alarm: Alarm) -> datetime:
@@ -132,7 +133,7 @@ def _since(alarm: Alarm) -> datetime:
 
 
 def _shown(fact: object) -> int | str:
-    return fact if isinstance(fact, int) else words.clipped(str(fact), FACT_SHOWN)
+    return fact if isinstance(fact, int) else clip(str(fact), FACT_SHOWN)
 
 
 def _sentence(alarm: Alarm) -> str:

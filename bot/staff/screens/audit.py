@@ -7,9 +7,9 @@ from typing import Final
 from bot.core.date_ranges import Span
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import clip, format_day
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.operations.screens import export
-from bot.orders.screens import phrases as words
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.audit import MOST_ENTRIES, AuditFile, AuditPage
 from bot.staff.model import AuditAction, AuditEntry
@@ -71,7 +71,7 @@ def file_name(span: Span, zone: tzinfo) -> str:
 
 
 def _entry(t: Translator, entry: AuditEntry, now: datetime, zone: tzinfo) -> Html:
-    day = words.day(t, entry.at, now, zone)
+    day = format_day(t, entry.at, now, zone)
     said = t(f"audit.{entry.action}", subject=_subject(t, entry))
     if entry.person_id and not entry.subject.startswith("person:"):
         said = t("audit.about", said=said, person=str(entry.person_id))
@@ -83,12 +83,12 @@ def _entry(t: Translator, entry: AuditEntry, now: datetime, zone: tzinfo) -> Htm
 def _subject(t: Translator, entry: AuditEntry) -> Html | str:
     kind, _, name = entry.subject.partition(":")
     if kind not in KINDS:
-        return words.clipped(plain(entry.subject), NAME_SHOWN)
+        return clip(plain(entry.subject), NAME_SHOWN)
     return t(f"audit.of_{kind}", name=NAMES.get(kind, _as_it_is)(t, entry, name))
 
 
 def _as_it_is(_: Translator, __: AuditEntry, name: str) -> str:
-    return words.clipped(plain(name), NAME_SHOWN)
+    return clip(plain(name), NAME_SHOWN)
 
 
 def _person(_: Translator, entry: AuditEntry, __: str) -> str:
@@ -97,8 +97,8 @@ def _person(_: Translator, entry: AuditEntry, __: str) -> str:
 
 def _alarm(t: Translator, _: AuditEntry, name: str) -> str:
     kind, _separator, subject = name.partition(":")
-    called = t.plain(f"alarm.{kind}_name") if kind in set(AlarmKind) else words.clipped(plain(kind), NAME_SHOWN)
-    return f"{called} {words.clipped(plain(subject), NAME_SHOWN)}".strip()
+    called = t.plain(f"alarm.{kind}_name") if kind in set(AlarmKind) else clip(plain(kind), NAME_SHOWN)
+    return f"{called} {clip(plain(subject), NAME_SHOWN)}".strip()
 
 
 NAMES: Final[Mapping[str, Callable[[Translator, AuditEntry, str], str]]] = {"person": _person, "alarm": _alarm}
@@ -108,7 +108,7 @@ NAMES: Final[Mapping[str, Callable[[Translator, AuditEntry, str], str]]] = {"per
 def _detail(t: Translator, entry: AuditEntry) -> str:
     if entry.detail in WORDS and entry.action is not AuditAction.NOTED:
         return t.plain(f"audit.word_{entry.detail}")
-    return words.clipped(plain(entry.detail), DETAIL_SHOWN)
+    return clip(plain(entry.detail), DETAIL_SHOWN)
 
 
 def _turns(t: Translator, page: AuditPage) -> Keyboard:

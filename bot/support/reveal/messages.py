@@ -3,14 +3,13 @@
 from collections.abc import Callable
 
 from bot.infra.db.database import Database
-from bot.infra.i18n import Translations, Translator
+from bot.infra.i18n import Translations, Translator, translator_for
 from bot.infra.outbox.model import Outcome, Sent, Undeliverable
 from bot.infra.outbox.rendering import kept
 from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger
 from bot.infra.telegram.outbound.sender import Outcome as CallOutcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
-from bot.orders.screens.phrases import translator_for
 from bot.support.reveal import screens
 from bot.support.reveal.model import Reveal
 from bot.users.model import Person

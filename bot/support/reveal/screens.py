@@ -2,9 +2,11 @@
 
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
+from bot.recipients.formatting import format_full_method
 from bot.support.reveal.model import Reveal
 from bot.support.reveal.rules import Reason
 from bot.support.staff import callback_data as data
@@ -20,17 +22,17 @@ def asking(t: Translator, order: Order) -> Screen:
     """Why: the usual reasons, or one that is typed."""
     usual = [_choice(t, order, f"reveal.reason_{reason}", "for", reason) for reason in Reason]
     other = _choice(t, order, "reveal.other", "type")
-    return Screen(t("reveal.ask", line=words.order_line(t, order)), tuple((each,) for each in (*usual, other)))
+    return Screen(t("reveal.ask", line=format_order_line(t, order)), tuple((each,) for each in (*usual, other)))
 
 
 def typing(t: Translator, order: Order) -> Screen:
     """What is typed next is the reason."""
-    return Screen(t("reveal.type", line=words.order_line(t, order)))
+    return Screen(t("reveal.type", line=format_order_line(t, order)))
 
 
 def opened(t: Translator, order: Order) -> Screen:
     """Sent before anything is revealed."""
-    return Screen(t("reveal.opened", line=words.order_line(t, order)))
+    return Screen(t("reveal.opened", line=format_order_line(t, order)))
 
 
 def shown(t: Translator, reveal: Reveal, order: Order, person: Person | None) -> Screen:
@@ -38,11 +40,11 @@ def shown(t: Translator, reveal: Reveal, order: Order, person: Person | None) ->
     zone = person.zone if person is not None else PRESUMED
     text = t(
         "reveal.shown_named" if order.holder else "reveal.shown",
-        line=words.order_line(t, order),
-        name=words.full_name(order.method),
+        line=format_order_line(t, order),
+        name=format_full_method(order.method),
         number=order.number,
         holder=order.holder or "",
-        until=words.moment(t, reveal.until, zone),
+        until=format_clock(t, reveal.until, zone),
     )
     hide = Button(t.plain("reveal.hide"), data=data.for_reveal(order.reference, "hide", reveal.id))
     return Screen(text, ((hide,),))
@@ -50,7 +52,7 @@ def shown(t: Translator, reveal: Reveal, order: Order, person: Person | None) ->
 
 def masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
     """What is left: which order it was. A forgotten one can't be asked for again."""
-    line: Html | str = words.order_line(t, order) if order is not None else reveal.reference
+    line: Html | str = format_order_line(t, order) if order is not None else reveal.reference
     can_be_asked = order is not None and order.has_recipient
     again = Button(t.plain("reveal.again"), data=data.for_reveal(reveal.reference, "ask"))
     return Screen(t("reveal.masked", line=line), ((again,),) if can_be_asked else ())

@@ -7,7 +7,7 @@ from bot.core import templates
 from bot.infra.i18n import LOCALES, Html, Translator, as_html
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens import phrases as words
+from bot.recipients.formatting import format_destination
 from bot.support.reveal.screens import private_row
 from bot.support.saved_replies.model import VARIABLES, SavedReply, stamp
 from bot.support.staff import callback_data as data
@@ -91,7 +91,7 @@ def values(t: Translator, ticket: Ticket, order: Order | None) -> Mapping[str, H
         known |= {
             "reference": order.reference,
             "amount": t.rupiah(order.idr or order.expected_idr),
-            "destination": words.destination(order.method, order.number),
+            "destination": format_destination(order.method, order.number),
         }
     return {key: as_html(value) for key, value in known.items()}
 

@@ -5,10 +5,9 @@ from typing import Final
 
 from bot.core import templates
 from bot.core.errors import Rejection
-from bot.infra.i18n import Translator
+from bot.infra.i18n import Translator, translator_for
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.orders.screens.phrases import translator_for
 from bot.support.model import Written
 from bot.support.saved_replies import screens
 from bot.support.saved_replies.model import SavedReply, needs_order, stamp

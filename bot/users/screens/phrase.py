@@ -3,6 +3,7 @@
 from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.users.model import Person
 from bot.users.phrase import LONGEST, SHORTEST, Suggestion
 
 SHOW, NEW, OWN, USE = "ph:show", "ph:new", "ph:own", "ph:use:"
@@ -42,3 +43,8 @@ def own(t: Translator) -> Screen:
 def kept(t: Translator, phrase: str) -> Screen:
     """It's theirs from now on."""
     return Screen(t("phrase.kept", phrase=phrase), (new_row(t), (Button(t.plain("button.settings"), data="s:show"),)))
+
+
+def format_phrase_line(t: Translator, person: Person | None) -> str:
+    """Return the text with the user's phrase, which only the genuine bot can add; empty for a user without one."""
+    return f"\n\n{t('pay.phrase', phrase=person.phrase)}" if person is not None and person.phrase else ""

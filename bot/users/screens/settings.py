@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 from bot.core.zones import INDONESIAN, PRESUMED, zone_of
 from bot.infra.i18n import LOCALES, Html, Translator, other_locales
 from bot.infra.i18n.cities import city
+from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.preferences import CHOOSABLE, Topic, Way, chosen, next_way
-from bot.orders.screens import phrases as words
 from bot.users.model import Person
 from bot.users.screens import phrase
 
@@ -71,7 +71,7 @@ def found(t: Translator, query: str, keys: Sequence[str], now: datetime) -> Scre
         text = t("zone.is_it", time=_time(t, zone_of(keys[0]), now))
         rows: Keyboard = ((Button(t.plain("zone.use"), data=f"s:zone:{keys[0]}", style="success"),),)
     else:
-        text = t("zone.which", query=words.quoted(query))
+        text = t("zone.which", query=quote_input(query))
         rows = tuple((Button(_time(t, zone_of(key), now), data=f"s:zone:{key}"),) for key in keys)
     return Screen(text, (*rows, (Button(t.plain("zone.another"), data=PLACE),), _back(t)))
 

@@ -15,10 +15,9 @@ from math import ceil
 from telegram import Chat, Message, Update
 
 from bot.core.clock import Clock
-from bot.infra.i18n import Translator
+from bot.infra.i18n import Translator, translator_for
 from bot.infra.telegram.inbound.attempts import RECEIVED
 from bot.infra.telegram.ui.session import Desk
-from bot.orders.screens import phrases as words
 from bot.users.repository import UserRepository
 
 WINDOW = timedelta(minutes=1)
@@ -141,4 +140,4 @@ async def _language_of(desk: Desk, update: Update) -> Translator:
     user = update.effective_user
     async with desk.store.reading() as tx:
         person = await UserRepository(tx).get(user.id) if user is not None else None
-    return words.translator_for(desk.translations, person, desk.default_locale)
+    return translator_for(desk.translations, person, desk.default_locale)

@@ -22,6 +22,7 @@ from bot.infra.i18n import Html, Translations, Translator
 from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.double_taps import DoubleTapGuard
+from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.open_questions import OpenQuestions
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.operations.monitor import Monitor
@@ -30,7 +31,6 @@ from bot.orders.history import History
 from bot.orders.measured_payout_times import MeasuredTimes
 from bot.orders.placement.service import Orders
 from bot.orders.receipts.service import Receipts
-from bot.orders.screens import phrases as words
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.rates.charts import Charts
@@ -161,7 +161,7 @@ class Session:
 
     def reason(self, rejection: Rejection) -> Html:
         """Why something can't be accepted, in the person's language and time."""
-        return self.t(rejection.key, **words.facts(self.t, rejection, self.desk.clock.now(), self.zone))
+        return self.t(rejection.key, **format_arguments(self.t, rejection, self.desk.clock.now(), self.zone))
 
     async def suggestion(self, *, is_new: bool = False) -> Suggestion:
         """Return the phrase that is suggested to the user, the same one until they ask for another.

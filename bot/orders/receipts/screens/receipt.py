@@ -14,9 +14,10 @@ from bot.orders.order import Order
 from bot.orders.receipts.codes import compact_code
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.picture import ReceiptFacts
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
 from bot.payments.erc681 import amount_text
 from bot.payments.tokens import TOKENS
+from bot.recipients.formatting import format_destination, format_full_method, place_key
 from bot.recipients.holders import mask_name
 from bot.recipients.matching import mask
 
@@ -48,8 +49,8 @@ def amount(t: Translator, order: Order) -> str:
 
 def rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ...]:
     """(label, value) of what anybody may know of an order that was sent. What has been forgotten is left out."""
-    place = words.place(order.method)
-    facts = [(t.plain(f"receipt.at_{place}"), words.full_name(order.method))]
+    place = place_key(order.method)
+    facts = [(t.plain(f"receipt.at_{place}"), format_full_method(order.method))]
     if order.has_recipient:
         facts.append((t.plain(f"receipt.number_{place}"), mask(order.number)))
     if name := mask_name(order.holder or ""):
@@ -61,14 +62,14 @@ def rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ..
 
 def meaning(t: Translator, order: Order) -> str:
     """What "sent" means, and what a receipt proves."""
-    means = t.plain(f"receipt.means_{words.place(order.method)}")
+    means = t.plain(f"receipt.means_{place_key(order.method)}")
     given = t.plain("receipt.name_given") if mask_name(order.holder or "") else ""
     return " ".join(filter(None, (means, given, t.plain("receipt.proves"))))
 
 
 def caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:
     """What stands under the picture, and goes with it where it is forwarded."""
-    return t("receipt.caption", line=words.order_line(t, order), code=receipt.code, bot=_at(bot))
+    return t("receipt.caption", line=format_order_line(t, order), code=receipt.code, bot=_at(bot))
 
 
 def keyboard(t: Translator, order: Order) -> Keyboard:
@@ -78,7 +79,7 @@ def keyboard(t: Translator, order: Order) -> Keyboard:
 
 
 def _recipient(order: Order) -> str:
-    where = words.destination(order.method, order.number)
+    where = format_destination(order.method, order.number)
     name = mask_name(order.holder or "")
     return f"{name} · {where}" if name else where
 

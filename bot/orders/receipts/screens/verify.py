@@ -3,10 +3,10 @@
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Translator, as_html
+from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.orders.receipts.screens import receipt
-from bot.orders.screens import phrases as words
 
 EXAMPLE = "K7QM-2XPA-9RTW"
 
@@ -35,4 +35,4 @@ def false(t: Translator) -> Screen:
 
 def refused(t: Translator, again: datetime, now: datetime, zone: tzinfo) -> Screen:
     """Wrong too often: nothing was looked up."""
-    return Screen(t("verify.too_many", again=words.when(t, again, now, zone)))
+    return Screen(t("verify.too_many", again=format_time(t, again, now, zone)))

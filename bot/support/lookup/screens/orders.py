@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, tzinfo
 
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import format_time, quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens import phrases as words
 from bot.orders.screens.status import mark, state_key
+from bot.recipients.formatting import format_destination, format_method
 from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
 from bot.support.lookup.query import Sought
@@ -49,9 +50,9 @@ def entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
         "lookup.order",
         mark=mark(order, now),
         amount=t.rupiah(order.idr or order.expected_idr),
-        destination=words.destination(order.method, order.number),
+        destination=format_destination(order.method, order.number),
         reference=order.reference,
-        at=words.when(t, order.created_at, now, zone, up=False),
+        at=format_time(t, order.created_at, now, zone, up=False),
         state=t(state_key(order, now)),
     )
 
@@ -103,7 +104,7 @@ def sought(t: Translator, wanted: Sought, method: PayoutMethod | None, zone: tzi
     """What is being looked for, as it was understood."""
     sums = [*map(t.rupiah, wanted.idr), *map(t.sats, wanted.sats)]
     either = [first if not rest else t.plain("lookup.either", one=first, other=rest) for first, rest in _pairs(sums)]
-    where = words.name(method) if method else words.quoted(wanted.code) if wanted.code else ""
+    where = format_method(method) if method else quote_input(wanted.code) if wanted.code else ""
     parts = [part for part in (where, *either, _days(t, wanted, zone)) if part]
     return t("lookup.sought", what=" · ".join(parts))
 
@@ -111,7 +112,9 @@ def sought(t: Translator, wanted: Sought, method: PayoutMethod | None, zone: tzi
 def choose(t: Translator, candidates: Sequence[PayoutMethod], find: Callable[[str], str | None]) -> Screen:
     """Which of several destinations is meant; `find` gives a button's data for a code."""
     rows = [
-        (Button(words.name(method), data=found),) for method in candidates if (found := find(method.code)) is not None
+        (Button(format_method(method), data=found),)
+        for method in candidates
+        if (found := find(method.code)) is not None
     ]
     return Screen(t("lookup.which"), tuple(rows))
 

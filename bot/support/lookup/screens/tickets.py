@@ -4,10 +4,11 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.operations.screens import ticket_times
 from bot.orders.order import Order
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
 from bot.support.cases import Case
 from bot.support.lookup.callback_data import place
 from bot.support.lookup.screens.orders import COLUMNS, Turn, person_row, turns
@@ -71,7 +72,7 @@ def _list(
 
 
 def _entry(t: Translator, ticket: Ticket, order: Order | None, *, now: datetime, zone: tzinfo) -> str:
-    what = t("lookup.ticket_without") if order is None else words.order_line(t, order)
+    what = t("lookup.ticket_without") if order is None else format_order_line(t, order)
     return f"{_standing(t, ticket, now, zone)}\n{what}"
 
 
@@ -82,13 +83,13 @@ def _standing(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> str
             "lookup.ticket",
             line=staff_case.ticket_line(t, ticket),
             cause=t(f"lookup.cause.{ticket.cause}"),
-            at=words.when(t, ticket.created_at, now, zone, up=False),
+            at=format_time(t, ticket.created_at, now, zone, up=False),
         )
     ]
     if ticket.waits_since is not None:
         lines.append(t("lookup.waits", duration=t.duration(now - ticket.waits_since)))
     if ticket.closed_at is not None and ticket.close_reason is not None:
-        at = words.when(t, ticket.closed_at, now, zone, up=False)
+        at = format_time(t, ticket.closed_at, now, zone, up=False)
         lines.append(t("lookup.closed", reason=t(f"staff_ticket.reason.{ticket.close_reason}"), at=at))
     return "\n".join(lines)
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator, choose, zone_name
+from bot.infra.telegram.ui.formatting import format_day, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.orders.screens import phrases as words
 from bot.support.lookup.callback_data import place
 from bot.support.lookup.screens import orders as staff_lookup
 from bot.support.lookup.service import About
@@ -41,14 +41,14 @@ def _heading(t: Translator, about: About, default_locale: str) -> Html:
 def _standing(t: Translator, person: Person | None, now: datetime, zone: tzinfo) -> Iterator[Html]:
     if person is None:
         return
-    yield t("lookup.known_since", at=words.when(t, person.created_at, now, zone, up=False))
+    yield t("lookup.known_since", at=format_time(t, person.created_at, now, zone, up=False))
     if person.seen_at is not None:
-        yield t("lookup.last_seen", day=words.day(t, person.seen_at, now, zone))
+        yield t("lookup.last_seen", day=format_day(t, person.seen_at, now, zone))
     yield t("lookup.their_zone", zone=zone_name(now.astimezone(person.zone), person.zone))
     if person.blocked_at is not None:
-        yield t("lookup.blocked", at=words.when(t, person.blocked_at, now, zone, up=False))
+        yield t("lookup.blocked", at=format_time(t, person.blocked_at, now, zone, up=False))
     if person.delete_asked_at is not None:
-        yield t("lookup.leaving", at=words.when(t, person.delete_asked_at, now, zone, up=False))
+        yield t("lookup.leaving", at=format_time(t, person.delete_asked_at, now, zone, up=False))
 
 
 def _tally(t: Translator, about: About) -> Html:

@@ -1,7 +1,7 @@
 """What people did about their orders, in words for support: always an event, never what somebody wrote."""
 
 from bot.infra.i18n import Html, Translator, as_html
-from bot.orders.screens import phrases as words
+from bot.infra.telegram.ui.formatting import quote_input
 from bot.users.activity import UserEvent, pressed
 
 PRESSES = (
@@ -24,4 +24,4 @@ KNOWN = frozenset({*map(str, UserEvent), *map(pressed, PRESSES)})
 
 def name(t: Translator, what: str) -> Html:
     """What the person did."""
-    return t(f"act.{what}") if what in KNOWN else as_html(words.quoted(what))
+    return t(f"act.{what}") if what in KNOWN else as_html(quote_input(what))

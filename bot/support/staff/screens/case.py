@@ -9,9 +9,11 @@ from datetime import datetime, tzinfo
 from bot.checkout.reorder import has_shown_price
 from bot.infra.i18n import Html, Translator, choose, zone_name
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS, visible_units
+from bot.infra.telegram.ui.formatting import quote_input
 from bot.orders.order import Order
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_channel, format_order_line
 from bot.orders.screens.status import mark, state_key
+from bot.recipients.formatting import format_destination
 from bot.support.cases import OTHERS, Case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Ticket
@@ -83,14 +85,14 @@ def _of_order(t: Translator, order: Order, now: datetime) -> Iterator[str]:
         mark=mark(order, now),
         state=t(state_key(order, now)),
         amount=t.rupiah(order.idr or order.expected_idr),
-        destination=words.destination(order.method, order.number),
+        destination=format_destination(order.method, order.number),
     )
     yield t("case.reference", reference=order.reference)
     if order.service_id:
-        yield t("case.service_id", id=words.quoted(order.service_id))
+        yield t("case.service_id", id=quote_input(order.service_id))
     kind = "paid" if order.is_paid else "price" if has_shown_price(order) else "reviewed"
     sats = order.sats if order.sats is not None and kind != "reviewed" else order.expected_sats
-    yield t(f"case.{kind}", sats=t.sats(sats), channel=words.channel(t, order.channel))
+    yield t(f"case.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))
 
 
 def _of_person(t: Translator, case: Case, default_locale: str) -> Html:
@@ -100,4 +102,4 @@ def _of_person(t: Translator, case: Case, default_locale: str) -> Html:
 
 
 def _other(t: Translator, order: Order, now: datetime) -> Html:
-    return t("case.other", line=words.order_line(t, order), state=t(state_key(order, now)))
+    return t("case.other", line=format_order_line(t, order), state=t(state_key(order, now)))

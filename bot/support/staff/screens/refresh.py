@@ -1,8 +1,8 @@
 """What the service says of an order now that we didn't know before."""
 
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import quote_input
 from bot.orders.order import Order, Phase
-from bot.orders.screens import phrases as words
 from bot.settlement.model import OrderReport
 
 NOTHING_SAID = "-"
@@ -13,7 +13,7 @@ def differences(t: Translator, before: Order, after: Order, report: OrderReport)
     said = []
     if report.state != before.state:
         key = "staff_ticket.state" if after.state == report.state else "staff_ticket.state_not_taken"
-        said.append(t(key, before=words.quoted(before.state or NOTHING_SAID), after=words.quoted(report.state)))
+        said.append(t(key, before=quote_input(before.state or NOTHING_SAID), after=quote_input(report.state)))
     if after.is_paid and not before.is_paid:
         said.append(t("staff_ticket.now_paid"))
     if said and before.phase not in {Phase.OPEN, Phase.DONE}:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens import phrases as words
+from bot.recipients.formatting import format_method
 from bot.support.cases import Case
 from bot.support.model import TicketEntry
 from bot.support.reveal import screens as staff_reveal
@@ -70,7 +71,7 @@ def step(t: Translator, ticket: Ticket, what: str, *, ping: int) -> Html:
 
 def topic_name(t: Translator, ticket: Ticket, order: Order | None) -> str:
     """What its topic is called: nobody's name, and no number."""
-    about = "" if order is None else f" · {words.name(order.method)} {t.rupiah(order.idr or order.expected_idr)}"
+    about = "" if order is None else f" · {format_method(order.method)} {t.rupiah(order.idr or order.expected_idr)}"
     return f"{'' if ticket.is_open else CLOSED}{ticket.reference}{about}"
 
 
@@ -82,7 +83,7 @@ def named_in(text: str) -> str:
 
 def _standing(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> Iterator[str]:
     def when(moment: datetime) -> str:
-        return words.when(t, moment, now, zone, up=False)
+        return format_time(t, moment, now, zone, up=False)
 
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
     yield t(f"staff_ticket.{status}", reference=ticket.reference, by=str(ticket.claimed_by or ""))

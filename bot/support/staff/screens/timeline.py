@@ -6,8 +6,8 @@ from datetime import date, datetime, time, timedelta, tzinfo
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.outbox.model import Notification
+from bot.infra.telegram.ui.formatting import clip, format_day, quote_input
 from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
-from bot.orders.screens import phrases as words
 from bot.settlement.steps import FAILED, STEP_OF_STATE
 from bot.support.cases import Case, Reach, is_not_agreed, reach_of
 from bot.support.staff.screens import activity as staff_acts
@@ -147,13 +147,13 @@ def _key(order: Order, event: OrderEvent) -> str | None:
 def _state(t: Translator, state: str) -> Html:
     step = STEP_OF_STATE.get(state)
     known = t("step.failed") if state == FAILED else t(f"step.{step.name.lower()}") if step is not None else "?"
-    return t("case.state", what=known, state=words.quoted(state))
+    return t("case.state", what=known, state=quote_input(state))
 
 
 def _of_news(t: Translator, news: Notification) -> Happening:
     kind, reach = news.kind.partition(":")[0], reach_of(news)
-    what = t(f"case.told.{kind}") if kind in TOLD else words.quoted(kind)
-    why = words.clipped(news.failure or "", WHY_SHOWN)
+    what = t(f"case.told.{kind}") if kind in TOLD else quote_input(kind)
+    why = clip(news.failure or "", WHY_SHOWN)
     said = t("case.told", what=what, reach=t(f"case.reach.{reach}", why=why))
     at = news.told_at or news.created_at
     if reach is Reach.SENT and at - news.created_at >= LONG_WAIT:
@@ -183,7 +183,7 @@ def _merged(found: Sequence[Happening]) -> Iterator[Happening]:
 def _heading(t: Translator, day: date, now: datetime, zone: tzinfo) -> str:
     noon = datetime.combine(day, time(12), zone)
     is_today = day == now.astimezone(zone).date()
-    return t("timeline.today") if is_today else t("timeline.day", day=words.day(t, noon, now, zone))
+    return t("timeline.today") if is_today else t("timeline.day", day=format_day(t, noon, now, zone))
 
 
 def _line(t: Translator, happening: Happening, zone: tzinfo) -> str:

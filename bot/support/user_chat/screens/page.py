@@ -6,9 +6,10 @@ from datetime import datetime, tzinfo
 from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens import phrases as words
+from bot.recipients.formatting import format_method
 from bot.staff.help import Help
 from bot.support.staff.callback_data import NEW_TICKET, for_ticket
 from bot.support.ticket import Rating, Ticket
@@ -22,12 +23,12 @@ def screen(
     t: Translator, ticket: Ticket, order: Order | None, now: datetime, zone: tzinfo, *, may_reopen: bool
 ) -> Screen:
     """The page. `may_reopen` is whether a closed one can still be taken up again."""
-    opened = t(f"ticket.opened_{ticket.cause}", at=words.when(t, ticket.created_at, now, zone, up=False))
+    opened = t(f"ticket.opened_{ticket.cause}", at=format_time(t, ticket.created_at, now, zone, up=False))
     head = heading(t, ticket, order)
     if ticket.is_open:
         text = f"{head}\n\n{opened}\n{_state(t, ticket, now, zone)}"
         return Screen(text, (more_row(t, ticket), *_order_rows(t, order)))
-    ended = t("ticket.closed_at", at=words.when(t, ticket.closed_at or now, now, zone, up=False))
+    ended = t("ticket.closed_at", at=format_time(t, ticket.closed_at or now, now, zone, up=False))
     why = t(f"ticket.closed_{ticket.close_reason or 'solved'}")
     not_over = [t("ticket.not_over")] if may_reopen else []
     text = "\n\n".join((head, f"{opened}\n{ended}", why, *not_over, _rating(t, ticket)))
@@ -38,7 +39,7 @@ def screen(
 def _state(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> Html:
     if ticket.waits_since is None:
         return t("ticket.was_answered")
-    return t("ticket.waits", at=words.when(t, ticket.waits_since, now, zone, up=False))
+    return t("ticket.waits", at=format_time(t, ticket.waits_since, now, zone, up=False))
 
 
 def _rating(t: Translator, ticket: Ticket) -> Html:
@@ -82,5 +83,5 @@ def help_screen(
 
 
 def _ticket_button(t: Translator, ticket: Ticket, order: Order | None) -> Button:
-    about = "" if order is None else f" · {words.name(order.method)} {t.rupiah(order.idr or order.expected_idr)}"
+    about = "" if order is None else f" · {format_method(order.method)} {t.rupiah(order.idr or order.expected_idr)}"
     return Button(f"🎫 {ticket.reference}{about}", data=for_ticket(ticket.reference, "show"))

@@ -8,7 +8,7 @@ from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.order import Order
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
 from bot.support.staff.callback_data import LEAVE, NEW_TICKET, for_ticket
 from bot.support.ticket import Ticket
 
@@ -17,7 +17,7 @@ PROFILE = "https://t.me/"
 
 def screen(t: Translator, order: Order | None, ticket: Ticket | None, contact: str = "") -> Screen:
     """The question. `ticket` is the one that the words will be added to, where there is one already."""
-    about = [t("help.about", line=words.order_line(t, order))] if order is not None else []
+    about = [t("help.about", line=format_order_line(t, order))] if order is not None else []
     said = [*about, _question(t, ticket), t("ticket.how_to_write")]
     if contact:
         said.append(elsewhere(t, contact, order.reference if order else "", too=True))
@@ -79,14 +79,14 @@ def refused(t: Translator, why: Html) -> Screen:
 
 def contact_only(t: Translator, order: Order, contact: str) -> Screen:
     """Where nobody reads what is written here: whom to write to instead."""
-    about = t("help.about", line=words.order_line(t, order))
+    about = t("help.about", line=format_order_line(t, order))
     return Screen(f"{about}\n\n{elsewhere(t, contact, order.reference)}")
 
 
 def heading(t: Translator, ticket: Ticket, order: Order | None) -> str:
     """The ticket's name, and what it is about."""
     name = t("ticket.heading", ticket=ticket.reference)
-    return name if order is None else f"{name}\n{words.order_line(t, order)}"
+    return name if order is None else f"{name}\n{format_order_line(t, order)}"
 
 
 def more_row(t: Translator, ticket: Ticket, label: str = "button.write_more") -> tuple[Button, ...]:

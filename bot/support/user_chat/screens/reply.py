@@ -3,7 +3,7 @@
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens import phrases as words
+from bot.orders.screens.formatting import format_order_line
 from bot.support.model import TicketEntry
 from bot.support.staff.callback_data import for_ticket
 from bot.support.staff.entries import with_quote
@@ -25,7 +25,7 @@ def taken_back(t: Translator, entry: TicketEntry, order: Order | None) -> Screen
 
 def _heading(t: Translator, entry: TicketEntry, order: Order | None) -> str:
     name = t("ticket.from_support", ticket=entry.ticket)
-    return name if order is None else f"{name}\n{words.order_line(t, order)}"
+    return name if order is None else f"{name}\n{format_order_line(t, order)}"
 
 
 def _answer(t: Translator, entry: TicketEntry) -> Keyboard:

@@ -1,0 +1,31 @@
+"""The answers of a draft as questions and messages show them."""
+
+from bot.checkout.draft import OrderDraft
+from bot.core.money import Amount
+from bot.infra.i18n import Html, Translator
+from bot.recipients.formatting import format_destination, format_method
+
+
+def format_amount(t: Translator, amount: Amount) -> str:
+    """Return an amount in its currency."""
+    return t.sats(amount.value) if amount.currency == "SAT" else t.rupiah(amount.value)
+
+
+def format_draft_line(t: Translator, draft: OrderDraft) -> str:
+    """Return the amount and the recipient of a draft, as far as they are known."""
+    known = [t("draft.amount", amount=format_amount(t, draft.amount))] if draft.amount else []
+    if draft.method is not None:
+        where = format_destination(draft.method, draft.number) if draft.number else format_method(draft.method)
+        known.append(t("draft.destination", destination=where))
+    return " ".join(known)
+
+
+def format_recipient_line(t: Translator, draft: OrderDraft) -> Html:
+    """Return the recipient as the sender has typed it, for the head of the questions that follow."""
+    key = "draft.recipient_named" if draft.holder else "draft.recipient"
+    return t(key, name=format_method(draft.method), number=draft.number or "", holder=draft.holder or "")
+
+
+def format_holder(t: Translator, draft: OrderDraft) -> str:
+    """Return the name of the account's holder, or that the bank knows it."""
+    return draft.holder or t.plain("review.no_holder")

@@ -1,0 +1,57 @@
+"""Times, days and pieces of text as messages show them."""
+
+from datetime import datetime, timedelta, tzinfo
+
+from bot.core.errors import Rejection, Remark
+from bot.core.text import plain
+from bot.core.zones import PRESUMED
+from bot.infra.i18n import Html, Translator, as_html
+
+NAME_SHOWN = 40
+"""Characters. A longer name would push other text out of the caption of a picture."""
+
+
+def clip(text: str, longest: int = NAME_SHOWN) -> str:
+    """Return `text`, shortened to `longest` characters."""
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+
+
+def quote_input(text: str) -> str:
+    """Return the beginning of what a user typed, on one line and without characters that would hide or turn text."""
+    return clip(plain(text)) or "…"
+
+
+def format_clock(t: Translator, moment: datetime, zone: tzinfo) -> Html:
+    """Return the time of day in the user's zone, with the zone's name.
+
+    While the zone is presumed, an app that can do so shows the time in the zone of the device instead.
+    """
+    clock = t.clock(moment, zone)
+    if zone is not PRESUMED:
+        return as_html(clock)
+    return Html(f'<tg-time unix="{int(moment.timestamp())}" format="t">{clock}</tg-time>')
+
+
+def format_time(t: Translator, moment: datetime, now: datetime, zone: tzinfo, *, up: bool = True) -> str:
+    """Return the time in the user's zone, with its day where that isn't today.
+
+    `up` rounds to the next full minute, for times in the future.
+    """
+    if up and (moment.second or moment.microsecond):
+        moment = moment.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    is_today = moment.astimezone(zone).date() == now.astimezone(zone).date()
+    return t.clock(moment, zone) if is_today else t.date_time(moment, zone)
+
+
+def format_day(t: Translator, moment: datetime, now: datetime, zone: tzinfo) -> str:
+    """Return the day in the user's zone: "today", "17 Aug", in another year "17 Aug 2025"."""
+    day, today = moment.astimezone(zone).date(), now.astimezone(zone).date()
+    return t.plain("time.today") if day == today else t.date(moment, zone, with_year=day.year != today.year)
+
+
+def format_arguments(t: Translator, said: Rejection | Remark, now: datetime, zone: tzinfo) -> dict[str, object]:
+    """Return the arguments of the text of `said`, with times as the user reads them."""
+    return {
+        name: format_time(t, value, now, zone) if isinstance(value, datetime) else value
+        for name, value in said.arguments.items()
+    }

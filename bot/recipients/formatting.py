@@ -1,0 +1,51 @@
+"""Payout methods, account numbers and saved recipients as messages and buttons show them."""
+
+from bot.core.text import plain
+from bot.infra.telegram.ui.formatting import clip
+from bot.recipients.matching import mask
+from bot.recipients.methods import display_name
+from bot.recipients.model import SavedRecipient
+from bot.recipients.saved import title
+from bot.settlement.model import BANK, EWALLET, PayoutMethod
+
+LISTED_SHOWN = 120
+ON_BUTTON = 24
+"""Characters."""
+
+GROUP = 4
+
+
+def format_method(method: PayoutMethod | None) -> str:
+    """Return what people call a payout method. It is never empty and never longer than a button."""
+    return clip(plain(display_name(method))) or "?" if method else ""
+
+
+def format_full_method(method: PayoutMethod | None) -> str:
+    """Return what people call a payout method, and its listed name where that says more: "BCA · BANK CENTRAL ASIA"."""
+    called = format_method(method)
+    listed = clip(plain(method.name), LISTED_SHOWN) if method else ""
+    if clip(listed) == called:
+        return listed
+    return called if called.casefold() in {listed.casefold(), ""} else f"{called} · {listed}"
+
+
+def format_destination(method: PayoutMethod, number: str) -> str:
+    """Return a recipient with the number masked: "BCA ••••7890". Without a number it is the method alone."""
+    return format_method(method) if not number else f"{format_method(method)} {mask(number)}"
+
+
+def group_digits(number: str) -> str:
+    """Return an account or mobile number in groups of four, for checking by eye: "1234 5678 90"."""
+    return " ".join(number[start : start + GROUP] for start in range(0, len(number), GROUP))
+
+
+def format_recipient(recipient: SavedRecipient) -> str:
+    """Return a saved recipient for a button: "Ibu · BCA ••••7890". Both names are short, to keep the digits visible."""
+    where = f"{clip(format_method(recipient.method), ON_BUTTON)} {mask(recipient.number)}"
+    called = clip(plain(title(recipient)), ON_BUTTON)
+    return f"{called} · {where}" if called else where
+
+
+def place_key(method: PayoutMethod) -> str:
+    """Return "bank" or "ewallet", the end of the keys of texts that differ between the two."""
+    return EWALLET if method.kind == EWALLET else BANK
