@@ -1,13 +1,15 @@
 """The button that reads a ticket's order afresh from the service, and shows what that has changed."""
 
+import asyncio
 from datetime import tzinfo
+from typing import Final
 
 from bot.core.zones import PRESUMED
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications import subject_of
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import SettlementFailure
+from bot.settlement.model import OrderReport, Settlement, SettlementFailure, SlowDown
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.support.staff.screens.refresh import differences
@@ -15,6 +17,9 @@ from bot.support.staff.session import StaffSession
 from bot.support.staff.topics import Reading
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
+
+LONGEST_WAIT: Final = 2.0
+"""Seconds that somebody who has pressed the button waits for the service to allow the read."""
 
 
 async def fresh(staff: StaffSession, ticket: Ticket, _: str) -> None:
@@ -29,7 +34,7 @@ async def fresh(staff: StaffSession, ticket: Ticket, _: str) -> None:
     await _write_down(staff, ticket, order)
     asked_at = desk.clock.now()
     try:
-        report = await desk.settlement.look_up(order.service_id)
+        report = await _read(desk.settlement, order.service_id)
     except SettlementFailure:
         await staff.say(Screen(staff.t("staff_ticket.unreadable", at=_time(staff))))
         return
@@ -40,6 +45,21 @@ async def fresh(staff: StaffSession, ticket: Ticket, _: str) -> None:
     heading = "staff_ticket.has_changed" if said else "staff_ticket.unchanged"
     # A message of its own: on the card the next news would write over it, perhaps within the same second.
     await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *said])))
+
+
+async def _read(service: Settlement, service_id: str) -> OrderReport:
+    """Read an order, once more where the service asks to wait a moment first.
+
+    It lets each order be read once a second (settlement API, 6.3), and another agent or the poller may just have.
+
+    Raises:
+        SettlementFailure: it can't be read now.
+    """
+    try:
+        return await service.look_up(service_id)
+    except SlowDown as limited:
+        await asyncio.sleep(min(limited.retry_after or LONGEST_WAIT, LONGEST_WAIT))
+        return await service.look_up(service_id)
 
 
 async def _show(staff: StaffSession, ticket: Ticket) -> None:
