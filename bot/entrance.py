@@ -27,7 +27,6 @@ from bot.broadcasts import handlers as broadcasting
 from bot.broadcasts.typed import WHOLE_MESSAGES
 from bot.checkout.conversation import around_the_conversation, conversation
 from bot.checkout.screens import draft_expired as lapsed
-from bot.checkout.screens import start
 from bot.checkout.screens.parts import with_way_back
 from bot.checkout.steps import way_on
 from bot.core.error_location import frames
@@ -63,6 +62,7 @@ from bot.users import settings_handlers as settings
 from bot.users.activity import UserEvent, record_user_event
 from bot.users.arrival import catch_up, load_session
 from bot.users.repository import UserRepository
+from bot.users.screens import start
 
 log = structlog.get_logger(__name__)
 

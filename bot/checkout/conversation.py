@@ -23,9 +23,8 @@ from bot.checkout import one_line_handlers as lines
 from bot.checkout.draft import Ask, OrderDraft
 from bot.checkout.flow import STEPS
 from bot.checkout.screens import limit_warning as too_many
-from bot.checkout.screens import start
 from bot.checkout.screens.formatting import format_draft_line
-from bot.checkout.screens.parts import has_answers, new_row, with_way_back
+from bot.checkout.screens.parts import has_answers, with_way_back
 from bot.checkout.steps import (
     COMMON,
     QUESTIONS,
@@ -43,6 +42,8 @@ from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.support.user_chat import handlers as tickets
+from bot.users.screens import start
+from bot.users.screens.buttons import send_row
 
 TYPED = PRIVATE & ~filters.COMMAND
 
@@ -224,7 +225,7 @@ def _unfinished(visit: Session, draft: OrderDraft) -> Screen:
 
 async def _nothing_to_cancel(_: Update, __: Context) -> None:
     visit = SESSION.get()
-    await visit.show(Screen(visit.t("draft.nothing_to_cancel"), (new_row(visit.t),)))
+    await visit.show(Screen(visit.t("draft.nothing_to_cancel"), (send_row(visit.t),)))
 
 
 async def _idle(update: Update, _: Context) -> None:

@@ -12,7 +12,7 @@ from bot.checkout.one_line import Wanted
 from bot.checkout.screens import amount, destination
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens.formatting import format_amount
-from bot.checkout.screens.parts import has_answers, new_row, with_way_back
+from bot.checkout.screens.parts import has_answers, with_way_back
 from bot.checkout.steps import open_draft, show_draft
 from bot.core.money import Ambiguous
 from bot.infra.i18n import Html, Translator
@@ -24,6 +24,7 @@ from bot.recipients.methods import display_name
 from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import title
 from bot.settlement.model import PayoutMethod, ServiceDown, SettlementFailure
+from bot.users.screens.buttons import send_row
 
 SAID_WHILE_ASKING = frozenset({Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER})
 """The later questions show all there is themselves."""
@@ -92,7 +93,7 @@ async def _listed(visit: Session) -> tuple[Sequence[PayoutMethod], Sequence[Save
 
 
 async def _unread(visit: Session) -> None:
-    screen = Screen(visit.t("oneline.unread"), (new_row(visit.t),))
+    screen = Screen(visit.t("oneline.unread"), (send_row(visit.t),))
     await visit.show(with_way_back(visit.t, visit.draft, screen))
 
 

@@ -12,7 +12,7 @@ from bot.checkout.flow import step_back
 from bot.checkout.screens import amount, channel, destination, holder, number, review
 from bot.checkout.screens import draft_expired as lapsed
 from bot.checkout.screens import limit_warning as too_many
-from bot.checkout.screens.parts import leave_row, new_row
+from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui import callback_data as data
@@ -21,6 +21,7 @@ from bot.infra.telegram.ui.session import Session
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import outcome
 from bot.settlement.model import SettlementFailure
+from bot.users.screens.buttons import send_row
 
 Answer = Callable[[Session, OrderDraft, str], Awaitable[OrderDraft | Screen]]
 """Takes what was typed, or a button's argument; returns the draft that it makes, or what has to be asked first.
@@ -145,7 +146,7 @@ async def _again(visit: Session, _: OrderDraft) -> None:
 async def leave(visit: Session, draft: OrderDraft) -> None:
     """Put the draft away for good."""
     await visit.desk.drafts.cancel(draft, visit.update_id)
-    await visit.show(Screen(visit.t("draft.cancelled"), (new_row(visit.t),)))
+    await visit.show(Screen(visit.t("draft.cancelled"), (send_row(visit.t),)))
 
 
 COMMON: Mapping[str, Callable[[Session, OrderDraft], Awaitable[None]]] = {
@@ -178,7 +179,7 @@ async def way_on(visit: Session, key: str) -> None:
     if visit.draft is not None and visit.draft.status is DraftStatus.OPEN:
         await show_draft(visit)
     else:
-        await visit.show(Screen(visit.t(key), (new_row(visit.t),)))
+        await visit.show(Screen(visit.t(key), (send_row(visit.t),)))
 
 
 async def _placed(visit: Session, draft: OrderDraft) -> None:

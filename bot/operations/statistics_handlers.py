@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
 from typing import Final
 
-from bot.checkout.screens import start
 from bot.checkout.screens.parts import with_way_back
 from bot.checkout.steps import way_on
 from bot.core import date_ranges as spans
@@ -22,6 +21,7 @@ from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.screens import export, platform
 from bot.operations.screens import statistics as figures
 from bot.users.repository import UserRepository
+from bot.users.screens import start
 
 TIME: Final = "export"
 FIRST_SHOWN: Final = Period.WEEK

@@ -6,7 +6,6 @@ from telegram import Update
 from telegram.ext import ApplicationHandlerStop
 
 from bot.checkout import reorder_handlers as again
-from bot.checkout.screens.parts import new_row
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui import callback_data as data
@@ -23,6 +22,7 @@ from bot.recipients.formatting import format_method
 from bot.settlement.model import SettlementFailure
 from bot.support.user_chat import handlers as tickets
 from bot.users.activity import pressed, record_user_event
+from bot.users.screens.buttons import send_row
 
 
 async def order_pressed(update: Update, _: object) -> None:
@@ -80,7 +80,7 @@ async def _drop(visit: Session, order: Order) -> None:
         return
     await visit.acknowledge()
     text = visit.t("order.dropped", line=format_order_line(visit.t, order))
-    await visit.update(Screen(text, (new_row(visit.t),)))
+    await visit.update(Screen(text, (send_row(visit.t),)))
 
 
 async def _try_again(visit: Session, order: Order) -> None:

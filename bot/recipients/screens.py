@@ -4,7 +4,6 @@ import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.checkout.screens.parts import new_row
 from bot.core.errors import Rejection
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator, as_html
@@ -14,6 +13,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.recipients.formatting import format_destination, format_full_method, format_method, format_recipient
 from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import title
+from bot.users.screens.buttons import send_row
 
 PAGE = 8
 LONGEST_LABEL = 40
@@ -23,7 +23,7 @@ LONGEST_LABEL = 40
 def screen(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -> Screen:
     """One page of the list, the last used first; or that there's nobody yet."""
     if not recipients:
-        return Screen(t("recipients.none"), (new_row(t),))
+        return Screen(t("recipients.none"), (send_row(t),))
     pages = -(-len(recipients) // PAGE)
     page = min(page, pages - 1)
     shown = recipients[page * PAGE : (page + 1) * PAGE]

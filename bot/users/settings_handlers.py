@@ -12,7 +12,6 @@ from telegram.ext import (
     CommandHandler,
 )
 
-from bot.checkout.screens import start
 from bot.checkout.screens.parts import with_way_back
 from bot.checkout.steps import show_draft, way_on
 from bot.core.zones import find_zones, offered_zone
@@ -26,7 +25,7 @@ from bot.infra.telegram.ui.session import SESSION, Session
 from bot.orders.preferences import Way, choose, topic_named
 from bot.users.model import Person
 from bot.users.repository import UserRepository
-from bot.users.screens import settings
+from bot.users.screens import settings, start
 
 PLACE: Final = "place"
 

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from bot.checkout.draft import Ask, OrderDraft
-from bot.checkout.screens import amount, channel, destination, holder, number, requote, review, start
+from bot.checkout.screens import amount, channel, destination, holder, number, requote, review
 from bot.checkout.screens import draft_expired as lapsed
 from bot.checkout.screens import limit_warning as too_many
 from bot.core.errors import Remark
@@ -41,7 +41,7 @@ from bot.settlement.steps import STEP_OF_STATE, Step
 from bot.staff.screens import notes as staff_notes
 from bot.users.model import Person
 from bot.users.phrase import LONGEST, Suggestion
-from bot.users.screens import phrase, settings
+from bot.users.screens import phrase, settings, start
 from tests.texts import text
 from tests.unit.alarm_screens import of_alarms
 from tests.unit.seeing_more_screens import of_seeing_more

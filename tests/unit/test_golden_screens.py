@@ -16,7 +16,7 @@ import pytest
 from bot.broadcasts.drafts import Preview
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.screens import confirm as broadcast_confirm
-from bot.checkout.screens import review, start
+from bot.checkout.screens import review
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import EventNote, OrderEvent, OrderNotification, Phase
@@ -30,6 +30,7 @@ from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Cause, claimed
 from bot.support.user_chat.screens import page as ticket_page
 from bot.users.model import Person
+from bot.users.screens import start
 from tests.unit.every_screen import (
     JAKARTA,
     NOW,

@@ -5,7 +5,6 @@ from dataclasses import replace
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.rules import languages_of
 from bot.broadcasts.schedule import SUMS, WIDEST, has_variables
-from bot.checkout.screens.parts import new_row
 from bot.core.errors import Rejection
 from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.core.templates import fill
@@ -17,6 +16,7 @@ from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.screens import subscription
 from bot.settlement.model import Quote
+from bot.users.screens.buttons import send_row
 
 LONGEST_SOURCE = 24
 NO_FIGURE = "—"
@@ -38,7 +38,7 @@ def text_of(broadcast: Broadcast, t: Translator) -> str:
 
 def keyboard_of(t: Translator) -> Keyboard:
     """What stands under each broadcast: the way to send, and to change what one is told of the rate, or to end it."""
-    return (new_row(t), *subscription.news_rows(t))
+    return (send_row(t), *subscription.news_rows(t))
 
 
 def default_text(t: Translator, quote: Quote) -> Html:

@@ -1,4 +1,4 @@
-"""Rows of buttons that several screens share."""
+"""Rows of buttons that the questions of a draft share."""
 
 from dataclasses import replace
 
@@ -15,11 +15,6 @@ def leave_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:
     if draft.ask is Ask.DESTINATION and not is_complete(draft):
         return (cancel,)
     return (Button(t.plain("button.back"), data=data.for_draft(draft, "back")), cancel)
-
-
-def new_row(t: Translator, label: str = "button.send") -> tuple[Button, ...]:
-    """The one big button."""
-    return (Button(t.plain(label), data=data.NEW, style="primary"),)
 
 
 def has_answers(draft: OrderDraft) -> bool:

@@ -2,7 +2,6 @@
 
 from datetime import datetime, tzinfo
 
-from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_clock
@@ -11,6 +10,7 @@ from bot.operations.monitor import HealthSummary
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import OF_ORDERS
 from bot.staff.screens import alarms as told
+from bot.users.screens.buttons import send_row
 
 FINE, WRONG, UNKNOWN = "✅", "🚨", "❔"
 
@@ -28,7 +28,7 @@ def screen(t: Translator, glance: HealthSummary, orders: told.Orders, now: datet
         *told.settling_rows(t, glance.alarms, "tick"),
         (Button(t.plain("button.refresh"), data=data.for_alarm("status")),),
         (Button(t.plain("alarm.own_orders"), data=data.for_alarm("mine")),),
-        new_row(t),
+        send_row(t),
     )
     return Screen("\n\n".join(parts), rows)
 

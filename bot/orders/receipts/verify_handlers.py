@@ -10,7 +10,7 @@ from typing import Final
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, CommandHandler, MessageHandler, filters
 
-from bot.checkout.screens.parts import new_row, with_way_back
+from bot.checkout.screens.parts import with_way_back
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
@@ -19,6 +19,7 @@ from bot.orders.receipts.codes import looks_written
 from bot.orders.receipts.guessing import TooManyMisses
 from bot.orders.receipts.screens import receipt, verify
 from bot.users.repository import UserRepository
+from bot.users.screens.buttons import send_row
 
 IN_A_GROUP = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
 QUESTION: Final = "verify"
@@ -102,5 +103,5 @@ async def _answer(visit: Session, typed: str) -> Screen:
 
 
 async def _say(visit: Session, screen: Screen) -> None:
-    offered = Screen(screen.text, (*screen.keyboard, new_row(visit.t)))
+    offered = Screen(screen.text, (*screen.keyboard, send_row(visit.t)))
     await visit.say(with_way_back(visit.t, visit.draft, offered))

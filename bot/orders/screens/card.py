@@ -3,7 +3,6 @@
 from datetime import datetime, tzinfo
 
 from bot.checkout.reorder import is_given_up, is_lapsed
-from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import clip, format_clock
@@ -11,6 +10,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.order import Failure, Order, Phase
 from bot.recipients.formatting import format_destination, place_key
 from bot.settlement.steps import COMPLETED, FAILED, Step
+from bot.users.screens.buttons import send_row
 
 DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
 
@@ -35,7 +35,7 @@ def keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) 
     if help_offered and leads_to_a_person(order):
         rows.append((_button(t, order, "button.help", "help"),))
     if order.state == COMPLETED:
-        rows.append((_button(t, order, "button.resend", "resend"),) if order.has_recipient else new_row(t))
+        rows.append((_button(t, order, "button.resend", "resend"),) if order.has_recipient else send_row(t))
     return tuple(rows)
 
 

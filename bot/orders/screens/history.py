@@ -3,7 +3,6 @@
 from datetime import datetime, tzinfo
 
 from bot.checkout.reorder import last_price
-from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_day
@@ -12,6 +11,7 @@ from bot.orders.history import HistoryPage
 from bot.orders.order import Order
 from bot.orders.screens.status import mark, state_key
 from bot.recipients.formatting import format_destination
+from bot.users.screens.buttons import send_row
 
 COLUMNS = 3
 
@@ -19,9 +19,9 @@ COLUMNS = 3
 def screen(t: Translator, page: HistoryPage, now: datetime, zone: tzinfo) -> Screen:
     """One page of the list, newest first; or that there has been no order yet."""
     if not page.orders:
-        return Screen(t("history.none"), (new_row(t),))
+        return Screen(t("history.none"), (send_row(t),))
     orders = "\n\n".join(_entry(t, order, now, zone) for order in page.orders)
-    return Screen(f"{t('history.title')}\n\n{orders}", (*_choices(page), *_turns(t, page), new_row(t)))
+    return Screen(f"{t('history.title')}\n\n{orders}", (*_choices(page), *_turns(t, page), send_row(t)))
 
 
 def _entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:

@@ -2,7 +2,6 @@
 
 from datetime import datetime, tzinfo
 
-from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import clip, format_clock
@@ -14,6 +13,7 @@ from bot.orders.screens.formatting import format_order_line
 from bot.orders.tracking.intervals import offer_is_over
 from bot.rates.quote import price_drift_percent
 from bot.recipients.formatting import format_method, place_key
+from bot.users.screens.buttons import send_row
 
 REASON_SHOWN = 200
 
@@ -58,7 +58,7 @@ def state(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offe
     """Where an order stands now, whatever became of it: its card, or what there is to know or decide instead."""
     notice = NOTICE_OF_HOLD[order.hold or Hold.PRICE] if order.phase is Phase.HELD else NOTICE_OF_PHASE.get(order.phase)
     if order.phase is Phase.UNSHOWN:
-        return Screen(t("order.dropped", line=format_order_line(t, order)), (new_row(t),))
+        return Screen(t("order.dropped", line=format_order_line(t, order)), (send_row(t),))
     if notice is None:
         return card.screen(t, order, now, zone, help_offered=help_offered)
     return screen(notice, t, order, now, zone, help_offered=help_offered)
@@ -128,7 +128,7 @@ def _keyboard(notice: OrderNotification, t: Translator, order: Order, now: datet
             (yes, action), (no, drop) = ANSWERS[notice]
             return ((button(yes, action, "primary"),), (button(no, drop),))
         case OrderNotification.SUPERSEDED:
-            return (new_row(t),)
+            return (send_row(t),)
         case (
             OrderNotification.REFUSED
             | OrderNotification.NOT_SHOWN

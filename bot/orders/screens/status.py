@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.checkout.reorder import is_given_up, is_lapsed
-from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
@@ -14,6 +13,7 @@ from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import card
 from bot.orders.screens.formatting import format_order_line
+from bot.users.screens.buttons import send_row
 
 SHOWN = 8
 OF_PHASE = {
@@ -46,13 +46,13 @@ def screen(t: Translator, orders: Sequence[Order], now: datetime) -> Screen:
     """The list, or that there's nothing under way."""
     all_orders = (Button(t.plain("button.history"), data=data.for_history(NEWEST)),)
     if not orders:
-        return Screen(t("status.none"), (all_orders, new_row(t)))
+        return Screen(t("status.none"), (all_orders, send_row(t)))
     lines = "\n\n".join(f"{format_order_line(t, order)}\n{t(state_key(order, now))}" for order in orders)
     rows = tuple(
         (Button(t.plain("status.open", reference=order.reference), data=data.for_order(order.reference, "card")),)
         for order in orders
     )
-    return Screen(f"{t('status.title')}\n\n{lines}", (*rows, all_orders, new_row(t)))
+    return Screen(f"{t('status.title')}\n\n{lines}", (*rows, all_orders, send_row(t)))
 
 
 async def show(visit: Session) -> Screen:

@@ -3,7 +3,6 @@
 from datetime import datetime, tzinfo
 from decimal import Decimal
 
-from bot.checkout.screens.parts import new_row
 from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock, format_time
@@ -11,6 +10,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.rates.screens.alert import wish
 from bot.rates.screens.subscription import news_rows
 from bot.settlement.model import Quote
+from bot.users.screens.buttons import send_row
 
 EXAMPLES = (100_000, 1_000_000)
 
@@ -31,7 +31,7 @@ def daily(t: Translator, quote: Quote, change: Decimal | None, zone: tzinfo) -> 
         at=format_clock(t, quote.fetched_at, zone),
         fee=t.rupiah(SETTLEMENT_FEE_IDR),
     )
-    return Screen(text, (new_row(t), *news_rows(t)))
+    return Screen(text, (send_row(t), *news_rows(t)))
 
 
 def alert(
@@ -49,7 +49,7 @@ def alert(
         if rests_until is None
         else t("subscription.rings_again", time=format_time(t, rests_until, quote.fetched_at, zone))
     )
-    return Screen(f"{text}\n\n{after}", (new_row(t), *news_rows(t)))
+    return Screen(f"{text}\n\n{after}", (send_row(t), *news_rows(t)))
 
 
 def _rate(t: Translator, quote: Quote, change: Decimal | None) -> Html:

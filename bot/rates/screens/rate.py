@@ -2,7 +2,6 @@
 
 from datetime import tzinfo
 
-from bot.checkout.screens.parts import new_row
 from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator
@@ -14,6 +13,7 @@ from bot.rates.history import Period, RateHistory
 from bot.rates.screens import chart as rate_chart
 from bot.rates.screens import subscription
 from bot.settlement.model import Quote
+from bot.users.screens.buttons import send_row
 
 EXAMPLES = (100_000, 1_000_000)
 
@@ -22,21 +22,21 @@ def screen(t: Translator, quote: Quote, zone: tzinfo, chart: Chart | None = None
     """The rate, its time and source, what common sums come to; with the chart, how it went."""
     paragraphs = ["\n".join(_rate(t, quote, zone)), "\n".join(_examples(t, quote))]
     if chart is None:
-        return Screen("\n\n".join(paragraphs), (*subscription.rows(t, subscribed=subscribed), new_row(t)))
+        return Screen("\n\n".join(paragraphs), (*subscription.rows(t, subscribed=subscribed), send_row(t)))
     paragraphs += _change(t, chart.history)
-    keyboard = (_periods(t, chart.history.period), *subscription.rows(t, subscribed=subscribed), new_row(t))
+    keyboard = (_periods(t, chart.history.period), *subscription.rows(t, subscribed=subscribed), send_row(t))
     return Screen("\n\n".join(paragraphs), keyboard, photo=chart.png)
 
 
 def none(t: Translator, *, subscribed: bool) -> Screen:
     """Nobody can say what it is."""
-    return Screen(t("rate.none"), (*subscription.rows(t, subscribed=subscribed), new_row(t)))
+    return Screen(t("rate.none"), (*subscription.rows(t, subscribed=subscribed), send_row(t)))
 
 
 def stale(t: Translator, quote: Quote, zone: tzinfo, *, subscribed: bool) -> Screen:
     """It is too old to be shown."""
     text = t("rate.stale", at=format_clock(t, quote.fetched_at, zone))
-    return Screen(text, (*subscription.rows(t, subscribed=subscribed), new_row(t)))
+    return Screen(text, (*subscription.rows(t, subscribed=subscribed), send_row(t)))
 
 
 def _rate(t: Translator, quote: Quote, zone: tzinfo) -> list[Html]:

@@ -8,7 +8,6 @@ from typing import Final
 
 from telegram import Update
 
-from bot.checkout.screens import start
 from bot.checkout.screens.parts import with_way_back
 from bot.core.errors import Rejection
 from bot.infra.telegram.outbound.sender import Delivered, Unreachable
@@ -22,6 +21,7 @@ from bot.support.staff import callback_data as data
 from bot.support.staff.session import StaffSession, press
 from bot.users.model import Person
 from bot.users.repository import UserRepository
+from bot.users.screens import start
 
 REASON: Final = "reveal"
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from telegram import Message, Update
 
-from bot.checkout.screens import start
 from bot.checkout.screens.parts import with_way_back
 from bot.core.errors import Rejection
 from bot.core.text import plain
@@ -24,6 +23,7 @@ from bot.support.staff import callback_data as data
 from bot.support.staff.session import StaffSession, command, press
 from bot.support.ticket import PREFIX
 from bot.users.repository import UserRepository
+from bot.users.screens import start
 
 NAME: Final = "sa_name"
 TEXT: Final = "sa_text"

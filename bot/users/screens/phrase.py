@@ -1,10 +1,10 @@
 """The phrase of one's own: suggested, typed, shown to its owner in the private chat, and changed."""
 
-from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.users.model import Person
 from bot.users.phrase import LONGEST, SHORTEST, Suggestion
+from bot.users.screens.buttons import send_row
 
 SHOW, NEW, OWN, USE = "ph:show", "ph:new", "ph:own", "ph:use:"
 
@@ -19,7 +19,7 @@ def choices(t: Translator, suggestion: Suggestion) -> Keyboard:
 def offer(t: Translator, suggestion: Suggestion, *, has_one: bool) -> Screen:
     """A suggestion, with what it is for. Nobody has to choose now: there's a way on."""
     text = t("phrase.offer", phrase=suggestion.text)
-    way_on = (Button(t.plain("button.back"), data=SHOW),) if has_one else new_row(t)
+    way_on = (Button(t.plain("button.back"), data=SHOW),) if has_one else send_row(t)
     return Screen(text, (*choices(t, suggestion), way_on))
 
 
@@ -42,7 +42,7 @@ def own(t: Translator) -> Screen:
 
 def kept(t: Translator, phrase: str) -> Screen:
     """It's theirs from now on."""
-    return Screen(t("phrase.kept", phrase=phrase), (new_row(t), (Button(t.plain("button.settings"), data="s:show"),)))
+    return Screen(t("phrase.kept", phrase=phrase), (send_row(t), (Button(t.plain("button.settings"), data="s:show"),)))
 
 
 def format_phrase_line(t: Translator, person: Person | None) -> str:

@@ -6,7 +6,6 @@ sender's own phrase stays in their chat.
 
 from datetime import datetime, tzinfo
 
-from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard
@@ -20,6 +19,7 @@ from bot.payments.tokens import TOKENS
 from bot.recipients.formatting import format_destination, format_full_method, place_key
 from bot.recipients.holders import mask_name
 from bot.recipients.matching import mask
+from bot.users.screens.buttons import send_row
 
 BRAND = "Kirim"
 LINK = "v_"
@@ -75,7 +75,7 @@ def caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:
 def keyboard(t: Translator, order: Order) -> Keyboard:
     """The same once more, or something else. Buttons stay behind where the picture is forwarded."""
     again = Button(t.plain("button.resend"), data=data.for_order(order.reference, "resend"))
-    return ((again,), new_row(t, "button.send_other"))
+    return ((again,), send_row(t, "button.send_other"))
 
 
 def _recipient(order: Order) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
-from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_time
@@ -17,6 +16,7 @@ from bot.support.user_chat.screens import help as help_topics
 from bot.support.user_chat.screens.question import elsewhere, heading, more_row
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import phrase, provider
+from bot.users.screens.buttons import send_row
 
 
 def screen(
@@ -79,7 +79,7 @@ def help_screen(
     write = ((Button(t.plain("button.write_to_us"), data=NEW_TICKET),),) if help_desk.has_staff else ()
     mine = tuple((_ticket_button(t, ticket, (orders or {}).get(ticket.order_reference)),) for ticket in tickets)
     others = (Button(t.plain("settings.phrase"), data=phrase.SHOW), Button(t.plain("button.settings"), data="s:show"))
-    return Screen("\n\n".join(said), (new_row(t), *write, *mine, *help_topics.rows(t), others))
+    return Screen("\n\n".join(said), (send_row(t), *write, *mine, *help_topics.rows(t), others))
 
 
 def _ticket_button(t: Translator, ticket: Ticket, order: Order | None) -> Button:

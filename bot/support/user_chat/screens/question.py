@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from html import escape
 
-from bot.checkout.screens.parts import new_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
 from bot.support.staff.callback_data import LEAVE, NEW_TICKET, for_ticket
 from bot.support.ticket import Ticket
+from bot.users.screens.buttons import send_row
 
 PROFILE = "https://t.me/"
 
@@ -69,7 +69,7 @@ def offer(t: Translator, tickets: Sequence[Ticket]) -> Screen:
         (Button(t.plain("button.pass_on", ticket=each.reference), data=for_ticket(each.reference, "pass")),)
         for each in tickets
     )
-    return Screen(t("ticket.for_support"), (*rows, new_row(t)))
+    return Screen(t("ticket.for_support"), (*rows, send_row(t)))
 
 
 def refused(t: Translator, why: Html) -> Screen:
