@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from itertools import permutations
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from bot.checkout.flow import missing
 from bot.checkout.parser import apply, looks_like_order, read_line, take_destination
 from bot.core.money import Amount
 from bot.core.text import plain
+from bot.recipients.numbers import LIKE_MOBILE, clean_number
 from bot.settlement.model import PayoutMethod
 
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
@@ -39,17 +41,22 @@ SUMS = {
     ],
     1_500_000: ["1,5jt", "1.5 juta", "1.500.000", "1500000", "1 juta 500 ribu", "rp 1 500 000", "1 500 000 rupiah"],
 }
+SPACED_BEFORE_CURRENCY = {"500 000 rp", "1 500 000 rupiah"}
 
 
 @st.composite
 def numbers(draw: st.DrawFn, method: PayoutMethod) -> tuple[str, str]:
-    """A number that is usual for `method`, and one way to write it."""
+    """A number that is usual for `method`, and one way to write it.
+
+    An account that looks like a mobile number ("628…") isn't drawn: it is asked about, as the test below has it.
+    """
     if method in {GOPAY, DANA}:
         number = "0812" + draw(st.from_regex(r"[0-9]{8}", fullmatch=True))
         spaced = " ".join((number[:4], number[4:8], number[8:]))
         return number, draw(st.sampled_from([number, spaced, spaced.replace(" ", "-"), "+62" + number[1:]]))
     length = 10 if method == BCA else 12
-    number = draw(st.from_regex(rf"[1-9][0-9]{{{length - 1}}}", fullmatch=True))
+    accounts = st.from_regex(rf"[1-9][0-9]{{{length - 1}}}", fullmatch=True)
+    number = draw(accounts.filter(lambda number: clean_number(method, number).remark is None))
     return number, draw(st.sampled_from([number, f"{number[:3]}-{number[3:7]}-{number[7:]}"]))
 
 
@@ -61,7 +68,9 @@ def orders(draw: st.DrawFn) -> tuple[PayoutMethod, str, int, str, list[str]]:
     number, written = draw(numbers(method))
     idr = draw(st.sampled_from(list(SUMS)))
     name = draw(st.sampled_from(NAMES))
-    parts = draw(st.permutations([bank, written, draw(st.sampled_from(SUMS[idr])), name]))
+    # In "0812 0000 0000 500 000 rp" the currency may go with more or fewer of the figures, so the parser asks.
+    sums = [said for said in SUMS[idr] if not (" " in written and said in SPACED_BEFORE_CURRENCY)]
+    parts = draw(st.permutations([bank, written, draw(st.sampled_from(sums)), name]))
     return method, number, idr, name.removeprefix("a/n "), list(parts)
 
 
@@ -72,6 +81,26 @@ def test_any_order_of_the_parts_reads_the_same(order: tuple[PayoutMethod, str, i
     assert (line.method, line.number, line.amount, line.holder) == (method, number, Amount("IDR", idr), name)
     assert (line.leftover, line.rejections) == ((), ())
     assert looks_like_order(mark.join(parts), METHODS)
+
+
+def test_an_account_that_looks_like_a_mobile_number_is_asked_about_in_any_order_of_the_parts() -> None:
+    for parts in permutations(["jago", "628100000000", "500rb", "Budi"]):
+        line = read_line(" ".join(parts), METHODS)
+        assert (line.method, line.number, line.doubtful_number) == (JAGO, None, "628100000000")
+        assert line.number_doubt is not None
+        assert line.number_doubt.key == LIKE_MOBILE
+        assert (line.amount, line.holder, line.leftover) == (Amount("IDR", 500_000), "Budi", ())
+        assert looks_like_order(" ".join(parts), METHODS)
+
+
+def test_a_spaced_sum_with_its_currency_behind_is_asked_about_only_behind_a_spaced_number() -> None:
+    for said in SPACED_BEFORE_CURRENCY:
+        asked = read_line(f"gopay 0812 0000 0000 {said} Budi", METHODS)
+        assert (asked.number, asked.amount, asked.amount_readings) == (None, None, ())
+        for text in (f"gopay {said} 0812 0000 0000 Budi", f"gopay 0812 0000 0000 Budi {said}"):
+            line = read_line(text, METHODS)
+            assert (line.number, line.amount_text, line.holder) == ("081200000000", said, "Budi"), text
+            assert line.amount is not None, text
 
 
 WORDS = [
