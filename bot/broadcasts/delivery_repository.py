@@ -8,10 +8,10 @@ from sqlalchemy import ColumnElement, Integer, bindparam, case, func, insert, li
 
 from bot.broadcasts.model import Audience, Broadcast, Delivery, DeliveryStatus
 from bot.broadcasts.tables import IS_CLAIMED_DELIVERY, IS_TO_SEND, deliveries
+from bot.core.locales import LOCALES, REGION_MARKS, codes_of
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
-from bot.infra.i18n import LOCALES
 from bot.rates.tables import subscriptions
 from bot.users.tables import people
 
@@ -144,11 +144,21 @@ class DeliveryRepository:
 
 
 def _reads(default_locale: str) -> ColumnElement[str]:
-    """The language that a person reads, as `i18n.choose` has it: chosen, or of their app, or the default."""
-    of_app, spoken = func.substr(func.lower(people.c.language_code), 1, 2), tuple(LOCALES)
+    """Return the language that a user reads, as `i18n.choose` has it: chosen, or of their app, or the default."""
+    chosen_then_of_app = (people.c.locale, people.c.language_code)
     return case(
-        (people.c.locale.in_(spoken), people.c.locale), (of_app.in_(spoken), of_app), else_=literal(default_locale)
+        *((_means(tag, locale), literal(locale)) for tag in chosen_then_of_app for locale in LOCALES),
+        else_=literal(default_locale),
     )
+
+
+def _means(tag: ColumnElement[str | None], locale: str) -> ColumnElement[bool]:
+    """Return whether `tag` is one of the codes of `locale`, with a region or without, as `find_locale` has it."""
+    begins = (
+        func.substr(func.lower(tag), 1, len(code) + 1).in_([code, *(f"{code}{mark}" for mark in REGION_MARKS)])
+        for code in codes_of(locale)
+    )
+    return or_(*begins)
 
 
 def _is_in(audience: Audience, reads: ColumnElement[str], now: datetime) -> list[ColumnElement[bool]]:

@@ -1,13 +1,17 @@
 """The ledger of deliveries: who is in the audience, each of them taken in hand once, and what a crash leaves."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, Delivery, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
+from bot.core.locales import LOCALES, codes_of
 from bot.infra.db.database import Database
+from bot.infra.i18n import choose
 from bot.rates.model import Subscription
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.users.model import Person
@@ -69,6 +73,41 @@ async def test_each_is_written_to_in_the_language_they_read(store: Database) -> 
     async with store.transaction() as tx:
         (only,) = await DeliveryRepository(tx).claim("b1", 9, NOW)
     assert (only.person_id, only.locale) == (1, "en")
+
+
+async def test_a_broadcast_and_all_other_messages_have_the_same_language_whatever_an_app_calls_it(
+    store: Database,
+) -> None:
+    codes = [code for locale in LOCALES for code in codes_of(locale)]
+    tags = [
+        tag for code in codes for tag in (code, code.upper(), f"{code}-XX", f"{code}_xx", f"{code}x", f"{code}x-XX")
+    ]
+    others = [None, "", "-", "-id", "i", "ms", "fr-CA", "xx-id"]
+    users = list(enumerate(product([*others, *codes, *map(str.upper, codes)], [*others, *tags])))
+    async with store.transaction() as tx:
+        for number, (chosen, of_app) in users:
+            person = Person(id=number + 1, created_at=LONG_AGO, locale=chosen, language_code=of_app)
+            await UserRepository(tx).save(person)
+            await SubscriptionRepository(tx).save(Subscription(person_id=person.id, since=LONG_AGO))
+    for default in LOCALES:
+        written = a_broadcast(default)
+        async with store.transaction() as tx:
+            await BroadcastRepository(tx).add(written)
+            await DeliveryRepository(tx).snapshot(written, default, NOW)
+            claimed = await DeliveryRepository(tx).claim(default, len(users) + 1, NOW)
+            counted = await DeliveryRepository(tx).audience(Audience(), default, NOW)
+        expected = [choose(chosen, of_app, default) for _, (chosen, of_app) in users]
+        found = [(users[each.person_id - 1], each.locale) for each in claimed]
+        assert found == list(zip(users, expected, strict=True))
+        assert counted == Counter(expected)
+
+
+async def test_an_app_in_indonesian_by_its_old_code_gets_broadcasts_in_indonesian(store: Database) -> None:
+    await subscriber(store, 1, language_code="in")
+    await subscriber(store, 2, language_code="in_ID")
+    await subscriber(store, 3, language_code="inh")  # Ingush
+    async with store.reading() as tx:
+        assert await DeliveryRepository(tx).audience(Audience(), "en", NOW) == {"id": 2, "en": 1}
 
 
 async def test_who_was_here_lately_is_active(store: Database) -> None:

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, event
 
 from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.model import Delivery
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, Delivery
 from bot.broadcasts.repository import BroadcastRepository
 from bot.checkout import user_data as checkout_data
 from bot.checkout.repository import DraftRepository
@@ -54,6 +54,7 @@ def listed(tx: Transaction, which: TicketFilter) -> Awaitable[object]:
     return TicketRepository(tx).listed(which, 3001, limit=7, offset=0)
 
 
+A_BROADCAST = Broadcast(id="b1", operator_id=2001, status=BroadcastStatus.RUNNING, created_at=NOW)
 A_DELIVERY = Delivery(broadcast_id="b1", person_id=1001, locale="en", at=NOW)
 ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "due": (lambda tx: OrderRepository(tx).due(NOW, is_paid=False), "ix_orders_due (is_paid=? AND next_look_at"),
@@ -175,6 +176,14 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "alerts_of": (lambda tx: SubscriptionRepository(tx).alerts_of(1001), "ix_rate_alerts_person_id"),
     "awake_alerts": (lambda tx: SubscriptionRepository(tx).awake_alerts(NOW), "ix_rate_alerts_expires_at"),
     "forget_alerts": (lambda tx: SubscriptionRepository(tx).forget_alerts(NOW), "ix_rate_alerts_expires_at"),
+    "the audience": (
+        lambda tx: DeliveryRepository(tx).audience(Audience(locale="id"), "en", NOW),
+        "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",
+    ),
+    "snapshot": (
+        lambda tx: DeliveryRepository(tx).snapshot(A_BROADCAST, "en", NOW),
+        "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",
+    ),
     "deliveries to send": (lambda tx: DeliveryRepository(tx).claim("b1", 9, NOW), "ix_deliveries_to_send"),
     "deliveries in hand": (lambda tx: DeliveryRepository(tx).lost("b1"), "ix_deliveries_claimed"),
     "deliveries counted": (lambda tx: DeliveryRepository(tx).counts("b1"), "sqlite_autoindex_deliveries_1"),

@@ -50,6 +50,23 @@ LOCALES: Final[Mapping[str, Locale]] = MappingProxyType(
 )
 """Code (two letters, as in ISO 639-1) -> language, in display order."""
 
+REGION_MARKS: Final = "-_"
+"""Either stands between a language's code and its region: `id-ID`, `en_GB`."""
+
+
+def codes_of(locale: str) -> tuple[str, ...]:
+    """Return all codes of a language: its own, and what Telegram may call it instead."""
+    return (locale, *LOCALES[locale].other_codes)
+
+
+_LOCALE_OF_CODE: Final = {code: locale for locale in LOCALES for code in codes_of(locale)}
+
+
+def find_locale(tag: str | None) -> str | None:
+    """Return the language that `tag` (`id`, `in`, `en-GB`) means; None if it is none of the bot's."""
+    language = re.split(f"[{re.escape(REGION_MARKS)}]", (tag or "").lower())[0]
+    return _LOCALE_OF_CODE.get(language)
+
 
 def other_locales(locale: str) -> tuple[str, ...]:
     """Return the codes of the languages that a user of `locale` can change to."""

@@ -8,7 +8,7 @@ from typing import Final, Protocol, Self
 
 import structlog
 
-from bot.core.locales import LOCALES
+from bot.core.locales import LOCALES, find_locale
 from bot.infra.i18n.catalogues import Catalogue, read_catalogue
 from bot.infra.i18n.errors import MissingArgument, TranslationError, UnknownKey
 from bot.infra.i18n.formats import Formats
@@ -19,8 +19,6 @@ log = structlog.get_logger(__name__)
 FALLBACK: Final = "en"
 PLACEHOLDER: Final = re.compile(r"\{(?P<name>[a-z_]+)(?::(?P<style>[a-z]+))?\}")
 """`{name}`, or `{name:style}`, where the style says what an integer is: `rupiah`, `sats` or `percent`."""
-
-_CODES: Final = {code: name for name, locale in LOCALES.items() for code in (name, *locale.other_codes)}
 
 
 class Said(Protocol):
@@ -146,11 +144,7 @@ def choose(chosen: str | None, telegram_language_code: str | None, default: str)
 
     Region subtags are ignored (`id-ID` is `id`). Malay isn't taken for Indonesian: the words for money differ.
     """
-    for wish in (chosen, telegram_language_code):
-        language = re.split(r"[-_]", (wish or "").lower())[0]
-        if language in _CODES:
-            return _CODES[language]
-    return default
+    return find_locale(chosen) or find_locale(telegram_language_code) or default
 
 
 def translator_for(translations: Translations, reader: Reader | None, default: str) -> Translator:
