@@ -22,7 +22,7 @@ from telegram.ext import (
     filters,
 )
 
-from bot.broadcasts import buttons as broadcast_presses
+from bot.broadcasts import delivery_handlers as delivering
 from bot.broadcasts import handlers as broadcasting
 from bot.broadcasts.typed import WHOLE_MESSAGES
 from bot.checkout.conversation import around_the_conversation, conversation
@@ -76,17 +76,19 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     settings.handlers,
     phrases.handlers,
     verifying.handlers,
-    broadcasting.handlers,
     subscribing.handlers,
     alarms.handlers,
-    broadcast_presses.handlers,
     auditing.handlers,
     tickets.handlers,
     helping.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
-ROUTES: tuple[Routes[Session], ...] = (figures.routes,)
+ROUTES: tuple[Routes[Session], ...] = (
+    broadcasting.routes,
+    delivering.routes,
+    figures.routes,
+)
 """The commands and buttons that features declare with who may use them."""
 
 ANSWERS: dict[str, questions.Answer] = {

@@ -1,68 +1,74 @@
-"""Buttons under a broadcast that has begun: pause, resume, stop, and send to those of whom nobody knows.
+"""The buttons of operators' broadcasts."""
 
-Whoever presses second does nothing: what a button asks for is only done in the state that it was shown for.
-"""
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Self
 
-from collections.abc import Awaitable, Callable, Mapping
-
-from telegram import Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
-
-from bot.broadcasts.screens import progress as broadcast_progress
-from bot.checkout.steps import way_on
-from bot.infra.telegram.ui import callback_data as data
-from bot.infra.telegram.ui.handling import Context, Handler
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.broadcasts.model import Broadcast
+from bot.infra.telegram.ui.callbacks import Callback, Pattern
 
 
-def handlers() -> list[Handler]:
-    """The buttons."""
-    return [CallbackQueryHandler(_pressed, pattern=data.DELIVERY_PATTERN)]
+class BroadcastAction(StrEnum):
+    """What a button of a broadcast does."""
+
+    PAGE = "page"
+    EDIT = "edit"
+    TEXT = "text"
+    USUAL = "usual"
+    PICTURE = "picture"
+    TO = "to"
+    DAYS = "days"
+    WHEN = "when"
+    DAILY = "daily"
+    DISCARD = "discard"
+    LIKE = "like"
+    SEE = "see"
+    PREVIEW = "preview"
+    CONFIRM = "confirm"
+    SURE = "sure"
+    OFF = "off"
 
 
-async def _pressed(update: Update, _: Context) -> None:
-    visit = SESSION.get()
-    query = update.callback_query
-    broadcast_id, action = data.read_delivery_press((query.data or "") if query else "")
-    act = ACTIONS.get(action)
-    if act is None or not visit.is_operator or not await _carry_out(visit, broadcast_id, act):
-        await way_on(visit, "stale.button")
-    raise ApplicationHandlerStop
+class DeliveryAction(StrEnum):
+    """What a button of a broadcast that has started does."""
+
+    SHOW = "show"
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    AGAIN = "again"
 
 
-async def _carry_out(visit: Session, broadcast_id: str, act: "Act") -> bool:
-    """Do it and show how it stands; False where there is no such broadcast under way."""
-    if await visit.desk.delivering.progress(broadcast_id) is None:
-        return False
-    has_done = await act(visit, broadcast_id)
-    progress = await visit.desk.delivering.progress(broadcast_id)
-    if progress is None:
-        return False
-    await visit.acknowledge(None if has_done else visit.t.plain("delivery.has_changed"))
-    await visit.update(broadcast_progress.screen(visit.t, progress, visit.zone))
-    return True
+@dataclass(frozen=True)
+class BroadcastButton(Callback, prefix="bc"):
+    """A button of one revision of a broadcast. What `argument` means depends on the action."""
+
+    broadcast_id: Annotated[str, Pattern("[0-9a-f]{10}")]
+    revision: int
+    action: BroadcastAction
+    argument: Annotated[str, Pattern("[a-z0-9]{1,16}")] = ""
+
+    @classmethod
+    def of(cls, broadcast: Broadcast, action: BroadcastAction, argument: str = "") -> Self:
+        """Return the button for this revision of `broadcast`."""
+        return cls(broadcast.id, broadcast.revision, action, argument)
 
 
-async def _show(_: Session, __: str) -> bool:
-    return True
+@dataclass(frozen=True)
+class BroadcastListButton(Callback, prefix="bc:list"):
+    """A button to a page of the list; `offset` is how many newer broadcasts the page leaves out."""
+
+    offset: int
 
 
-async def _pause(visit: Session, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.pause(broadcast_id, visit.person.id) is not None
+@dataclass(frozen=True)
+class NewBroadcastButton(Callback, prefix="bc:new"):
+    """The button that opens the operator's draft."""
 
 
-async def _resume(visit: Session, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.resume(broadcast_id, visit.person.id) is not None
+@dataclass(frozen=True)
+class DeliveryButton(Callback, prefix="bd"):
+    """A button of a broadcast that has started."""
 
-
-async def _stop(visit: Session, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.stop(broadcast_id, visit.person.id) is not None
-
-
-async def _again(visit: Session, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.again(broadcast_id, visit.person.id) > 0
-
-
-Act = Callable[[Session, str], Awaitable[bool]]
-ACTIONS: Mapping[str, Act] = {"show": _show, "pause": _pause, "resume": _resume, "stop": _stop, "again": _again}
-"""What a button does; whether it was still to be done."""
+    broadcast_id: Annotated[str, Pattern("[0-9a-f]{4,32}")]
+    action: DeliveryAction

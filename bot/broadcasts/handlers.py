@@ -7,10 +7,8 @@ for: what has changed since is shown as it is now, and nothing is done twice.
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
-from telegram import Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
-
 from bot.broadcasts import confirm_handlers as broadcast_confirming
+from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastListButton, NewBroadcastButton
 from bot.broadcasts.model import Broadcast, BroadcastStatus
 from bot.broadcasts.rules import CHART, PERIODS, may_be_called_off, may_be_confirmed, with_text
 from bot.broadcasts.screens import compose as screens
@@ -20,70 +18,54 @@ from bot.checkout.steps import way_on
 from bot.core.datetime_parsing import MOST_DAYS
 from bot.core.time_of_day import MINUTES
 from bot.infra.i18n import LOCALES
-from bot.infra.telegram.ui import callback_data as data
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.infra.telegram.ui.router import Audience, Routes
+from bot.infra.telegram.ui.session import Session
 
 Act = Callable[[Session, Broadcast, str], Awaitable[bool]]
 """What a button does; whether there was such a thing."""
 
 
-def handlers() -> list[Handler]:
-    """The commands and the buttons."""
-    return [
-        CommandHandler("broadcast", _write, filters=PRIVATE),
-        CommandHandler("broadcasts", _list, filters=PRIVATE),
-        CallbackQueryHandler(_list_pressed, pattern=data.BROADCASTS_PATTERN),
-        CallbackQueryHandler(_pressed, pattern=data.BROADCAST_PATTERN),
-    ]
+routes = Routes[Session](Audience.OPERATORS)
 
 
-async def _write(_: Update, __: Context) -> None:
-    visit = SESSION.get()
-    if not visit.is_operator:
-        return
+@routes.command("broadcast")
+async def write_broadcast(visit: Session, _: str) -> None:
+    """Show the operator's draft."""
     visit.message_id = None
     await compose(visit, await visit.desk.broadcast_drafts.open(visit.person.id))
-    raise ApplicationHandlerStop
 
 
-async def _list(_: Update, __: Context) -> None:
-    visit = SESSION.get()
-    if not visit.is_operator:
-        return
+@routes.command("broadcasts")
+async def list_broadcasts(visit: Session, _: str) -> None:
+    """Show the newest broadcasts."""
     visit.message_id = None
     await _show_list(visit, 0)
-    raise ApplicationHandlerStop
 
 
-async def _list_pressed(update: Update, _: Context) -> None:
-    visit = SESSION.get()
-    query = update.callback_query
-    offset = data.read_broadcasts_press((query.data or "") if query else "")
-    if not visit.is_operator:
+@routes.button(NewBroadcastButton)
+async def new_broadcast_button(visit: Session, _: NewBroadcastButton) -> None:
+    """Show the operator's draft in place of the list."""
+    await visit.acknowledge()
+    await compose(visit, await visit.desk.broadcast_drafts.open(visit.person.id))
+
+
+@routes.button(BroadcastListButton)
+async def list_button(visit: Session, button: BroadcastListButton) -> None:
+    """Show another page of the list."""
+    await visit.acknowledge()
+    await _show_list(visit, button.offset)
+
+
+@routes.button(BroadcastButton)
+async def broadcast_button(visit: Session, button: BroadcastButton) -> None:
+    """Do what a button of a broadcast says, unless the broadcast has changed since the button was shown."""
+    broadcast = await visit.desk.broadcast_drafts.get(button.broadcast_id)
+    if broadcast is None:
         await way_on(visit, "stale.button")
-    elif offset is None:
-        await visit.acknowledge()
-        await compose(visit, await visit.desk.broadcast_drafts.open(visit.person.id))
-    else:
-        await visit.acknowledge()
-        await _show_list(visit, offset)
-    raise ApplicationHandlerStop
-
-
-async def _pressed(update: Update, _: Context) -> None:
-    visit = SESSION.get()
-    query = update.callback_query
-    press = data.read_broadcast_press((query.data or "") if query else "")
-    act = ACTIONS.get(press.action) if press is not None and visit.is_operator else None
-    broadcast = await visit.desk.broadcast_drafts.get(press.broadcast_id) if press and act else None
-    if press is None or act is None or broadcast is None:
-        await way_on(visit, "stale.button")
-    elif press.action not in READING and press.revision != broadcast.revision:
+    elif button.action not in READING and button.revision != broadcast.revision:
         await _as_it_is_now(visit, broadcast)
-    elif not await act(visit, broadcast, press.argument):
+    elif not await ACTIONS[button.action](visit, broadcast, button.argument):
         await _as_it_is_now(visit, await visit.desk.broadcast_drafts.get(broadcast.id) or broadcast)
-    raise ApplicationHandlerStop
 
 
 async def _as_it_is_now(visit: Session, broadcast: Broadcast) -> None:
@@ -192,23 +174,23 @@ async def _preview(visit: Session, broadcast: Broadcast, _: str) -> bool:
     return may_be_confirmed(broadcast) and await broadcast_confirming.preview(visit, broadcast)
 
 
-ACTIONS: Mapping[str, Act] = {
-    "page": _page,
-    "edit": _edit,
-    "text": _text,
-    "usual": _usual,
-    "picture": _picture,
-    "to": _to,
-    "days": _days,
-    "when": _when,
-    "daily": _daily,
-    "discard": _discard,
-    "like": _like,
-    "see": broadcast_confirming.see,
-    "preview": _preview,
-    "confirm": broadcast_confirming.confirm,
-    "sure": broadcast_confirming.confirm,
-    "off": _call_off,
+ACTIONS: Mapping[BroadcastAction, Act] = {
+    BroadcastAction.PAGE: _page,
+    BroadcastAction.EDIT: _edit,
+    BroadcastAction.TEXT: _text,
+    BroadcastAction.USUAL: _usual,
+    BroadcastAction.PICTURE: _picture,
+    BroadcastAction.TO: _to,
+    BroadcastAction.DAYS: _days,
+    BroadcastAction.WHEN: _when,
+    BroadcastAction.DAILY: _daily,
+    BroadcastAction.DISCARD: _discard,
+    BroadcastAction.LIKE: _like,
+    BroadcastAction.SEE: broadcast_confirming.see,
+    BroadcastAction.PREVIEW: _preview,
+    BroadcastAction.CONFIRM: broadcast_confirming.confirm,
+    BroadcastAction.SURE: broadcast_confirming.confirm,
+    BroadcastAction.OFF: _call_off,
 }
-READING = frozenset({"page", "see", "like"})
+READING = frozenset({BroadcastAction.PAGE, BroadcastAction.SEE, BroadcastAction.LIKE})
 """What changes nothing of the broadcast, and so may be pressed on an old message."""

@@ -19,8 +19,14 @@ from sqlalchemy import NullPool, create_engine, select
 from telegram.ext import ApplicationBuilder, BaseHandler, CallbackQueryHandler, CommandHandler, ConversationHandler
 
 from bot import entrance
-from bot.broadcasts import buttons as broadcast_presses
-from bot.broadcasts import handlers as broadcasting
+from bot.broadcasts.buttons import (
+    BroadcastAction,
+    BroadcastButton,
+    BroadcastListButton,
+    DeliveryAction,
+    DeliveryButton,
+    NewBroadcastButton,
+)
 from bot.infra.db.encryption import SEALED, open_row
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.callback_data import for_help
@@ -225,13 +231,14 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from (data.for_saved_answer(action) for action in saved_answers.KEEPING)
     yield from _looked_up(matters)
     yield from (f"r:{'0' * 32}:{action}" for action in saved.ACTIONS)
-    yield from (f"bc:{'0' * 10}:1:{action}" for action in broadcasting.ACTIONS)
-    yield from (f"bd:{'0' * 10}:{action}" for action in broadcast_presses.ACTIONS)
+    yield from (BroadcastButton("0" * 10, 1, action).pack() for action in BroadcastAction)
+    yield from (DeliveryButton("0" * 10, action).pack() for action in DeliveryAction)
     yield from (f"al:{action}:order_failed:{order}" for action in alarms.ACTIONS for order in matters.orders)
     yield from (f"au:{action}" for action in auditing.ACTIONS)
     yield from (StatisticsButton(action, "week").pack() for action in figures.ACTIONS)
     yield f"pv:yes:{matters.person_id}:1"
-    yield from ("r:list", "bc:new", "bc:list:0", "pv:see", f"d:{'0' * 8}:1:confirm", "t:new", "t:leave")
+    yield from (NewBroadcastButton().pack(), BroadcastListButton(0).pack())
+    yield from ("r:list", "pv:see", f"d:{'0' * 8}:1:confirm", "t:new", "t:leave")
     yield from (for_help(page) for page in ("show", *TOPICS, "aside"))
     yield from ("new", "over", "q:day", "s:open", "ph:show", "sub:open")
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Final
 
+from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastListButton
 from bot.broadcasts.model import Audience, Broadcast
 from bot.broadcasts.rules import CHART, PERIODS, chart_of, languages_of
 from bot.broadcasts.schedule import VARIABLES
 from bot.infra.i18n import LOCALES, Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Button, Screen
 
@@ -30,21 +30,32 @@ def screen(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> 
     texts = tuple(
         Button(
             t.plain("broadcast.text_in", language=t.language(locale)),
-            data=data.for_broadcast(broadcast, "text", locale),
+            data=BroadcastButton.of(broadcast, BroadcastAction.TEXT, locale).pack(),
         )
         for locale in languages_of(broadcast)
     )
-    parts = (_button(t, broadcast, "broadcast.picture", "picture"), _button(t, broadcast, "broadcast.to", "to"))
-    preview = Button(t.plain("broadcast.preview"), data=data.for_broadcast(broadcast, "preview"), style="primary")
-    rows = (texts, parts, (_button(t, broadcast, "broadcast.when", "when"),), (preview,))
-    return Screen(text, (*rows, (_button(t, broadcast, "broadcast.discard", "discard"),)))
+    parts = (
+        _button(t, broadcast, "broadcast.picture", BroadcastAction.PICTURE),
+        _button(t, broadcast, "broadcast.to", BroadcastAction.TO),
+    )
+    preview = Button(
+        t.plain("broadcast.preview"),
+        data=BroadcastButton.of(broadcast, BroadcastAction.PREVIEW).pack(),
+        style="primary",
+    )
+    rows = (texts, parts, (_button(t, broadcast, "broadcast.when", BroadcastAction.WHEN),), (preview,))
+    return Screen(text, (*rows, (_button(t, broadcast, "broadcast.discard", BroadcastAction.DISCARD),)))
 
 
 def text(t: Translator, broadcast: Broadcast, locale: str) -> Screen:
     """Asks for the text in one language, and says which variables there are."""
     variables = "\n".join(f"<code>{{{name}}}</code> {t(f'broadcast.variable.{name}')}" for name in VARIABLES)
     asked = t("broadcast.ask_text", language=t.language(locale), variables=Html(variables))
-    usual = ((_button(t, broadcast, "broadcast.usual_text", "usual", locale),),) if broadcast.texts.get(locale) else ()
+    usual = (
+        ((_button(t, broadcast, "broadcast.usual_text", BroadcastAction.USUAL, locale),),)
+        if broadcast.texts.get(locale)
+        else ()
+    )
     return Screen(asked, (*usual, _back(t, broadcast)))
 
 
@@ -63,14 +74,17 @@ def audiences(t: Translator, broadcast: Broadcast, readers: Mapping[str, int]) -
     chosen = broadcast.audience
     everyone = _choice(t, broadcast, "broadcast.readers.all", "to:all", chosen.locale is None)
     languages = tuple(
-        Button(_marked(t.language(locale), chosen.locale == locale), data=data.for_broadcast(broadcast, "to", locale))
+        Button(
+            _marked(t.language(locale), chosen.locale == locale),
+            data=BroadcastButton.of(broadcast, BroadcastAction.TO, locale).pack(),
+        )
         for locale in LOCALES
     )
     any_time = _choice(t, broadcast, "broadcast.whenever", "days:0", chosen.active_days is None)
     days = tuple(
         Button(
             _marked(t.n("broadcast.days", count), chosen.active_days == count),
-            data=data.for_broadcast(broadcast, "days", str(count)),
+            data=BroadcastButton.of(broadcast, BroadcastAction.DAYS, str(count)).pack(),
         )
         for count in DAYS
     )
@@ -85,12 +99,12 @@ def moments(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) ->
     daily = [
         Button(
             _marked(t.time_of_day(minute), broadcast.daily_minute == minute),
-            data=data.for_broadcast(broadcast, "daily", str(minute)),
+            data=BroadcastButton.of(broadcast, BroadcastAction.DAILY, str(minute)).pack(),
         )
         for minute in DAILY_MINUTES
     ]
     half = len(daily) // 2
-    other = _button(t, broadcast, "broadcast.daily_other", "daily", "other")
+    other = _button(t, broadcast, "broadcast.daily_other", BroadcastAction.DAILY, "other")
     text = t("broadcast.ask_when", when=when(t, broadcast, now, zone), now=t.clock(now, zone))
     return Screen(text, ((now_button,), tuple(daily[:half]), tuple(daily[half:]), (other,), _back(t, broadcast)))
 
@@ -102,7 +116,7 @@ def daily_minute(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinf
 
 def discarded(t: Translator) -> Screen:
     """It is put away."""
-    return Screen(t("broadcast.discarded"), ((Button(t.plain("broadcast.list"), data=data.for_broadcasts()),),))
+    return Screen(t("broadcast.discarded"), ((Button(t.plain("broadcast.list"), data=BroadcastListButton(0).pack()),),))
 
 
 def picture(t: Translator, broadcast: Broadcast) -> str:
@@ -145,16 +159,17 @@ def _says(t: Translator, broadcast: Broadcast, locale: str) -> Html:
 
 
 def _back(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
-    return (_button(t, broadcast, "button.back", "edit"),)
+    return (_button(t, broadcast, "button.back", BroadcastAction.EDIT),)
 
 
-def _button(t: Translator, broadcast: Broadcast, label: str, action: str, argument: str = "") -> Button:
-    return Button(t.plain(label), data=data.for_broadcast(broadcast, action, argument))
+def _button(t: Translator, broadcast: Broadcast, label: str, action: BroadcastAction, argument: str = "") -> Button:
+    return Button(t.plain(label), data=BroadcastButton.of(broadcast, action, argument).pack())
 
 
 def _choice(t: Translator, broadcast: Broadcast, label: str, press: str, is_chosen: bool) -> Button:  # noqa: FBT001
     action, _separator, argument = press.partition(":")
-    return Button(_marked(t.plain(label), is_chosen), data=data.for_broadcast(broadcast, action, argument))
+    button = BroadcastButton.of(broadcast, BroadcastAction(action), argument)
+    return Button(_marked(t.plain(label), is_chosen), data=button.pack())
 
 
 def _marked(label: str, is_chosen: bool) -> str:  # noqa: FBT001

@@ -2,13 +2,13 @@
 
 from datetime import datetime, timedelta, tzinfo
 
+from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastListButton
 from bot.broadcasts.drafts import Preview
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.rules import is_for_later, waits_for_word
 from bot.broadcasts.schedule import Doubt, moved_percent
 from bot.broadcasts.screens import compose
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_clock, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 
@@ -35,7 +35,7 @@ def screen(t: Translator, preview: Preview, now: datetime, zone: tzinfo) -> Scre
     if broadcast.quote is not None:
         parts.append(_of_quote(t, broadcast, zone))
     label = t.plain("broadcast.schedule") if is_for_later(broadcast) else t.n("broadcast.send", preview.size)
-    yes = Button(label, data=data.for_broadcast(broadcast, "confirm"), style="success")
+    yes = Button(label, data=BroadcastButton.of(broadcast, BroadcastAction.CONFIRM).pack(), style="success")
     return Screen("\n\n".join(parts), ((yes,), *ways_out(t, broadcast)))
 
 
@@ -43,7 +43,11 @@ def not_shown(t: Translator, broadcast: Broadcast, *, is_refused: bool) -> Scree
     """What couldn't be shown can't be confirmed: Telegram refuses it, or couldn't be reached just now."""
     if is_refused:
         return Screen(t("broadcast.refused_by_telegram"), ways_out(t, broadcast))
-    again = Button(t.plain("broadcast.preview"), data=data.for_broadcast(broadcast, "preview"), style="primary")
+    again = Button(
+        t.plain("broadcast.preview"),
+        data=BroadcastButton.of(broadcast, BroadcastAction.PREVIEW).pack(),
+        style="primary",
+    )
     return Screen(t("broadcast.not_shown"), ((again,), *ways_out(t, broadcast)))
 
 
@@ -51,15 +55,15 @@ def doubtful(t: Translator, preview: Preview, now: datetime, zone: tzinfo) -> Sc
     """The second question: why to look twice, and another button."""
     broadcast = preview.broadcast
     why = "\n".join(f"⚠️ {_why(t, doubt, preview, now, zone)}" for doubt in preview.doubts)
-    anyway = data.for_broadcast(broadcast, "sure", "".join(preview.doubts))
+    anyway = BroadcastButton.of(broadcast, BroadcastAction.SURE, "".join(preview.doubts)).pack()
     yes = Button(t.n("broadcast.send_anyway", preview.size), data=anyway, style="danger")
-    anew = Button(t.plain("broadcast.preview_anew"), data=data.for_broadcast(broadcast, "preview"))
+    anew = Button(t.plain("broadcast.preview_anew"), data=BroadcastButton.of(broadcast, BroadcastAction.PREVIEW).pack())
     return Screen(t("broadcast.sure", why=Html(why)), ((yes,), (anew,), *ways_out(t, broadcast)))
 
 
 def confirmed(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> Screen:
     """It goes, or will go."""
-    listed = Button(t.plain("broadcast.list"), data=data.for_broadcasts())
+    listed = Button(t.plain("broadcast.list"), data=BroadcastListButton(0).pack())
     if broadcast.starts_at is None or broadcast.starts_at <= now:
         return Screen(t("broadcast.going"), ((listed,),))
     key = "broadcast.scheduled" if broadcast.daily_minute is None else "broadcast.scheduled_daily"
@@ -76,14 +80,18 @@ def waits(t: Translator, broadcast: Broadcast, doubts: str, now: datetime, zone:
 
 def waiting_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
     """What can be done with a broadcast whose time had come: look at it and send it, or not at all."""
-    look = Button(t.plain("broadcast.preview"), data=data.for_broadcast(broadcast, "preview"), style="primary")
+    look = Button(
+        t.plain("broadcast.preview"),
+        data=BroadcastButton.of(broadcast, BroadcastAction.PREVIEW).pack(),
+        style="primary",
+    )
     return ((look,), call_off_row(t, broadcast))
 
 
 def call_off_row(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
     """To stop what hasn't begun."""
     label = "broadcast.call_off" if broadcast.daily_minute is None else "broadcast.end_daily"
-    return (Button(t.plain(label), data=data.for_broadcast(broadcast, "off"), style="danger"),)
+    return (Button(t.plain(label), data=BroadcastButton.of(broadcast, BroadcastAction.OFF).pack(), style="danger"),)
 
 
 def _of_quote(t: Translator, broadcast: Broadcast, zone: tzinfo) -> Html:
@@ -108,8 +116,13 @@ def ways_out(t: Translator, broadcast: Broadcast) -> Keyboard:
     """Not to send it: a draft can be changed or put away, one whose time had come called off."""
     if waits_for_word(broadcast):
         return (call_off_row(t, broadcast),)
-    change = Button(t.plain("broadcast.change"), data=data.for_broadcast(broadcast, "edit"))
-    return ((change, Button(t.plain("broadcast.discard"), data=data.for_broadcast(broadcast, "discard"))),)
+    change = Button(t.plain("broadcast.change"), data=BroadcastButton.of(broadcast, BroadcastAction.EDIT).pack())
+    return (
+        (
+            change,
+            Button(t.plain("broadcast.discard"), data=BroadcastButton.of(broadcast, BroadcastAction.DISCARD).pack()),
+        ),
+    )
 
 
 def _duration(t: Translator, length: timedelta) -> str:

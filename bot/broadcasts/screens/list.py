@@ -3,13 +3,20 @@
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 
+from bot.broadcasts.buttons import (
+    BroadcastAction,
+    BroadcastButton,
+    BroadcastListButton,
+    DeliveryAction,
+    DeliveryButton,
+    NewBroadcastButton,
+)
 from bot.broadcasts.drafts import PAGE, BroadcastPage
 from bot.broadcasts.model import Broadcast, DeliveryStatus
 from bot.broadcasts.rules import languages_of, may_be_called_off, waits_for_word
 from bot.broadcasts.screens import compose
 from bot.broadcasts.screens.confirm import call_off_row, waiting_rows
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 
@@ -34,7 +41,7 @@ SIGNS = {
 
 def screen(t: Translator, page: BroadcastPage, now: datetime, zone: tzinfo) -> Screen:
     """A page of the list, newest first."""
-    write = (Button(t.plain("broadcast.new"), data="bc:new", style="primary"),)
+    write = (Button(t.plain("broadcast.new"), data=NewBroadcastButton().pack(), style="primary"),)
     if not page.total:
         return Screen(t("broadcast.none_yet"), (write,))
     entries = [
@@ -42,7 +49,7 @@ def screen(t: Translator, page: BroadcastPage, now: datetime, zone: tzinfo) -> S
         for number, each in enumerate(page.broadcasts, page.offset + 1)
     ]
     numbers = tuple(
-        Button(str(number), data=data.for_broadcast(each, "page"))
+        Button(str(number), data=BroadcastButton.of(each, BroadcastAction.PAGE).pack())
         for number, each in enumerate(page.broadcasts, page.offset + 1)
     )
     text = "\n\n".join([t("broadcast.list_title", total=page.total), *entries])
@@ -60,10 +67,12 @@ def page(t: Translator, broadcast: Broadcast, counts: Mapping[str, int], now: da
     elif may_be_called_off(broadcast):
         rows = (call_off_row(t, broadcast),)
     elif broadcast.started_at is not None and (broadcast.ended_at is None or counts.get(DeliveryStatus.UNKNOWN)):
-        rows = ((Button(t.plain("broadcast.progress"), data=data.for_delivery(broadcast.id, "show")),),)
-    see = Button(t.plain("broadcast.see"), data=data.for_broadcast(broadcast, "see"))
-    like = Button(t.plain("broadcast.like"), data=data.for_broadcast(broadcast, "like"))
-    listed = Button(t.plain("broadcast.list"), data=data.for_broadcasts())
+        rows = (
+            (Button(t.plain("broadcast.progress"), data=DeliveryButton(broadcast.id, DeliveryAction.SHOW).pack()),),
+        )
+    see = Button(t.plain("broadcast.see"), data=BroadcastButton.of(broadcast, BroadcastAction.SEE).pack())
+    like = Button(t.plain("broadcast.like"), data=BroadcastButton.of(broadcast, BroadcastAction.LIKE).pack())
+    listed = Button(t.plain("broadcast.list"), data=BroadcastListButton(0).pack())
     return Screen("\n\n".join(parts), (*rows, (see, like), (listed,)))
 
 
@@ -128,7 +137,7 @@ def _turns(t: Translator, page: BroadcastPage) -> Keyboard:
     last = page.offset + len(page.broadcasts)
     newer = max(page.offset - PAGE, 0)
     turns = [
-        *([Button(t.plain("history.newer"), data=data.for_broadcasts(newer))] if page.offset else []),
-        *([Button(t.plain("history.older"), data=data.for_broadcasts(last))] if last < page.total else []),
+        *([Button(t.plain("history.newer"), data=BroadcastListButton(newer).pack())] if page.offset else []),
+        *([Button(t.plain("history.older"), data=BroadcastListButton(last).pack())] if last < page.total else []),
     ]
     return (tuple(turns),) if turns else ()

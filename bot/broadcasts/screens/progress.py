@@ -5,18 +5,18 @@ from datetime import timedelta, tzinfo
 from decimal import Decimal
 from typing import Final
 
+from bot.broadcasts.buttons import DeliveryAction, DeliveryButton
 from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
 from bot.broadcasts.run import Progress
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 
 WIDTH: Final = 14
 FULL, EMPTY = "▰", "▱"
 ENDED: Final = (DeliveryStatus.DELIVERED, DeliveryStatus.BLOCKED, DeliveryStatus.FAILED, DeliveryStatus.UNKNOWN)
-ACTIONS: Final[Mapping[BroadcastStatus, tuple[str, ...]]] = {
-    BroadcastStatus.RUNNING: ("pause", "stop"),
-    BroadcastStatus.PAUSED: ("resume", "stop"),
+ACTIONS: Final[Mapping[BroadcastStatus, tuple[DeliveryAction, ...]]] = {
+    BroadcastStatus.RUNNING: (DeliveryAction.PAUSE, DeliveryAction.STOP),
+    BroadcastStatus.PAUSED: (DeliveryAction.RESUME, DeliveryAction.STOP),
 }
 MAY_REPEAT: Final = frozenset({BroadcastStatus.RUNNING, BroadcastStatus.PAUSED, BroadcastStatus.DONE})
 
@@ -92,13 +92,18 @@ def _keyboard(t: Translator, progress: Progress, unknown: int) -> Keyboard:
         rows.append(tuple(_button(t, broadcast.id, action) for action in actions))
     if unknown and broadcast.status in MAY_REPEAT:
         rows.append(
-            (Button(t.plain("delivery.do_again", count=unknown), data=data.for_delivery(broadcast.id, "again")),)
+            (
+                Button(
+                    t.plain("delivery.do_again", count=unknown),
+                    data=DeliveryButton(broadcast.id, DeliveryAction.AGAIN).pack(),
+                ),
+            )
         )
     if actions:
-        rows.append((_button(t, broadcast.id, "show"),))
+        rows.append((_button(t, broadcast.id, DeliveryAction.SHOW),))
     return tuple(rows)
 
 
-def _button(t: Translator, broadcast_id: str, action: str) -> Button:
-    label, press = t.plain(f"delivery.do_{action}"), data.for_delivery(broadcast_id, action)
-    return Button(label, data=press, style="danger" if action == "stop" else None)
+def _button(t: Translator, broadcast_id: str, action: DeliveryAction) -> Button:
+    label, press = t.plain(f"delivery.do_{action}"), DeliveryButton(broadcast_id, action).pack()
+    return Button(label, data=press, style="danger" if action is DeliveryAction.STOP else None)

@@ -2,18 +2,15 @@
 
 `d:<draft>:<revision>:<action>[:<argument>]` drives a draft, and only the revision it was shown for;
 `o:<reference>:<action>` acts on an order; `h:[<reference>]` is the page of orders that begins there; `r:list[:<page>]`
-and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings and
-`ph:<action>[:<suggestion>]` of the phrase; `bc:<broadcast>:<revision>:<action>[:<argument>]` drives a broadcast, and
-`bc:list:<offset>` is a page of them; `q:<period>` is the rate over that time and `sub:<action>[:<argument>]` about news
-of it; `al:<action>[:<kind>:<subject>]` acts on their alarms and
-`bd:<broadcast>:<action>` on a broadcast that has begun; `help:<page>` is of `/help`; anything else is a word of its own
-(`new`, `over`, `lang:en`).
+and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings;
+`ph:<action>[:<suggestion>]` is of the phrase; `q:<period>` is the rate over that time;
+`sub:<action>[:<argument>]` is about news of the rate; `al:<action>[:<kind>:<subject>]` acts on alarms;
+`help:<page>` is of `/help`; anything else is a word of its own (`new`, `over`, `lang:en`).
 """
 
 import re
 from dataclasses import dataclass
 
-from bot.broadcasts.model import Broadcast
 from bot.checkout.draft import OrderDraft
 from bot.core.locales import LOCALES
 from bot.rates.history import Period
@@ -29,12 +26,9 @@ LANGUAGE_PATTERN = re.compile(rf"^lang:({'|'.join(LOCALES)})$")
 SETTINGS_PATTERN = re.compile(r"^s:([a-z]{1,12})(?::([A-Za-z0-9_+/:-]{1,48}))?$")
 RATE_PATTERN = re.compile(r"^q:(day|week|month)$")
 PHRASE_PATTERN = re.compile(r"^ph:(show|new|own|use)(?::([a-z0-9-]{1,20}))?$")
-BROADCAST_PATTERN = re.compile(r"^bc:([0-9a-f]{10}):(\d{1,9}):([a-z]{1,12})(?::([a-z0-9]{1,16}))?$")
-BROADCASTS_PATTERN = re.compile(r"^bc:(?:new|list:(\d{1,6}))$")
 SUBSCRIPTION_PATTERN = re.compile(r"^sub:([a-z]{1,12})(?::([0-9a-z:-]{1,48}))?$")
 ALARM_PATTERN = re.compile(r"^al:(status|mine|done|tick|list)(?::([a-z_]{1,20}):([0-9A-Z]{0,16}))?$")
 HELP_PATTERN = re.compile(r"^help:(show|cost|time|lightning|trouble|aside)$")
-DELIVERY_PATTERN = re.compile(r"^bd:([0-9a-f]{4,32}):(show|pause|resume|stop|again)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +47,6 @@ class OrderPress:
 
     reference: str
     action: str
-
-
-@dataclass(frozen=True, slots=True)
-class BroadcastPress:
-    """A button that drives a broadcast."""
-
-    broadcast_id: str
-    revision: int
-    action: str
-    argument: str
 
 
 def for_draft(draft: OrderDraft, action: str, argument: str = "") -> str:
@@ -111,11 +95,6 @@ def for_help(page: str) -> str:
     return f"help:{page}"
 
 
-def for_delivery(broadcast_id: str, action: str) -> str:
-    """The data of a button that acts on a broadcast that has begun."""
-    return f"bd:{broadcast_id}:{action}"
-
-
 def read_draft_press(data: str) -> DraftPress | None:
     """What `for_draft` wrote, or None."""
     match = DRAFT_PATTERN.match(data)
@@ -140,11 +119,6 @@ def read_history_press(data: str) -> str:
     return match[1] if match else ""
 
 
-def read_delivery_press(data: str) -> tuple[str, str]:
-    """The broadcast's id and the action that `for_delivery` wrote; both empty where it isn't one."""
-    return _read(DELIVERY_PATTERN, data)
-
-
 def read_order_press(data: str) -> OrderPress | None:
     """What `for_order` wrote, or None."""
     match = ORDER_PATTERN.match(data)
@@ -159,28 +133,6 @@ def read_settings_press(data: str) -> tuple[str, str]:
 def read_phrase_press(data: str) -> tuple[str, str]:
     """The action of a button of the phrase, and the suggestion it stands for; both empty where it isn't one."""
     return _read(PHRASE_PATTERN, data)
-
-
-def for_broadcast(broadcast: Broadcast, action: str, argument: str = "") -> str:
-    """The data of a button that acts on this revision of a broadcast."""
-    return f"bc:{broadcast.id}:{broadcast.revision}:{action}" + (f":{argument}" if argument else "")
-
-
-def for_broadcasts(offset: int = 0) -> str:
-    """The data of a button to the page of broadcasts that begins after so many newer ones."""
-    return f"bc:list:{offset}"
-
-
-def read_broadcast_press(data: str) -> BroadcastPress | None:
-    """What `for_broadcast` wrote, or None."""
-    match = BROADCAST_PATTERN.match(data)
-    return BroadcastPress(match[1], int(match[2]), match[3], match[4] or "") if match else None
-
-
-def read_broadcasts_press(data: str) -> int | None:
-    """The offset that `for_broadcasts` wrote; None where a new broadcast is wished."""
-    match = BROADCASTS_PATTERN.match(data)
-    return int(match[1]) if match and match[1] else None
 
 
 def read_rate_press(data: str) -> Period | None:
