@@ -11,7 +11,7 @@ from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.outbox.model import Notification
+from bot.infra.outbox.model import Kind, Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import DRAFT_SUBJECT
 from bot.orders.order import Order, OrderNotification
@@ -132,7 +132,7 @@ def _lapse_news(draft: OrderDraft, now: datetime) -> Notification:
     return Notification(
         chat_id=draft.chat_id,
         subject=DRAFT_SUBJECT + draft.id,
-        kind=f"{OrderNotification.DRAFT_LAPSED}:{draft.revision}",
+        kind=str(Kind(OrderNotification.DRAFT_LAPSED, str(draft.revision))),
         due_at=now,
         created_at=now,
     )

@@ -4,45 +4,14 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from bot.infra.outbox.model import Notification, Queue
+from bot.infra.outbox.model import Kind, Notification, Queue
 from bot.orders.order import Order, OrderNotification
 
 ORDER_SUBJECT = "order:"
 DRAFT_SUBJECT = "draft:"
-RATE_SUBJECT = "rate:"
-"""News of the rate: a queue of its own, so that news about money in the same chat never wait behind it."""
 
-
-EXTRA_TRIES: Final = 24
-"""After so many tries a message of that queue is given up, some four hours after the first."""
-
-_EXTRA_KINDS: Final = frozenset(
-    {
-        OrderNotification.RECEIPT,
-        OrderNotification.TAKE_DOWN_PICTURE,
-        # What support and users write to each other, with files: in one queue, so that it keeps its order.
-        "ticket_answer",
-        "ticket_answer_edited",
-        "ticket_answer_withdrawn",
-        "ticket_closed",
-        "ticket_head",
-        "ticket_card",
-        "ticket_entry",
-        "ticket_entry_edited",
-        "ticket_step",
-        "ticket_remark",
-        "ticket_waits",
-        "ticket_forgotten",
-        "ticket_waits_long",
-    }
-)
-
-
-def queue_of(subject: str, kind: str) -> Queue:
-    """Return the queue of a message."""
-    if subject.startswith(RATE_SUBJECT):
-        return Queue.RATE
-    return Queue.EXTRA if kind.partition(":")[0] in _EXTRA_KINDS else Queue.MONEY
+IN_EXTRA: Final = frozenset({OrderNotification.RECEIPT, OrderNotification.TAKE_DOWN_PICTURE})
+"""Pictures: no message about money waits for them."""
 
 
 def subject_of(order: Order) -> str:
@@ -61,7 +30,8 @@ def news_of(order: Order, notices: Iterable[OrderNotification], now: datetime) -
         Notification(
             chat_id=order.chat_id,
             subject=subject_of(order),
-            kind=f"{notice}:{order.version}" if notice is OrderNotification.CARD_EDIT else str(notice),
+            kind=str(Kind(notice, str(order.version) if notice is OrderNotification.CARD_EDIT else "")),
+            queue=Queue.EXTRA if notice in IN_EXTRA else Queue.MONEY,
             due_at=now,
             created_at=now,
         )

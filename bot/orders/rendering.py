@@ -103,7 +103,7 @@ class OrderRenderer:
 
     async def tell(self, news: Notification) -> Telling:
         """One attempt at one piece of news."""
-        kind = news.kind.partition(":")[0]
+        kind = news.kind_name
         if kind == FAREWELL:
             return await self._tell_farewell(news)
         reader = await self._reader(news.chat_id)

@@ -14,15 +14,17 @@ from bot.core.time_of_day import next_at
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.unreadable import unreadable_keys
-from bot.infra.outbox.model import Notification
+from bot.infra.outbox.model import Notification, Queue
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications import RATE_SUBJECT
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import QuoteRepository
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Quote, SettlementFailure, payload_of
 from bot.users.repository import UserRepository
+
+RATE_SUBJECT: Final = "rate:"
+"""What all notifications about the rate begin their subject with."""
 
 DAILY: Final = "daily_quote"
 ALERT: Final = "rate_alert"
@@ -178,4 +180,12 @@ async def _change_in_a_day(tx: Transaction, quote: Quote) -> Decimal | None:
 
 
 def _news(chat_id: int, subject: str, kind: str, payload: Mapping[str, object], now: datetime) -> Notification:
-    return Notification(chat_id=chat_id, subject=subject, kind=kind, payload=payload, due_at=now, created_at=now)
+    return Notification(
+        chat_id=chat_id,
+        subject=subject,
+        kind=kind,
+        queue=Queue.RATE,  # messages about money in the same chat don't wait for these
+        payload=payload,
+        due_at=now,
+        created_at=now,
+    )

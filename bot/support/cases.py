@@ -123,7 +123,7 @@ def reach_of(news: Notification) -> Reach:
 
 def _edits(news: Notification) -> bool:
     """Whether telling it changes a message, so that there is no new one to name."""
-    kind = news.kind.partition(":")[0]
+    kind = news.kind_name
     return kind.endswith(("_edit", "_edited", "_withdrawn", "_down"))
 
 

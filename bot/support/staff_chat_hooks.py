@@ -76,7 +76,13 @@ class RoomHooks:
 
 def _for(supporter: int, news: Notification, now: datetime) -> Notification:
     return Notification(
-        chat_id=supporter, subject=news.subject, kind=news.kind, payload=news.payload, due_at=now, created_at=now
+        chat_id=supporter,
+        subject=news.subject,
+        kind=news.kind,
+        queue=news.queue,
+        payload=news.payload,
+        due_at=now,
+        created_at=now,
     )
 
 

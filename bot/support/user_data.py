@@ -19,7 +19,7 @@ from bot.infra.outbox.tables import outbox
 from bot.support.model import EntryKind, TicketEntry, TicketPost
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.notifications import TICKET_SUBJECT, ToStaffChat, subject_of_ticket
+from bot.support.tickets.notifications import TICKET_SUBJECT, ToStaffChat, ticket_notification
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.tables import ticket_entries, tickets
@@ -110,14 +110,8 @@ async def delete_entries(tx: Transaction, closed_before: datetime, limit: int) -
 def _removal(chat_id: int, ticket: str, posts: list[TicketPost], now: datetime) -> Notification:
     """Return a notification that says all that is needed: the ticket and its posts are gone when it is sent."""
     topics = sorted({post.topic_id for post in posts if post.topic_id is not None})
-    return Notification(
-        chat_id=chat_id,
-        subject=subject_of_ticket(ticket),
-        kind=ToStaffChat.FORGOTTEN,
-        payload={"chat": chat_id, "topics": topics, "messages": [post.message_id for post in posts]},
-        due_at=now,
-        created_at=now,
-    )
+    payload = {"chat": chat_id, "topics": topics, "messages": [post.message_id for post in posts]}
+    return ticket_notification(chat_id, ticket, ToStaffChat.FORGOTTEN, now, payload)
 
 
 def _ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> Json:

@@ -241,8 +241,12 @@ async def test_news_that_are_tried_again_and_again_have_waited_since_they_were_m
 
 async def test_news_of_the_rate_are_a_queue_beside_all_others(store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news("rate:daily:x", kind="daily"), some_news(kind="paid", due_at=LATER)])
-        await OutboxRepository(tx).add([some_news("rate:alert:y", kind="alert"), some_news("order:R2", kind="sent")])
+        await OutboxRepository(tx).add(
+            [some_news("rate:daily:x", kind="daily", queue=Queue.RATE), some_news(kind="paid", due_at=LATER)]
+        )
+        await OutboxRepository(tx).add(
+            [some_news("rate:alert:y", kind="alert", queue=Queue.RATE), some_news("order:R2", kind="sent")]
+        )
         assert await OutboxRepository(tx).next_due() == NOW
         assert await OutboxRepository(tx).count_due("rate:", NOW) == 2
         (daily,) = await OutboxRepository(tx).heads(NOW, queue=Queue.RATE)

@@ -85,7 +85,7 @@ async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_
     await adds(store, a_post(1), a_post(2, chat_id=OTHER))
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(
-            [some_news("ticket:T-2345A", f"ticket_card:{n}", chat_id=GROUP) for n in range(3)]
+            [some_news("ticket:T-2345A", f"ticket_card:{n}", chat_id=GROUP, queue=Queue.EXTRA) for n in range(3)]
         )
     async with store.transaction() as tx:
         told = (await OutboxRepository(tx).heads(NOW, queue=Queue.EXTRA))[0]

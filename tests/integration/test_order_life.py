@@ -46,6 +46,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import looked_at
 from bot.payments import bolt11
 from bot.settlement.model import SettlementFailure
+from bot.support.tickets.notifications import ticket_notification
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.integration.crashing import Crash
@@ -527,9 +528,7 @@ class Life(RuleBasedStateMachine):
     async def file_for(self, who: int) -> None:
         now, number = self.clock.now(), len(self.chats.messages)
         async with self.sql.transaction() as tx:
-            row = Notification(
-                chat_id=who, subject="ticket:T", kind=f"ticket_answer:{number}", due_at=now, created_at=now
-            )
+            row = ticket_notification(who, "T", f"ticket_answer:{number}", now, {})
             await OutboxRepository(tx).add([row])
 
     # what an agent does

@@ -11,8 +11,9 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.outbox.delivery import MISTAKES_FORGIVEN, OutboxDelivery
-from bot.infra.outbox.model import Notification, NotificationStatus, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import Notification, NotificationStatus, Queue, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.notifications import IN_EXTRA
 from bot.orders.order import OrderNotification
 from bot.users.model import Person
 from bot.users.repository import UserRepository
@@ -24,7 +25,15 @@ from tests.waiting import PATIENCE
 async def queue(house: House, *kinds: str, chat_id: int = EMMA) -> None:
     now = house.clock.now()
     rows = [
-        Notification(chat_id=chat_id, subject="order:R2345AB", kind=kind, due_at=now, created_at=now) for kind in kinds
+        Notification(
+            chat_id=chat_id,
+            subject="order:R2345AB",
+            kind=kind,
+            queue=Queue.EXTRA if kind in IN_EXTRA else Queue.MONEY,
+            due_at=now,
+            created_at=now,
+        )
+        for kind in kinds
     ]
     async with house.sql.transaction() as tx:
         await OutboxRepository(tx).add(rows)

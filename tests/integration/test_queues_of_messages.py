@@ -1,30 +1,57 @@
 """Messages about money wait for nothing but messages about money, and what is refused for good is no secret."""
 
+import ast
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from sqlalchemy import text
 
+from bot.broadcasts.model import Broadcast
+from bot.broadcasts.service import _news as _of_broadcast
+from bot.checkout.drafts import _lapse_news
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import ChatMoved, Notification, NotificationStatus, Queue, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import (
+    EXTRA_TRIES,
+    ChatMoved,
+    Kind,
+    Notification,
+    NotificationStatus,
+    Queue,
+    RetryLater,
+    Sent,
+    Undeliverable,
+)
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.orders.missed_repository import MissedOrderRepository
-from bot.orders.notifications import EXTRA_TRIES, news_of, queue_of
+from bot.orders.notifications import news_of, staff_news
 from bot.orders.order import Order, OrderNotification
 from bot.orders.refused_messages import hooks
 from bot.orders.rendering import OrderRenderer
 from bot.orders.repository import OrderRepository
+from bot.rates.notifications import ALERT, DAILY
+from bot.rates.notifications import _news as _rate_notification
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
-from bot.support.tickets.notifications import ToStaffChat, ToUser
+from bot.support.staff_chat_hooks import _for
+from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, ticket_notification
+from bot.support.user_data import _removal
 from bot.users.model import Person
+from bot.users.privacy import _farewell
 from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, OSCAR, House
-from tests.unit.every_screen import TRANSLATIONS
+from tests.unit.every_screen import NOW, TRANSLATIONS, a_draft, an_order
+
+BOT = Path(__file__).parents[2] / "bot"
+
+
+def _waits() -> Notification:
+    broadcast = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW)
+    return _of_broadcast(broadcast, OSCAR, (), NOW)
 
 
 def telling(house: House) -> OutboxDelivery:
@@ -39,21 +66,60 @@ async def tells(house: House) -> None:
 async def queue(house: House, *kinds: str) -> None:
     now = house.clock.now()
     rows = [
-        Notification(chat_id=EMMA, subject="order:R2345AB", kind=kind, due_at=now, created_at=now) for kind in kinds
+        Notification(
+            chat_id=EMMA,
+            subject="order:R2345AB",
+            kind=kind,
+            queue=Queue.EXTRA if kind == OrderNotification.RECEIPT else Queue.MONEY,
+            due_at=now,
+            created_at=now,
+        )
+        for kind in kinds
     ]
     async with house.sql.transaction() as tx:
         await OutboxRepository(tx).add(rows)
 
 
 def test_each_kind_of_message_has_one_queue() -> None:
+    order, (notice, *_) = an_order(), OrderNotification
     extra = {OrderNotification.RECEIPT, OrderNotification.TAKE_DOWN_PICTURE}
-    assert {queue_of("order:ABC2345", notice) for notice in extra} == {Queue.EXTRA}
-    assert queue_of("rate:1", "daily") is Queue.RATE
-    money = set(OrderNotification) - extra
-    assert {queue_of("order:ABC2345", notice) for notice in money} == {Queue.MONEY}
+    assert {news.queue for news in news_of(order, extra, NOW)} == {Queue.EXTRA}
+    assert {news.queue for news in news_of(order, set(OrderNotification) - extra, NOW)} == {Queue.MONEY}
+    assert {news.queue for news in staff_news([OSCAR], notice, "order:ABC2345", NOW)} == {Queue.MONEY}
+    about_rate = [_rate_notification(EMMA, "rate:1", kind, {}, NOW) for kind in (DAILY, ALERT)]
+    assert {news.queue for news in about_rate} == {Queue.RATE}
     talk = [*ToStaffChat, *(kind for kind in ToUser if kind is not ToUser.OPENED)]
-    assert {queue_of("ticket:T-22222", f"{kind}:1") for kind in talk} == {Queue.EXTRA}
-    assert queue_of("ticket:T-22222", ToUser.OPENED) is Queue.MONEY
+    assert {ticket_notification(EMMA, "T-22222", marked(kind, 1), NOW, {}).queue for kind in talk} == {Queue.EXTRA}
+    assert ticket_notification(EMMA, "T-22222", ToUser.OPENED, NOW, {}).queue is Queue.MONEY
+    assert _removal(OSCAR, "T-22222", [], NOW).queue is Queue.EXTRA
+    assert {_for(OSCAR, replace(news, queue=queue), NOW).queue for news in about_rate for queue in Queue} == {*Queue}
+    others = _farewell(Person(id=EMMA, created_at=NOW), NOW), _lapse_news(a_draft(), NOW), _waits()
+    assert {news.queue for news in others} == {Queue.MONEY}
+
+
+def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
+    creators = {
+        str(file.relative_to(BOT))
+        for file in BOT.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Notification"
+    }
+    assert creators == {
+        "broadcasts/service.py",
+        "checkout/drafts.py",
+        "infra/outbox/repository.py",
+        "orders/notifications.py",
+        "rates/notifications.py",
+        "support/staff_chat_hooks.py",
+        "support/tickets/notifications.py",
+        "users/privacy.py",
+    }
+
+
+@pytest.mark.parametrize("kind", ["card", "card_edit:7", "ticket_step:claimed.3"])
+def test_a_kind_is_read_as_it_was_written(kind: str) -> None:
+    assert str(Kind.parse(kind)) == kind
+    assert Kind.parse(kind).name == kind.split(":", maxsplit=1)[0]
 
 
 class FailingPictures:
@@ -241,7 +307,7 @@ async def takes_down(
 async def pictures_queued(house: House, order: Order) -> list[Queue]:
     async with house.store.reading() as tx:
         queued = await OutboxRepository(tx).of_subject(f"order:{order.reference}")
-    return [queue_of(news.subject, news.kind) for news in queued if news.kind == OrderNotification.TAKE_DOWN_PICTURE]
+    return [news.queue for news in queued if news.kind == OrderNotification.TAKE_DOWN_PICTURE]
 
 
 @pytest.mark.parametrize(("paid", "are_old"), [(False, True), (True, True), (True, False)])

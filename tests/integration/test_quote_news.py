@@ -164,11 +164,12 @@ async def test_a_slow_crowd_of_it_holds_up_no_news_of_money(house: House) -> Non
     crowd = range(1, OF_RATE_AT_ONCE * 4)
     ears.gates = {chat_id: asyncio.Event() for chat_id in crowd}
     async with house.sql.transaction() as tx:
-        rows = [(chat_id, "rate:daily:x", DAILY) for chat_id in crowd] + [(9_999, "order:R2345AB", "paid")]
+        rows = [(chat_id, "rate:daily:x", DAILY, Queue.RATE) for chat_id in crowd]
+        rows.append((9_999, "order:R2345AB", "paid", Queue.MONEY))
         await OutboxRepository(tx).add(
             [
-                Notification(chat_id=chat_id, subject=subject, kind=kind, due_at=now, created_at=now)
-                for chat_id, subject, kind in rows
+                Notification(chat_id=chat_id, subject=subject, kind=kind, queue=queue, due_at=now, created_at=now)
+                for chat_id, subject, kind, queue in rows
             ]
         )
     await delivery.start_due()

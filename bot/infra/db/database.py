@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -16,6 +17,8 @@ from bot.infra.db.errors import SchemaMismatch, StoreFailure, failure, unreachab
 from bot.infra.db.leader import Leadership, lead
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
+
+PING = select(1)
 
 
 class Database:
@@ -52,6 +55,15 @@ class Database:
         """For reads only: one moment of the database, and no write lock."""
         async with _connected(self._reader) as connection:
             yield Transaction(connection, self._vault)
+
+    async def ping(self) -> None:
+        """Ask the database something that reads no table.
+
+        Raises:
+            StoreFailure: it doesn't answer.
+        """
+        async with self.reading() as tx:
+            await tx.connection.execute(PING)
 
     def unreadable_rows(self) -> frozenset[str]:
         """Return the rows that were left out because they can't be read, as "table key"."""

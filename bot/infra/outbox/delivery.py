@@ -21,9 +21,17 @@ from bot.infra.db.errors import LASTING, RowUnreadable, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.unreadable import unreadable_keys
-from bot.infra.outbox.model import ChatMoved, Notification, Queue, Renderer, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import (
+    EXTRA_TRIES,
+    ChatMoved,
+    Notification,
+    Queue,
+    Renderer,
+    RetryLater,
+    Sent,
+    Undeliverable,
+)
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications import EXTRA_TRIES, queue_of
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 
@@ -140,7 +148,7 @@ class OutboxDelivery:
         self._on_room()
 
     async def _deliver(self, news: Notification) -> None:
-        async with self._slots[queue_of(news.subject, news.kind)]:
+        async with self._slots[news.queue]:
             async with self._store.transaction() as tx:
                 if not await OutboxRepository(tx).start(news.id):
                     return
@@ -201,7 +209,7 @@ class OutboxDelivery:
 
     async def _keep(self, news: Notification, outcome: Sent | RetryLater | Undeliverable, *, follows: bool) -> None:
         now = self._clock.now()
-        is_extra = queue_of(news.subject, news.kind) is Queue.EXTRA
+        is_extra = news.queue is Queue.EXTRA
         if isinstance(outcome, RetryLater) and is_extra and news.attempts + 1 >= EXTRA_TRIES:
             outcome = Undeliverable(f"{EXTRA_TRIES} tries failed")
         async with self._store.transaction() as tx:
@@ -238,6 +246,6 @@ class OutboxDelivery:
         self, tx: Transaction, ended: Iterable[Notification], how: Sent | Undeliverable, now: datetime
     ) -> None:
         for news in ended:
-            after = self._after.get(news.kind.partition(":")[0])
+            after = self._after.get(news.kind_name)
             if after is not None:
                 await after(tx, news, how, now)

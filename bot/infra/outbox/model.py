@@ -18,6 +18,28 @@ class Queue(StrEnum):
     RATE = "rate"
 
 
+EXTRA_TRIES: Final = 24
+"""A message in `Queue.EXTRA` is given up after so many tries, some four hours after the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of notification, and the mark that tells several of one subject apart (`card_edit:7`)."""
+
+    name: str
+    mark: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> "Kind":
+        """Return the kind that `str` has written: the mark follows the first colon."""
+        name, _, mark = text.partition(":")
+        return cls(name, mark)
+
+    def __str__(self) -> str:
+        """Return the kind as a row stores it."""
+        return f"{self.name}:{self.mark}" if self.mark else self.name
+
+
 class NotificationStatus(StrEnum):
     """Where a piece of news is on its way to the person."""
 
@@ -35,6 +57,7 @@ class Notification:
     chat_id: int
     subject: str
     kind: str
+    queue: Queue = Queue.MONEY
     payload: Mapping[str, object] = field(default_factory=dict)
     status: NotificationStatus = NotificationStatus.WAITING
     attempts: int = 0
@@ -44,6 +67,16 @@ class Notification:
     message_id: int | None = None
     told_at: datetime | None = None
     failure: str | None = None
+
+    @property
+    def kind_name(self) -> str:
+        """Return the kind without its mark."""
+        return Kind.parse(self.kind).name
+
+    @property
+    def kind_mark(self) -> str:
+        """Return what tells this notification from others of its kind and subject; "" if nothing does."""
+        return Kind.parse(self.kind).mark
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from bot.infra.db.columns import MALFORMED, constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue
 from bot.infra.outbox.tables import IS_GIVEN_UP, IS_WAITING, outbox, to_tell
-from bot.orders.notifications import ORDER_SUBJECT, queue_of
+from bot.orders.notifications import ORDER_SUBJECT
 from bot.orders.order import Phase
 from bot.orders.tables import orders
 
@@ -215,7 +215,7 @@ def _row(news: Notification) -> dict[str, object]:
         "chat_id": news.chat_id,
         "subject": news.subject,
         "kind": news.kind,
-        "queue": queue_of(news.subject, news.kind).value,
+        "queue": news.queue.value,
         "payload": dict(news.payload),
         "status": news.status.value,
         "attempts": news.attempts,
@@ -229,8 +229,7 @@ def _row(news: Notification) -> dict[str, object]:
 
 
 def _news(row: Mapping[Any, Any]) -> Notification:
-    known = {name: value for name, value in row.items() if name != "queue"}
-    return Notification(**{**known, "status": NotificationStatus(row["status"])})
+    return Notification(**{**row, "queue": Queue(row["queue"]), "status": NotificationStatus(row["status"])})
 
 
 def _given_up(failure: str) -> dict[str, object]:

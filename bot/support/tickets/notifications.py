@@ -1,16 +1,16 @@
 """News of tickets as rows of the outbox: to the room where support works, and to the ticket's person.
 
-Written in the transaction that changes the ticket. A kind ends before its first colon; what follows tells two of a
-kind apart (an entry's number, the ticket's version), so that nothing is told twice.
+Written in the transaction that changes the ticket. A kind's mark (an entry's number, the ticket's version) tells two
+of a kind apart, so that nothing is told twice.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Notification
+from bot.infra.outbox.model import Kind, Notification, Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.roles import StaffChat
 from bot.support.ticket import Ticket
@@ -69,29 +69,34 @@ async def tell_chats(
     tx: Transaction, chat_ids: Iterable[int], reference: str, kind: str, now: datetime, **payload: object
 ) -> None:
     """Queue news of a ticket for some of support's chats."""
-    await OutboxRepository(tx).add([_news(chat_id, reference, kind, now, payload) for chat_id in chat_ids])
+    await OutboxRepository(tx).add(
+        [ticket_notification(chat_id, reference, kind, now, payload) for chat_id in chat_ids]
+    )
 
 
 async def tell_person(tx: Transaction, ticket: Ticket, kind: str, now: datetime, **payload: object) -> None:
     """Queue news for the ticket's person."""
-    await OutboxRepository(tx).add([_news(ticket.person_id, ticket.reference, kind, now, payload)])
+    await OutboxRepository(tx).add([ticket_notification(ticket.person_id, ticket.reference, kind, now, payload)])
 
 
 def marked(kind: ToStaffChat | ToUser, mark: object) -> str:
     """The kind of one of several that a ticket may have of it."""
-    return f"{kind}:{mark}"
+    return str(Kind(kind, str(mark)))
 
 
-def mark_in(kind: str) -> str:
-    """What `marked` has put behind the first colon."""
-    return kind.partition(":")[2]
+def ticket_notification(
+    chat_id: int, reference: str, kind: str, now: datetime, payload: Mapping[str, object]
+) -> Notification:
+    """Return the row of the outbox.
 
-
-def _news(chat_id: int, reference: str, kind: str, now: datetime, payload: dict[str, object]) -> Notification:
+    All that support and users write to each other goes through one queue, so that it keeps its order. That a ticket
+    has opened follows a message about money, so it waits in the queue of that.
+    """
     return Notification(
         chat_id=chat_id,
         subject=subject_of_ticket(reference),
         kind=str(kind),
+        queue=Queue.MONEY if Kind.parse(kind).name == ToUser.OPENED else Queue.EXTRA,
         payload=payload,
         due_at=now,
         created_at=now,

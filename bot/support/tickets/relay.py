@@ -14,7 +14,7 @@ from bot.infra.outbox.model import Notification, Sent, Undeliverable
 from bot.staff.roles import StaffChat
 from bot.support.model import PostRole, TicketEntry
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.notifications import ToStaffChat, ToUser, mark_in, marked, tell_room, ticket_in
+from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_room, ticket_in
 from bot.support.tickets.posting import entry_of, keep_post
 from bot.support.tickets.remarks import AMONG_US, TO_NOTE, Remark, everywhere, remark, source_chat
 from bot.support.tickets.repository import TicketRepository
@@ -78,13 +78,13 @@ class TicketRelay:
         """The card's timeline said that it was on its way."""
         ticket = await TicketRepository(tx).get(ticket_in(news.subject))
         if ticket is not None:
-            await tell_room(tx, self._room, ticket, marked(ToStaffChat.CARD, f"answer.{mark_in(news.kind)}"), now)
+            await tell_room(tx, self._room, ticket, marked(ToStaffChat.CARD, f"answer.{news.kind_mark}"), now)
 
     async def _to_all(
         self, tx: Transaction, news: Notification, entry: TicketEntry, what: Remark, now: datetime, **why: object
     ) -> None:
         where = await everywhere(tx, self._room, entry)
-        await remark(tx, where, entry, what, now, mark=mark_in(news.kind), **why)
+        await remark(tx, where, entry, what, now, mark=news.kind_mark, **why)
 
 
 def _taken_back(entry: TicketEntry, how: Sent) -> Remark:
@@ -96,7 +96,7 @@ def _taken_back(entry: TicketEntry, how: Sent) -> Remark:
 
 async def _to_author(tx: Transaction, news: Notification, entry: TicketEntry, what: Remark, now: datetime) -> None:
     """Success is told under the message itself, where whoever wrote it looks."""
-    await remark(tx, (await source_chat(tx, entry),), entry, what, now, mark=mark_in(news.kind))
+    await remark(tx, (await source_chat(tx, entry),), entry, what, now, mark=news.kind_mark)
 
 
 async def _arrived(tx: Transaction, news: Notification, entry: TicketEntry, how: Sent, now: datetime) -> None:

@@ -151,7 +151,7 @@ def _state(t: Translator, state: str) -> Html:
 
 
 def _of_news(t: Translator, news: Notification) -> Happening:
-    kind, reach = news.kind.partition(":")[0], reach_of(news)
+    kind, reach = news.kind_name, reach_of(news)
     what = t(f"case.told.{kind}") if kind in TOLD else quote_input(kind)
     why = clip(news.failure or "", WHY_SHOWN)
     said = t("case.told", what=what, reach=t(f"case.reach.{reach}", why=why))
