@@ -27,8 +27,6 @@ from bot.broadcasts import handlers as broadcasting
 from bot.broadcasts.typed import WHOLE_MESSAGES
 from bot.checkout.conversation import around_the_conversation, conversation
 from bot.checkout.screens import draft_expired as lapsed
-from bot.checkout.screens.parts import with_way_back
-from bot.checkout.steps import way_on
 from bot.core.error_location import frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.telegram.inbound.flood import FloodGate
@@ -201,7 +199,7 @@ MAY_USE: dict[Audience, OpenSession[Session]] = {Audience.EVERYONE: _anyone, Aud
 
 async def _explain(_: Update) -> None:
     """Answer a press by somebody who may not as a button that means nothing any more."""
-    await way_on(SESSION.get(), "stale.button")
+    await SESSION.get().explain("stale.button")
 
 
 def _shows() -> dict[str, Show]:
@@ -215,7 +213,7 @@ def _shows() -> dict[str, Show]:
 def _at_any_point(show: Show) -> Callable[[Update, Context], Coroutine[Any, Any, None]]:
     async def handle(_: Update, __: Context) -> None:
         visit = SESSION.get()
-        await visit.say(with_way_back(visit.t, visit.draft, await show(visit)))
+        await visit.say(visit.with_resume(await show(visit)))
         raise ApplicationHandlerStop
 
     return handle

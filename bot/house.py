@@ -15,6 +15,7 @@ from bot.broadcasts.drafts import BroadcastDrafts
 from bot.broadcasts.rendering import BroadcastRenderer
 from bot.broadcasts.service import Broadcasts
 from bot.broadcasts.worker import BroadcastWorker, LiveProgress
+from bot.checkout import resume
 from bot.checkout import user_data as checkout_data
 from bot.checkout.drafts import Drafts
 from bot.config import Settings
@@ -196,6 +197,7 @@ def build(settings: Settings) -> House:
         broadcasts=broadcasts,
         broadcast_drafts=BroadcastDrafts(store, clock),
         delivering=delivering,
+        conversation=resume.HOOKS,
         figures=Figures(store, settlement, clock),
         trail=support.trail,
         saved_answers=support.saved_answers,

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from bot.broadcasts.buttons import DeliveryAction, DeliveryButton
 from bot.broadcasts.screens import progress as broadcast_progress
-from bot.checkout.steps import way_on
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.session import Session
 
@@ -18,7 +17,7 @@ routes = Routes[Session](Audience.OPERATORS)
 async def delivery_button(visit: Session, button: DeliveryButton) -> None:
     """Do what a button of a broadcast that has started says."""
     if not await _carry_out(visit, button.broadcast_id, ACTIONS[button.action]):
-        await way_on(visit, "stale.button")
+        await visit.explain("stale.button")
 
 
 async def _carry_out(visit: Session, broadcast_id: str, act: "Act") -> bool:

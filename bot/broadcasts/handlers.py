@@ -14,7 +14,6 @@ from bot.broadcasts.rules import CHART, PERIODS, may_be_called_off, may_be_confi
 from bot.broadcasts.screens import compose as screens
 from bot.broadcasts.screens import list as broadcast_list
 from bot.broadcasts.typed import ask_daily, ask_moment, ask_picture, ask_text, compose, keep, show_readers
-from bot.checkout.steps import way_on
 from bot.core.datetime_parsing import MOST_DAYS
 from bot.core.time_of_day import MINUTES
 from bot.infra.i18n import LOCALES
@@ -61,7 +60,7 @@ async def broadcast_button(visit: Session, button: BroadcastButton) -> None:
     """Do what a button of a broadcast says, unless the broadcast has changed since the button was shown."""
     broadcast = await visit.desk.broadcast_drafts.get(button.broadcast_id)
     if broadcast is None:
-        await way_on(visit, "stale.button")
+        await visit.explain("stale.button")
     elif button.action not in READING and button.revision != broadcast.revision:
         await _as_it_is_now(visit, broadcast)
     elif not await ACTIONS[button.action](visit, broadcast, button.argument):

@@ -24,18 +24,8 @@ from bot.checkout.draft import Ask, OrderDraft
 from bot.checkout.flow import STEPS
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens.formatting import format_draft_line
-from bot.checkout.screens.parts import has_answers, with_way_back
-from bot.checkout.steps import (
-    COMMON,
-    QUESTIONS,
-    leave,
-    open_draft,
-    show_draft,
-    stale,
-    take_button,
-    take_typed,
-    way_on,
-)
+from bot.checkout.screens.parts import has_answers
+from bot.checkout.steps import COMMON, QUESTIONS, leave, open_draft, show_draft, stale, take_button, take_typed
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
@@ -241,7 +231,7 @@ async def _idle(update: Update, _: Context) -> None:
         return
     if is_command:
         visit.notice = visit.t("talk.unknown_command")
-    await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
+    await visit.show(visit.with_resume(await start.show(visit)))
 
 
 async def _is_order(visit: Session, update: Update, text: str) -> bool:
@@ -263,4 +253,4 @@ def _text_of(update: Update) -> str | None:
 
 
 async def _unknown_press(_: Update, __: Context) -> None:
-    await way_on(SESSION.get(), "stale.button")
+    await SESSION.get().explain("stale.button")

@@ -12,7 +12,7 @@ from bot.checkout.one_line import Wanted
 from bot.checkout.screens import amount, destination
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens.formatting import format_amount
-from bot.checkout.screens.parts import has_answers, with_way_back
+from bot.checkout.screens.parts import has_answers
 from bot.checkout.steps import open_draft, show_draft
 from bot.core.money import Ambiguous
 from bot.infra.i18n import Html, Translator
@@ -94,7 +94,7 @@ async def _listed(visit: Session) -> tuple[Sequence[PayoutMethod], Sequence[Save
 
 async def _unread(visit: Session) -> None:
     screen = Screen(visit.t("oneline.unread"), (send_row(visit.t),))
-    await visit.show(with_way_back(visit.t, visit.draft, screen))
+    await visit.show(visit.with_resume(screen))
 
 
 async def _ask(visit: Session, wanted: Wanted, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]) -> None:

@@ -162,18 +162,18 @@ async def stale(visit: Session, draft_id: str) -> None:
     draft = await visit.desk.drafts.get(draft_id)
     mine = draft is not None and draft.chat_id == visit.chat_id
     if draft is None or not mine:
-        await way_on(visit, "stale.button")
+        await explain(visit, "stale.button")
     elif draft.status is DraftStatus.PLACED:
         await _placed(visit, draft)
     elif draft.status is DraftStatus.LAPSED and visit.draft is None:
         await visit.acknowledge(visit.t.plain("stale.lapsed"))
         await visit.say(lapsed.screen(visit.t, draft))
     else:
-        await way_on(visit, "stale.cancelled" if draft.status is DraftStatus.CANCELLED else "stale.button")
+        await explain(visit, "stale.cancelled" if draft.status is DraftStatus.CANCELLED else "stale.button")
 
 
-async def way_on(visit: Session, key: str) -> None:
-    """Say what became of the button, and show the question that is open, or how to begin."""
+async def explain(visit: Session, key: str) -> None:
+    """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
     await visit.acknowledge(visit.t.plain(key))
     visit.message_id = None
     if visit.draft is not None and visit.draft.status is DraftStatus.OPEN:

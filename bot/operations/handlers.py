@@ -5,8 +5,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
 
-from bot.checkout.screens.parts import with_way_back
-from bot.checkout.steps import way_on
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
@@ -40,7 +38,7 @@ async def _pressed(update: Update, _: Context) -> None:
     action, kind, subject = data.read_alarm_press((query.data or "") if query else "")
     handle = ACTIONS.get(action) if visit.is_operator else None
     if handle is None or not await handle(visit, kind, subject):
-        await way_on(visit, "stale.button")
+        await visit.explain("stale.button")
     raise ApplicationHandlerStop
 
 
@@ -49,13 +47,13 @@ async def _status(visit: Session, _: str = "", __: str = "") -> bool:
     await visit.acknowledge()
     if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
         visit.message_id = None
-    await visit.show(with_way_back(visit.t, visit.draft, await show_status(visit)))
+    await visit.show(visit.with_resume(await show_status(visit)))
     return True
 
 
 async def _mine(visit: Session, _: str, __: str) -> bool:
     await visit.acknowledge()
-    await visit.show(with_way_back(visit.t, visit.draft, await status.show(visit)))
+    await visit.show(visit.with_resume(await status.show(visit)))
     return True
 
 

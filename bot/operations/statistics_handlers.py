@@ -7,8 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
 from typing import Final
 
-from bot.checkout.screens.parts import with_way_back
-from bot.checkout.steps import way_on
 from bot.core import date_ranges as spans
 from bot.core.date_ranges import Period, Span
 from bot.infra.drawing.chart import render_bars_off_loop
@@ -56,14 +54,14 @@ async def export_orders(visit: Session, typed: str) -> None:
 async def statistics_button(visit: Session, button: StatisticsButton) -> None:
     """Do what a button under the statistics says."""
     if not await ACTIONS[button.action](visit, button.period):
-        await way_on(visit, "stale.button")
+        await visit.explain("stale.button")
 
 
 async def time_typed(visit: Session, _: str, text: str) -> None:
     """The time whose orders are wanted; asked again as long as it can't be read."""
     if not visit.is_operator:
         await _forget_question(visit)
-        await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
+        await visit.show(visit.with_resume(await start.show(visit)))
         return
     span = spans.typed(text, _today(visit), visit.zone)
     if span is None:

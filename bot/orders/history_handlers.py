@@ -3,7 +3,6 @@
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
 
-from bot.checkout.screens.parts import with_way_back
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
@@ -71,4 +70,4 @@ async def _page_of(visit: Session, order: Order) -> Screen:
 
 
 async def _show(visit: Session, screen: Screen) -> None:
-    await visit.show(with_way_back(visit.t, visit.draft, screen))
+    await visit.show(visit.with_resume(screen))

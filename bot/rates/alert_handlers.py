@@ -3,7 +3,6 @@
 from decimal import Decimal
 from typing import Final
 
-from bot.checkout.screens.parts import with_way_back
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.session import Session
@@ -23,7 +22,7 @@ async def overview(visit: Session) -> None:
     """All that the person has asked for."""
     wishes = await visit.desk.subscribing.wishes(visit.person.id)
     shown = subscription.screen(visit.t, wishes, visit.desk.clock.now(), visit.zone)
-    await visit.show(with_way_back(visit.t, visit.draft, shown))
+    await visit.show(visit.with_resume(shown))
 
 
 async def ask(visit: Session, _: str = "") -> bool:
@@ -31,10 +30,10 @@ async def ask(visit: Session, _: str = "") -> bool:
     await visit.acknowledge()
     quote = await _quote(visit)
     if quote is None:
-        await visit.show(with_way_back(visit.t, visit.draft, rate_alert.none(visit.t)))
+        await visit.show(visit.with_resume(rate_alert.none(visit.t)))
         return True
     shown = rate_alert.ask(visit.t, quote, visit.zone)
-    await questions.ask(visit, PRICE, with_way_back(visit.t, visit.draft, shown))
+    await questions.ask(visit, PRICE, visit.with_resume(shown))
     return True
 
 
@@ -42,13 +41,13 @@ async def price_typed(visit: Session, _: str, text: str) -> None:
     """A price or a change in percent: what is understood is shown, and the question stays open until it is taken."""
     quote = await _quote(visit)
     if quote is None:
-        await visit.show(with_way_back(visit.t, visit.draft, rate_alert.none(visit.t)))
+        await visit.show(visit.with_resume(rate_alert.none(visit.t)))
         return
     try:
         threshold = read_threshold(text, quote.btc_idr)
     except Rejection as rejection:
         visit.notice = visit.reason(rejection)
-        await visit.show(with_way_back(visit.t, visit.draft, rate_alert.ask(visit.t, quote, visit.zone)))
+        await visit.show(visit.with_resume(rate_alert.ask(visit.t, quote, visit.zone)))
         return
     await visit.show(rate_alert.options(visit.t, threshold, quote))
 

@@ -7,8 +7,6 @@ from telegram.ext import (
     CommandHandler,
 )
 
-from bot.checkout.screens.parts import with_way_back
-from bot.checkout.steps import way_on
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
@@ -33,7 +31,7 @@ async def _command(_: Update, __: Context) -> None:
         screen = await _screen(visit, Period.DAY, quote)
     else:
         screen = rate.none(visit.t, subscribed=await _subscribed(visit))
-    await visit.say(with_way_back(visit.t, visit.draft, screen))
+    await visit.say(visit.with_resume(screen))
     raise ApplicationHandlerStop
 
 
@@ -44,12 +42,12 @@ async def _pressed(update: Update, _: Context) -> None:
     period = data.read_rate_press((query.data or "") if query else "")
     quote = await _quote(visit)
     if period is None:
-        await way_on(visit, "stale.button")
+        await visit.explain("stale.button")
     elif quote is None or quote.is_stale(visit.desk.clock.now()):
         await visit.acknowledge(visit.t.plain("rate.none"), alert=True)
     else:
         await visit.acknowledge()
-        await visit.show(with_way_back(visit.t, visit.draft, await _screen(visit, period, quote)))
+        await visit.show(visit.with_resume(await _screen(visit, period, quote)))
     raise ApplicationHandlerStop
 
 

@@ -6,8 +6,6 @@ from typing import Final
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
 
-from bot.checkout.screens.parts import with_way_back
-from bot.checkout.steps import way_on
 from bot.core.time_of_day import MINUTES, read_span, read_time
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
@@ -41,7 +39,7 @@ async def _pressed(update: Update, _: Context) -> None:
         raise ApplicationHandlerStop
     handle = ACTIONS.get(action)
     if handle is None or not await handle(visit, argument):
-        await way_on(visit, "stale.button")
+        await visit.explain("stale.button")
     taps.answered(visit.chat_id, pressed, now)
     raise ApplicationHandlerStop
 
@@ -78,7 +76,7 @@ async def _ask_hour(visit: Session, _: str = "") -> bool:
     await visit.acknowledge()
     wishes = await visit.desk.subscribing.wishes(visit.person.id)
     shown = subscription.daily(visit.t, wishes, visit.desk.clock.now(), visit.zone)
-    await questions.ask(visit, HOUR, with_way_back(visit.t, visit.draft, shown))
+    await questions.ask(visit, HOUR, visit.with_resume(shown))
     return True
 
 
@@ -102,7 +100,7 @@ async def _show_daily(visit: Session) -> None:
 async def _ask_hush(visit: Session, _: str = "") -> bool:
     await visit.acknowledge()
     shown = subscription.quiet(visit.t, await visit.desk.subscribing.wishes(visit.person.id))
-    await questions.ask(visit, HUSH, with_way_back(visit.t, visit.draft, shown))
+    await questions.ask(visit, HUSH, visit.with_resume(shown))
     return True
 
 

@@ -16,7 +16,7 @@ from telegram.ext import (
 
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens.holder import read_holder
-from bot.checkout.screens.parts import has_answers, with_way_back
+from bot.checkout.screens.parts import has_answers
 from bot.checkout.steps import show_draft
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
@@ -81,12 +81,12 @@ async def _pressed(update: Update, _: Context) -> None:
 
 async def _list(visit: Session, page: int = 0) -> None:
     known = await visit.desk.recipients.of(visit.person.id)
-    await visit.show(with_way_back(visit.t, visit.draft, recipients.screen(visit.t, known, page)))
+    await visit.show(visit.with_resume(recipients.screen(visit.t, known, page)))
 
 
 async def _page(visit: Session, recipient: SavedRecipient) -> None:
     screen = recipients.page(visit.t, recipient, visit.desk.clock.now())
-    await visit.show(with_way_back(visit.t, visit.draft, screen))
+    await visit.show(visit.with_resume(screen))
 
 
 async def _gone(visit: Session) -> None:

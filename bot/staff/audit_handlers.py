@@ -10,7 +10,6 @@ from typing import Final
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
 
-from bot.checkout.steps import way_on
 from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.session import SESSION, Session
@@ -46,7 +45,7 @@ async def _pressed(update: Update, _: Context) -> None:
     action, argument = data.read_audit_press((query.data or "") if query else "")
     act = ACTIONS.get(action) if visit.is_operator else None
     if act is None or not await act(visit, argument):
-        await way_on(visit, "stale.button")
+        await visit.explain("stale.button")
     raise ApplicationHandlerStop
 
 

@@ -12,8 +12,6 @@ from telegram.ext import (
     CommandHandler,
 )
 
-from bot.checkout.screens.parts import with_way_back
-from bot.checkout.steps import way_on
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
@@ -37,7 +35,7 @@ def handlers() -> list[Handler]:
 
 async def _command(_: Update, __: Context) -> None:
     visit = SESSION.get()
-    await visit.say(_with_way_back(visit, await _shown(visit)))
+    await visit.say(visit.with_resume(await _shown(visit)))
     raise ApplicationHandlerStop
 
 
@@ -52,7 +50,7 @@ async def _pressed(update: Update, _: Context) -> None:
         await _use(visit, suggested(code))
     else:
         another = await _offered(visit, is_new=True) if action == "new" else await _shown(visit)
-        await visit.show(_with_way_back(visit, another))
+        await visit.show(visit.with_resume(another))
     raise ApplicationHandlerStop
 
 
@@ -70,7 +68,7 @@ async def typed(visit: Session, _: str, text: str) -> None:
 
 async def _use(visit: Session, chosen: str | None) -> None:
     if chosen is None:
-        await way_on(visit, "stale.button")
+        await visit.explain("stale.button")
     else:
         await _keep(visit, chosen)
 
@@ -79,7 +77,7 @@ async def _keep(visit: Session, chosen: str) -> None:
     visit.person = replace(visit.person, phrase=chosen, suggestion=None)
     async with visit.desk.store.transaction() as tx:
         await UserRepository(tx).save(visit.person)
-    await visit.show(_with_way_back(visit, phrase.kept(visit.t, chosen)))
+    await visit.show(visit.with_resume(phrase.kept(visit.t, chosen)))
 
 
 async def _shown(visit: Session) -> Screen:
@@ -90,7 +88,3 @@ async def _shown(visit: Session) -> Screen:
 async def _offered(visit: Session, *, is_new: bool = False) -> Screen:
     suggestion = await visit.suggestion(is_new=is_new)
     return phrase.offer(visit.t, suggestion, has_one=visit.person.phrase is not None)
-
-
-def _with_way_back(visit: Session, screen: Screen) -> Screen:
-    return with_way_back(visit.t, visit.draft, screen)

@@ -12,7 +12,6 @@ from typing import Final
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
 
-from bot.checkout.screens.parts import with_way_back
 from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
@@ -77,7 +76,7 @@ async def _confirmed(update: Update, _: Context) -> None:
 async def _show(visit: Session) -> None:
     wished = visit.person.delete_asked_at is not None
     shown = privacy.screen(visit.t, visit.desk.privacy.retention_days, visit.desk.provider, wished=wished)
-    await visit.show(with_way_back(visit.t, visit.draft, shown))
+    await visit.show(visit.with_resume(shown))
 
 
 async def _see(visit: Session) -> None:

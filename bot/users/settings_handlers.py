@@ -12,8 +12,6 @@ from telegram.ext import (
     CommandHandler,
 )
 
-from bot.checkout.screens.parts import with_way_back
-from bot.checkout.steps import show_draft, way_on
 from bot.core.zones import find_zones, offered_zone
 from bot.infra.i18n import LOCALES
 from bot.infra.i18n.cities import names_of_zones
@@ -49,7 +47,7 @@ async def _command(_: Update, __: Context) -> None:
 
 async def _language_command(_: Update, __: Context) -> None:
     visit = SESSION.get()
-    await visit.say(with_way_back(visit.t, visit.draft, settings.language(visit.t)))
+    await visit.say(visit.with_resume(settings.language(visit.t)))
     raise ApplicationHandlerStop
 
 
@@ -58,9 +56,7 @@ async def _language_chosen(update: Update, _: Context) -> None:
     visit = SESSION.get()
     query = update.callback_query
     await _speak(visit, (query.data or "").removeprefix("lang:") if query else "")
-    if visit.draft is not None:
-        await show_draft(visit)
-    else:
+    if not await visit.show_question():
         await visit.show(await start.show(visit))
     raise ApplicationHandlerStop
 
@@ -71,7 +67,7 @@ async def _pressed(update: Update, _: Context) -> None:
     action, argument = data.read_settings_press((query.data or "") if query else "")
     handle = ACTIONS.get(action)
     if handle is None or not await handle(visit, argument):
-        await way_on(visit, "stale.button")
+        await visit.explain("stale.button")
     raise ApplicationHandlerStop
 
 
@@ -84,7 +80,7 @@ async def place_typed(visit: Session, _: str, text: str) -> None:
         await visit.show(settings.found(visit.t, text, keys, now))
         return
     visit.notice = visit.t("zone.unknown")
-    await visit.show(with_way_back(visit.t, visit.draft, settings.place(visit.t)))
+    await visit.show(visit.with_resume(settings.place(visit.t)))
 
 
 async def _show(visit: Session, _: str = "") -> bool:
@@ -153,7 +149,7 @@ async def _save(visit: Session, person: Person) -> None:
 
 async def _put(visit: Session, screen: Screen) -> bool:
     await visit.acknowledge()
-    await visit.show(with_way_back(visit.t, visit.draft, screen))
+    await visit.show(visit.with_resume(screen))
     return True
 
 

@@ -1,12 +1,10 @@
 """Rows of buttons that the questions of a draft share."""
 
-from dataclasses import replace
-
 from bot.checkout.draft import Ask, OrderDraft
 from bot.checkout.flow import is_complete
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
-from bot.infra.telegram.ui.screen import Button, Screen
+from bot.infra.telegram.ui.screen import Button
 
 
 def leave_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:
@@ -20,12 +18,3 @@ def leave_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:
 def has_answers(draft: OrderDraft) -> bool:
     """Whether there is anything in the draft that a person would have to say again."""
     return draft.method is not None or draft.amount is not None
-
-
-def with_way_back(t: Translator, draft: OrderDraft | None, screen: Screen) -> Screen:
-    """In the middle of a draft, the way on is back into it rather than a new one."""
-    if draft is None or not has_answers(draft):
-        return screen
-    go_on = Button(t.plain("draft.continue"), data=data.for_draft(draft, "show"), style="primary")
-    rows = tuple(row for row in screen.keyboard if not any(button.data == data.NEW for button in row))
-    return replace(screen, keyboard=((go_on,), *rows))

@@ -10,7 +10,6 @@ from typing import Final
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, CommandHandler, MessageHandler, filters
 
-from bot.checkout.screens.parts import with_way_back
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
@@ -66,7 +65,7 @@ async def _in_private(_: Update, context: Context) -> None:
         await _say(visit, await _answer(visit, typed))
     else:
         visit.message_id = None
-        await questions.ask(visit, QUESTION, with_way_back(visit.t, visit.draft, verify.asking(visit.t)))
+        await questions.ask(visit, QUESTION, visit.with_resume(verify.asking(visit.t)))
     raise ApplicationHandlerStop
 
 
@@ -104,4 +103,4 @@ async def _answer(visit: Session, typed: str) -> Screen:
 
 async def _say(visit: Session, screen: Screen) -> None:
     offered = Screen(screen.text, (*screen.keyboard, send_row(visit.t)))
-    await visit.say(with_way_back(visit.t, visit.draft, offered))
+    await visit.say(visit.with_resume(offered))

@@ -8,7 +8,6 @@ from typing import Final
 
 from telegram import Update
 
-from bot.checkout.screens.parts import with_way_back
 from bot.core.errors import Rejection
 from bot.infra.telegram.outbound.sender import Delivered, Unreachable
 from bot.infra.telegram.ui import questions
@@ -86,7 +85,7 @@ async def reason_typed(visit: Session, reference: str, text: str) -> None:
         order = await visit.desk.revealing.order(visit.person.id, reference)
     except Rejection:
         await _keep(visit, questions.answered(visit))
-        await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
+        await visit.show(visit.with_resume(await start.show(visit)))
         return
     try:
         reason = read_reason(text)

@@ -8,7 +8,6 @@ from typing import Final
 
 from telegram import Message, Update
 
-from bot.checkout.screens.parts import with_way_back
 from bot.core.errors import Rejection
 from bot.core.text import plain
 from bot.infra.i18n import LOCALES
@@ -150,7 +149,7 @@ async def _is_supporter(visit: Session) -> bool:
         return True
     async with visit.desk.store.transaction() as tx:
         await UserRepository(tx).save(questions.answered(visit))
-    await visit.show(with_way_back(visit.t, visit.draft, await start.show(visit)))
+    await visit.show(visit.with_resume(await start.show(visit)))
     return False
 
 

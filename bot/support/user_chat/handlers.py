@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
 
-from bot.checkout.screens.parts import with_way_back
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
@@ -85,7 +84,7 @@ async def _new(_: Update, __: Context) -> None:
             ticket = await TicketRepository(tx).open_of(visit.person.id)
         await ticket_words.ask(visit, None, ticket)
     else:
-        await visit.say(with_way_back(visit.t, visit.draft, await help_page(visit)))
+        await visit.say(visit.with_resume(await help_page(visit)))
     raise ApplicationHandlerStop
 
 
@@ -93,7 +92,7 @@ async def _leave(_: Update, __: Context) -> None:
     """The press itself has ended the question (`infra/telegram/ui/questions.py`)."""
     visit = SESSION.get()
     await visit.acknowledge()
-    await visit.show(with_way_back(visit.t, visit.draft, ticket_question.left(visit.t)))
+    await visit.show(visit.with_resume(ticket_question.left(visit.t)))
     raise ApplicationHandlerStop
 
 
@@ -121,7 +120,7 @@ async def _show(visit: Session, ticket: Ticket, *_: object) -> None:
     await visit.acknowledge()
     if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
         visit.message_id = None
-    await visit.show(with_way_back(visit.t, visit.draft, await _page(visit, ticket)))
+    await visit.show(visit.with_resume(await _page(visit, ticket)))
 
 
 async def _say(visit: Session, ticket: Ticket, *_: object) -> None:
@@ -156,7 +155,7 @@ async def _pass_on(visit: Session, ticket: Ticket, _: str, pressed: object) -> N
         raise Rejection("ticket.nothing_to_pass_on")
     taken = await visit.desk.ticket_opening.say(visit.person, written, ticket.reference)
     await visit.acknowledge()
-    await visit.update(with_way_back(visit.t, visit.draft, ticket_question.added(visit.t, taken.ticket)))
+    await visit.update(visit.with_resume(ticket_question.added(visit.t, taken.ticket)))
     if visit.message_id is not None:
         await ticket_words.keep_post(visit, taken.ticket, visit.message_id)
 

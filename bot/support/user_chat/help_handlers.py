@@ -3,7 +3,6 @@
 from telegram import Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
 
-from bot.checkout.screens.parts import with_way_back
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
@@ -25,7 +24,7 @@ async def _pressed(update: Update, _: Context) -> None:
         # The review stays as it is, with its buttons.
         await visit.post(help_topics.lightning(visit.t))
     elif press is not None:
-        await visit.show(with_way_back(visit.t, visit.draft, await _page(visit, press[1])))
+        await visit.show(visit.with_resume(await _page(visit, press[1])))
     raise ApplicationHandlerStop
 
 

@@ -12,7 +12,6 @@ from typing import Final
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler
 
-from bot.checkout.screens.parts import with_way_back
 from bot.core.errors import Rejection
 from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui import questions
@@ -198,7 +197,7 @@ async def _show_taken(visit: Session, taken: Taken) -> None:
 async def _show(visit: Session, screen: Screen) -> int | None:
     """A message whose buttons stay; those of the question before it go."""
     await visit.leave_question()
-    return await visit.post(with_way_back(visit.t, visit.draft, screen))
+    return await visit.post(visit.with_resume(screen))
 
 
 async def keep_post(visit: Session, ticket: Ticket, message_id: int) -> None:

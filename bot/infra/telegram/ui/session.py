@@ -66,6 +66,21 @@ question asked twice does no harm, one never asked leaves a person waiting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationHooks:
+    """What the conversation registers for features that a user opens in the middle of it.
+
+    Attributes:
+        add_resume_button: returns a screen with a button back to the question that is open, if there is one.
+        explain: answers a press of a button that no longer works with the text of a key, and shows what is open.
+        show_question: shows the question that is open, and returns whether there is one.
+    """
+
+    add_resume_button: "Callable[[Session, Screen], Screen]"
+    explain: "Callable[[Session, str], Awaitable[None]]"
+    show_question: "Callable[[Session], Awaitable[bool]]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """The parts of the house that screens use; made once, in `house.py`."""
 
@@ -100,6 +115,7 @@ class Desk:
     watching: Monitor
     viewed: ViewedOrders
     delivering: Delivering
+    conversation: ConversationHooks
     messenger: Messenger
     translations: Translations
     clock: Clock
@@ -162,6 +178,18 @@ class Session:
     def reason(self, rejection: Rejection) -> Html:
         """Why something can't be accepted, in the person's language and time."""
         return self.t(rejection.key, **format_arguments(self.t, rejection, self.desk.clock.now(), self.zone))
+
+    def with_resume(self, screen: Screen) -> Screen:
+        """Return `screen` with a button back to the question of the conversation that is open, if there is one."""
+        return self.desk.conversation.add_resume_button(self, screen)
+
+    async def show_question(self) -> bool:
+        """Show the question of the conversation that is open, and return whether there is one."""
+        return await self.desk.conversation.show_question(self)
+
+    async def explain(self, key: str) -> None:
+        """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
+        await self.desk.conversation.explain(self, key)
 
     async def suggestion(self, *, is_new: bool = False) -> Suggestion:
         """Return the phrase that is suggested to the user, the same one until they ask for another.
