@@ -49,7 +49,7 @@ from bot.rates.charts import Charts
 from bot.rates.notifications import RateNotifications
 from bot.rates.recording import Quotes
 from bot.rates.rendering import QuoteRenderer
-from bot.rates.subscriptions import Subscribing
+from bot.rates.subscriptions import Subscribing, end_subscription
 from bot.recipients import user_data as recipients_data
 from bot.recipients.saved import KnownRecipients
 from bot.settlement.adapter import SettlementAdapter
@@ -64,6 +64,7 @@ from bot.staff.alarms import Alarms
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from bot.support import user_data as support_data
+from bot.support.staff_chat_hooks import save_moved_chat
 from bot.users.privacy import Privacy
 from bot.users.user_data import UserData
 
@@ -232,7 +233,15 @@ def build(settings: Settings) -> House:
         client=client,
         application=application,
         desk=desk,
-        delivery=OutboxDelivery(store, teller, clock, on_room=nudge_outbox, after=support.after),
+        delivery=OutboxDelivery(
+            store,
+            teller,
+            clock,
+            on_room=nudge_outbox,
+            after=support.after,
+            on_chat_unreachable=(end_subscription,),
+            on_chat_moved=(save_moved_chat,),
+        ),
         poller=poller,
         reconciler=Reconciler(orders, settlement),
         quotes=quotes,

@@ -11,6 +11,7 @@ from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.ui import commands
 from bot.infra.workers.loop import Wakeup, run_forever
 from bot.operations.sweeps import Sweeps
+from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.rates.quote_worker import QuoteRecorder
 from bot.rates.subscription_worker import SubscriptionsWorker
 from bot.support.tickets.worker import Tickets
@@ -29,6 +30,7 @@ def loops(house: House, lanes: ChatQueues) -> list[tuple[str, Coroutine[Any, Any
         delivery=house.delivery,
         run_in_lane=lanes.run_in_lane,
         on_news=house.nudge_outbox,
+        keep=(NEEDS_MESSAGE_IDS,),
     )
     leaving = DeletionWorker(
         privacy=house.desk.privacy,

@@ -1,7 +1,9 @@
 """What the clock brings about by itself: expiries, drafts put away, rows forgotten, requests found half done."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
+
+from sqlalchemy import ColumnElement
 
 from bot.checkout.drafts import Drafts
 from bot.core.clock import Clock
@@ -23,7 +25,7 @@ RunInLane = Callable[[int, Callable[[], Awaitable[None]]], object]
 
 
 class Sweeps:
-    """Small jobs, each to be run by a loop of its own."""
+    """Small jobs, each to be run by a loop of its own. `keep`: which old rows of the outbox a feature still needs."""
 
     def __init__(
         self,
@@ -36,6 +38,7 @@ class Sweeps:
         delivery: OutboxDelivery,
         run_in_lane: RunInLane,
         on_news: Callable[[], None],
+        keep: Sequence[ColumnElement[bool]],
     ) -> None:
         self._store = store
         self._clock = clock
@@ -45,6 +48,7 @@ class Sweeps:
         self._delivery = delivery
         self._run_in_lane = run_in_lane
         self._on_news = on_news
+        self._keep = keep
 
     async def expiries(self) -> float:
         """Close the offers that are over, tell the paid orders that take too long, set unreadable ones aside."""
@@ -69,7 +73,7 @@ class Sweeps:
         now = self._clock.now()
         async with self._store.transaction() as tx:
             await InboxRepository(tx).forget_finished(now - KEEP_UPDATES)
-            await OutboxRepository(tx).forget_told(now - KEEP_NEWS)
+            await OutboxRepository(tx).forget_told(now - KEEP_NEWS, self._keep)
         await self._read_what_is_never_due()
         if await self._delivery.recover():
             self._on_news()

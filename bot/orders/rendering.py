@@ -17,7 +17,7 @@ from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.i18n import Html, Translations, Translator, choose, translator_for
-from bot.infra.outbox.model import FAREWELL, Notification, Sent, Undeliverable
+from bot.infra.outbox.model import Notification, Sent, Undeliverable
 from bot.infra.outbox.rendering import Tellers, Telling, kept, marked, tell_text
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified, Outcome, TryLater
@@ -40,7 +40,7 @@ from bot.recipients.saved import known_as
 from bot.settlement.steps import Step
 from bot.staff.help import Help
 from bot.staff.screens import notes as staff_notes
-from bot.users.model import Person
+from bot.users.model import FAREWELL, Person
 from bot.users.repository import UserRepository
 from bot.users.screens import privacy
 from bot.users.screens.phrase import format_phrase_line

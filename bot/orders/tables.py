@@ -11,12 +11,16 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     and_,
+    exists,
     false,
+    func,
     true,
 )
 
 from bot.infra.db.columns import BigId, ExactDecimal, Instant, Json, constant
 from bot.infra.db.metadata import metadata
+from bot.infra.outbox.tables import outbox
+from bot.orders.notifications import ORDER_SUBJECT
 from bot.orders.order import Phase
 
 orders = Table(
@@ -176,3 +180,13 @@ missed_orders = Table(
     Column("at", Instant, nullable=False),
     Index(None, "at"),
 )
+
+NEEDS_MESSAGE_IDS = exists().where(
+    outbox.c.subject.startswith(ORDER_SUBJECT),
+    orders.c.reference == func.substr(outbox.c.subject, len(ORDER_SUBJECT) + 1),
+    orders.c.phase.not_in([constant(Phase.DONE), constant(Phase.REFUSED)]),
+)
+"""Rows of the outbox about orders in progress: we edit the status message, and delete the invoice.
+
+Nothing follows a refusal.
+"""

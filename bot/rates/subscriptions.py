@@ -141,3 +141,12 @@ def _id_of(person_id: int, wish: AlertWish) -> str:
     """The same wish has the same id, so that a second tap sets nothing twice."""
     told_apart = f"{person_id}:{wish.is_above}:{wish.threshold}:{wish.cool_down}"
     return hashlib.sha256(told_apart.encode()).hexdigest()[:16]
+
+
+async def end_subscription(tx: Transaction, chat_id: int, now: datetime) -> None:
+    """Delete the subscription and alerts of a user who can't be reached (a hook of the outbox).
+
+    A user who blocked the bot and comes back doesn't want quotes from before.
+    """
+    del now
+    await SubscriptionRepository(tx).delete(chat_id)

@@ -16,6 +16,7 @@ from bot.staff.alarms import RAISED, add, over, subject_of, told_of
 from bot.staff.roles import StaffChat
 from bot.support.model import PostRole
 from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_room, ticket_in
+from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import keep_post
 from bot.support.tickets.repository import TicketRepository
 
@@ -89,3 +90,8 @@ def _for(supporter: int, news: Notification, now: datetime) -> Notification:
 async def _keep_entry(tx: Transaction, news: Notification, how: End, now: datetime) -> None:
     """An answer to what the person wrote is an answer to the person."""
     await keep_post(tx, news, how, now, PostRole.ENTRY)
+
+
+async def save_moved_chat(tx: Transaction, old: int, new: int) -> None:
+    """Remember that Telegram gave the staff's group another id (a hook of the outbox)."""
+    await TicketPostRepository(tx).chat_moved(old, new)

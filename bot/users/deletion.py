@@ -8,9 +8,9 @@ from sqlalchemy import BindParameter, Delete, Integer, Update, bindparam, delete
 from bot.infra.db.columns import constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import NotificationStatus
-from bot.infra.outbox.tables import IS_FAREWELL, outbox, to_tell
+from bot.infra.outbox.tables import outbox, to_tell
 from bot.infra.telegram.inbound.tables import IS_FINISHED, inbox
-from bot.users.tables import IS_AWAY, IS_LEAVING, people, person_acts
+from bot.users.tables import IS_AWAY, IS_FAREWELL, IS_LEAVING, people, person_acts
 from bot.users.user_data import NOBODY, UserData
 
 USER: BindParameter[int] = bindparam("user", type_=people.c.id.type)

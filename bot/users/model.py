@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.core.zones import zone_of
+
+FAREWELL: Final = "farewell"
+"""The kind of the last message to a user whose data was just deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

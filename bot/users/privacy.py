@@ -13,11 +13,11 @@ from itertools import count
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import FAREWELL, Notification
+from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.users.deletion import DeletionRepository, delete_user
 from bot.users.export import as_file
-from bot.users.model import Person
+from bot.users.model import FAREWELL, Person
 from bot.users.repository import UserRepository
 from bot.users.user_data import Blocker, Json, StoredData, UserData
 

@@ -2,8 +2,10 @@
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
-from bot.infra.db.columns import BigId, Instant, Json
+from bot.infra.db.columns import BigId, Instant, Json, constant
 from bot.infra.db.metadata import metadata
+from bot.infra.outbox.tables import outbox
+from bot.users.model import FAREWELL
 
 people = Table(
     "people",
@@ -31,6 +33,9 @@ Index("ix_people_username", people.c.username, sqlite_where=HAS_USERNAME, postgr
 IS_AWAY = people.c.blocked_at.is_not(None)
 Index("ix_people_blocked_at", people.c.blocked_at, sqlite_where=IS_AWAY, postgresql_where=IS_AWAY)
 
+# No row may name the chat of a deleted user, so these rows are deleted as soon as they were sent or given up.
+IS_FAREWELL = outbox.c.kind == constant(FAREWELL)
+Index("ix_outbox_farewells", outbox.c.id, sqlite_where=IS_FAREWELL, postgresql_where=IS_FAREWELL)
 
 person_acts = Table(
     "person_acts",

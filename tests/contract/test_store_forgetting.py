@@ -12,7 +12,6 @@ from bot.checkout.repository import DraftRepository
 from bot.house import USER_DATA
 from bot.infra.db.database import Database
 from bot.infra.db.encryption import SEALED
-from bot.infra.outbox.model import FAREWELL
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.orders.order import Order, Phase
@@ -25,6 +24,7 @@ from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import ToStaffChat
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_data import StoredTickets
+from bot.users.model import FAREWELL
 from bot.users.privacy import Privacy
 from bot.users.repository import UserRepository
 from tests.contract.conftest import on_sqlite

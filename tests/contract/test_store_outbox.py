@@ -9,6 +9,7 @@ from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Qu
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
+from bot.orders.tables import NEEDS_MESSAGE_IDS
 from tests.contract.store_builders import NOW, SECOND, an_order, some_news
 
 LATER = NOW + timedelta(minutes=1)
@@ -173,7 +174,7 @@ async def test_old_news_is_forgotten_but_not_of_orders_that_go_on(store: Databas
                 continue
             await OutboxRepository(tx).start(head.id)
             await OutboxRepository(tx).told(head.id, 1, NOW if head.subject == "staff:new" else NOW - SECOND)
-        assert await OutboxRepository(tx).forget_told(NOW) == 4
+        assert await OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)) == 4
         kept = {
             subject: await OutboxRepository(tx).add([some_news(subject, chat_id=n)])
             for n, subject in enumerate(subjects)
@@ -186,7 +187,7 @@ async def test_news_given_up_is_forgotten_by_its_age(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([some_news(kind="old", created_at=NOW - DAY), some_news(kind="new")])
         await OutboxRepository(tx).give_up_chat(1001, "blocked")
-        assert await OutboxRepository(tx).forget_told(NOW) == 1
+        assert await OutboxRepository(tx).forget_told(NOW, ()) == 1
         assert await OutboxRepository(tx).add([some_news(kind="old"), some_news(kind="new")]) == 1
 
 
@@ -195,7 +196,7 @@ async def test_an_id_is_never_given_again(store: Database) -> None:
         await OutboxRepository(tx).add([some_news("staff:1")])
         (first,) = await OutboxRepository(tx).heads(NOW)
         await OutboxRepository(tx).told(first.id, 1, NOW - DAY)
-        assert await OutboxRepository(tx).forget_told(NOW) == 1
+        assert await OutboxRepository(tx).forget_told(NOW, ()) == 1
         await OutboxRepository(tx).add([some_news("staff:2")])
         (second,) = await OutboxRepository(tx).heads(NOW)
     assert second.id > first.id

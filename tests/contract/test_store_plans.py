@@ -23,6 +23,7 @@ from bot.orders import user_data as orders_data
 from bot.orders.missed_repository import MissedOrderRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
+from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.rates.repository import QuoteRepository
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
@@ -101,8 +102,8 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "next_due": (lambda tx: OutboxRepository(tx).next_due(), "ix_outbox_waiting"),
     "news due_after": (lambda tx: OutboxRepository(tx).due_after(NOW), "ix_outbox_waiting (due_at>?"),
     "left_sending": (lambda tx: OutboxRepository(tx).left_sending(), "ix_outbox_to_tell"),
-    "forget_told": (lambda tx: OutboxRepository(tx).forget_told(NOW), "ix_outbox_told_at"),
-    "forget_given_up": (lambda tx: OutboxRepository(tx).forget_told(NOW), "ix_outbox_given_up"),
+    "forget_told": (lambda tx: OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_told_at"),
+    "forget_given_up": (lambda tx: OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_given_up"),
     "backlog": (lambda tx: OutboxRepository(tx).backlog(NOW), "ix_outbox_to_tell"),
     "open alarms": (lambda tx: AlarmRepository(tx).open(), "uq_alarms_raised"),
     "alarms since": (lambda tx: AlarmRepository(tx).since(NOW), "ix_alarms_raised_at"),

@@ -91,6 +91,7 @@ async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_
         told = (await OutboxRepository(tx).heads(NOW, queue=Queue.EXTRA))[0]
         assert await OutboxRepository(tx).start(told.id)
         await OutboxRepository(tx).told(told.id, 5, NOW)
+        await OutboxRepository(tx).move_chat(GROUP, NEW_GROUP)
         await TicketPostRepository(tx).chat_moved(GROUP, NEW_GROUP)
     async with store.reading() as tx:
         news = await OutboxRepository(tx).of_subject("ticket:T-2345A")

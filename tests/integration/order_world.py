@@ -26,6 +26,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
+from bot.rates.subscriptions import end_subscription
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import Market
 from bot.settlement.health import Health
@@ -123,7 +124,7 @@ class House:
         self.room = StaffChat(0, rules.support_ids)
         self.observer = Observer(self.orders, self.room)
         self.reconciler = Reconciler(self.orders, self.settlement)
-        self.delivery = OutboxDelivery(self.store, self.ears, self.clock)
+        self.delivery = OutboxDelivery(self.store, self.ears, self.clock, on_chat_unreachable=(end_subscription,))
         self.alarms = Alarms(self.store, self.clock, rules.operator_ids)
         self.watching = Monitor(
             store=self.store, clock=self.clock, health=self.health, alarms=self.alarms, market=self.market

@@ -44,6 +44,7 @@ from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.placement.service import DraftMoved, MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import looked_at
+from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.payments import bolt11
 from bot.settlement.model import SettlementFailure
 from bot.support.tickets.notifications import ticket_notification
@@ -425,6 +426,7 @@ class Life(RuleBasedStateMachine):
             delivery=bot.delivery,
             run_in_lane=lambda *_: None,
             on_news=lambda: None,
+            keep=(NEEDS_MESSAGE_IDS,),
         )
         return {
             "poll": bot.poller.tick,

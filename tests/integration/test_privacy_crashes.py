@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.house import USER_DATA
-from bot.infra.outbox.model import FAREWELL
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import OrderNotification
 from bot.orders.repository import OrderRepository
 from bot.users.deletion import DeletionRepository
-from bot.users.model import Person
+from bot.users.model import FAREWELL, Person
 from bot.users.privacy import Privacy
 from bot.users.repository import UserRepository
 from tests.contract.on_disk import found_in

@@ -11,7 +11,7 @@ from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import OVER, RAISED
 from bot.support.model import EntryKind, PostRole, TicketEntry
-from bot.support.staff_chat_hooks import RoomHooks
+from bot.support.staff_chat_hooks import RoomHooks, save_moved_chat
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToStaffChat, marked, tell_room
@@ -30,7 +30,9 @@ async def room(file: str) -> AsyncIterator[Room]:
     clock = MovedClock()
     made = Room(file, clock)
     hooks = RoomHooks(made.room, frozenset({BOSS}))
-    made.delivery = OutboxDelivery(made.store, made.ears, clock, after=hooks.around({}))
+    made.delivery = OutboxDelivery(
+        made.store, made.ears, clock, after=hooks.around({}), on_chat_moved=(save_moved_chat,)
+    )
     yield made
     await made.store.close()
 

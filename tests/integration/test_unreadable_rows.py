@@ -13,6 +13,7 @@ from bot.operations.sweeps import Sweeps
 from bot.orders.notifications import subject_of
 from bot.orders.order import OrderNotification, Phase
 from bot.orders.repository import OrderRepository
+from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.rates.model import Subscription
 from bot.rates.notifications import RateNotifications
 from bot.rates.subscription_repository import SubscriptionRepository
@@ -55,6 +56,7 @@ def sweeps(house: House, ran: list[int] | None = None) -> Sweeps:
         delivery=house.delivery,
         run_in_lane=lambda chat_id, _: ran.append(chat_id) if ran is not None else None,
         on_news=lambda: None,
+        keep=(NEEDS_MESSAGE_IDS,),
     )
 
 

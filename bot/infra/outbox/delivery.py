@@ -6,7 +6,7 @@ again, marked as a repetition, because unheard news about money is worse than ne
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -32,8 +32,6 @@ from bot.infra.outbox.model import (
     Undeliverable,
 )
 from bot.infra.outbox.repository import OutboxRepository
-from bot.rates.subscription_repository import SubscriptionRepository
-from bot.support.tickets.post_repository import TicketPostRepository
 
 log = structlog.get_logger(__name__)
 
@@ -62,13 +60,20 @@ class _Unreadable(Undeliverable):
 After = Callable[[Transaction, Notification, Sent | Undeliverable, datetime], Awaitable[None]]
 """What follows from how a piece of news ended, in the transaction that keeps that: told, or never to be told."""
 
+OnChatUnreachable = Callable[[Transaction, int, datetime], Awaitable[None]]
+"""What a feature does when a chat can't be reached: the chat's id, now."""
+
+OnChatMoved = Callable[[Transaction, int, int], Awaitable[None]]
+"""What a feature does when a chat got another id: the old one, the new one."""
+
 
 class OutboxDelivery:
     """Hands the heads of all chats to the teller and keeps what became of them.
 
     `on_room` is called when a chat's head is done with, so that the next one can be looked for. `after` names what
-    follows from the end of news of a kind (as it is before its first colon), and must be harmless to repeat. `sleep`
-    can be virtual.
+    follows from the end of news of a kind (as it is before its first colon), and must be harmless to repeat.
+    `on_chat_unreachable` and `on_chat_moved` are called in the transaction that saves that outcome. `sleep` can be
+    virtual.
     """
 
     def __init__(
@@ -79,6 +84,8 @@ class OutboxDelivery:
         *,
         on_room: Callable[[], None] = lambda: None,
         after: Mapping[str, After] | None = None,
+        on_chat_unreachable: Sequence[OnChatUnreachable] = (),
+        on_chat_moved: Sequence[OnChatMoved] = (),
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._store = store
@@ -86,6 +93,8 @@ class OutboxDelivery:
         self._clock = clock
         self._on_room = on_room
         self._after = after or {}
+        self._on_chat_unreachable = on_chat_unreachable
+        self._on_chat_moved = on_chat_moved
         self._sleep = sleep
         self._slots = {queue: asyncio.Semaphore(count) for queue, count in SLOTS.items()}
         self._under_way: dict[int, asyncio.Task[None]] = {}
@@ -222,18 +231,9 @@ class OutboxDelivery:
                     due = now + (max(wait, REPEAT_AFTER) if maybe_told else wait)
                     await OutboxRepository(tx).retry(news.id, due, maybe_told=maybe_told)
                 case ChatMoved(new_chat_id=new_chat_id):
-                    await TicketPostRepository(tx).chat_moved(news.chat_id, new_chat_id)
-                    await OutboxRepository(tx).retry(news.id, now, maybe_told=False)
-                    log.warning("chat_moved", message=news.kind)
-                case Undeliverable(reason, whole_chat=True):
-                    waiting = await OutboxRepository(tx).to_tell_in(news.chat_id)
-                    count = await OutboxRepository(tx).give_up_chat(news.chat_id, reason)
-                    # Nobody who has blocked the bot wishes to hear of the rate when they come back.
-                    await SubscriptionRepository(tx).delete(news.chat_id)
-                    await self._follow(tx, waiting if follows else (), outcome, now)
-                    for each in waiting:
-                        self._mistakes.pop(each.id, None)
-                    log.warning("chat_unreachable", message=news.kind, rows=count, reason=reason)
+                    await self._move_chat(tx, news, new_chat_id, now)
+                case Undeliverable(_, whole_chat=True):
+                    await self._give_up_chat(tx, news, outcome, now, follows=follows)
                 case _Unreadable(reason):
                     await OutboxRepository(tx).give_up(news.id, reason)
                     log.error("message_unreadable", message=news.kind, subject=news.subject)
@@ -241,6 +241,25 @@ class OutboxDelivery:
                     await OutboxRepository(tx).give_up(news.id, reason)
                     await self._follow(tx, (news,) if follows else (), outcome, now)
                     log.error("message_undeliverable", message=news.kind, subject=news.subject, reason=reason)
+
+    async def _move_chat(self, tx: Transaction, news: Notification, new_chat_id: int, now: datetime) -> None:
+        await OutboxRepository(tx).move_chat(news.chat_id, new_chat_id)
+        for on_moved in self._on_chat_moved:
+            await on_moved(tx, news.chat_id, new_chat_id)
+        await OutboxRepository(tx).retry(news.id, now, maybe_told=False)
+        log.warning("chat_moved", message=news.kind)
+
+    async def _give_up_chat(
+        self, tx: Transaction, news: Notification, outcome: Undeliverable, now: datetime, *, follows: bool
+    ) -> None:
+        waiting = await OutboxRepository(tx).to_tell_in(news.chat_id)
+        count = await OutboxRepository(tx).give_up_chat(news.chat_id, outcome.reason)
+        for on_unreachable in self._on_chat_unreachable:
+            await on_unreachable(tx, news.chat_id, now)
+        await self._follow(tx, waiting if follows else (), outcome, now)
+        for each in waiting:
+            self._mistakes.pop(each.id, None)
+        log.warning("chat_unreachable", message=news.kind, rows=count, reason=outcome.reason)
 
     async def _follow(
         self, tx: Transaction, ended: Iterable[Notification], how: Sent | Undeliverable, now: datetime

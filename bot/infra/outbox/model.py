@@ -6,9 +6,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
-FAREWELL: Final = "farewell"
-"""The kind of the last message to a user whose data was just deleted."""
-
 
 class Queue(StrEnum):
     """Where a message waits. In a chat each queue keeps its order, and none waits for another."""

@@ -4,7 +4,20 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, bindparam, case, delete, exists, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Select,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    not_,
+    or_,
+    select,
+    update,
+)
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
@@ -12,9 +25,6 @@ from bot.infra.db.columns import MALFORMED, constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue
 from bot.infra.outbox.tables import IS_GIVEN_UP, IS_WAITING, outbox, to_tell
-from bot.orders.notifications import ORDER_SUBJECT
-from bot.orders.order import Phase
-from bot.orders.tables import orders
 
 THIS = outbox.c.id == bindparam("news")
 IS_TO_TELL = to_tell(outbox)
@@ -93,6 +103,12 @@ GIVE_UP = update(outbox).where(IS_TO_TELL)
 GIVE_UP_ONE = GIVE_UP.where(THIS)
 GIVE_UP_CHAT = GIVE_UP.where(outbox.c.chat_id == bindparam("chat"))
 
+MOVE_CHAT = (
+    update(outbox)
+    .where(IS_TO_TELL, outbox.c.chat_id == bindparam("old", type_=outbox.c.chat_id.type))
+    .values(chat_id=bindparam("new", type_=outbox.c.chat_id.type))
+)
+
 TO_TELL_IN = select(outbox).where(IS_TO_TELL, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
 OF_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_by(outbox.c.id)
 
@@ -104,15 +120,9 @@ THIS_NEWS = (
 MESSAGE_OF = select(outbox.c.message_id).where(*THIS_NEWS)
 REPLACE_MESSAGE = update(outbox).where(*THIS_NEWS)
 
-# The card of an order that goes on is edited, so the id of its message is needed. Nothing follows a refusal.
-ORDER_GOES_ON = exists().where(
-    outbox.c.subject.startswith(ORDER_SUBJECT),
-    orders.c.reference == func.substr(outbox.c.subject, len(ORDER_SUBJECT) + 1),
-    orders.c.phase.not_in([constant(Phase.DONE), constant(Phase.REFUSED)]),
-)
 BEFORE = bindparam("before", type_=outbox.c.told_at.type)
-FORGET_TOLD = delete(outbox).where(outbox.c.told_at < BEFORE, ~ORDER_GOES_ON)
-FORGET_GIVEN_UP = delete(outbox).where(IS_GIVEN_UP, outbox.c.created_at < BEFORE, ~ORDER_GOES_ON)
+FORGET_TOLD = delete(outbox).where(outbox.c.told_at < BEFORE)
+FORGET_GIVEN_UP = delete(outbox).where(IS_GIVEN_UP, outbox.c.created_at < BEFORE)
 
 
 class OutboxRepository:
@@ -176,6 +186,10 @@ class OutboxRepository:
         values = {"chat": chat_id, **_given_up(failure)}
         return (await self._connection.execute(GIVE_UP_CHAT, values)).rowcount
 
+    async def move_chat(self, old: int, new: int) -> None:
+        """Send what is still to be sent to a chat to its new id."""
+        await self._connection.execute(MOVE_CHAT, {"old": old, "new": new})
+
     async def to_tell_in(self, chat_id: int) -> tuple[Notification, ...]:
         """What waits for its way to a chat, or is on it."""
         found = await self._connection.execute(TO_TELL_IN, {"chat": chat_id})
@@ -203,11 +217,17 @@ class OutboxRepository:
         key = {"about": subject, "of_kind": kind, "chat": chat_id}
         await self._connection.execute(REPLACE_MESSAGE, {**key, "message_id": message_id})
 
-    async def forget_told(self, before: datetime) -> int:
-        """Prune rows told before, except those of subjects that may still need their message ids."""
-        told = await self._connection.execute(FORGET_TOLD, {"before": before})
-        given_up = await self._connection.execute(FORGET_GIVEN_UP, {"before": before})
-        return told.rowcount + given_up.rowcount
+    async def forget_told(self, before: datetime, keep: Sequence[ColumnElement[bool]]) -> int:
+        """Delete rows that were sent before or created and given up before; return how many.
+
+        `keep` are the conditions of features on rows whose message ids they still need.
+        """
+        unless = [not_(condition) for condition in keep]
+        forgotten = [
+            await self._connection.execute(statement.where(*unless), {"before": before})
+            for statement in (FORGET_TOLD, FORGET_GIVEN_UP)
+        ]
+        return sum(result.rowcount for result in forgotten)
 
 
 def _row(news: Notification) -> dict[str, object]:

@@ -15,7 +15,7 @@ from sqlalchemy import (
 
 from bot.infra.db.columns import BigId, Instant, Json, constant
 from bot.infra.db.metadata import metadata
-from bot.infra.outbox.model import FAREWELL, NotificationStatus
+from bot.infra.outbox.model import NotificationStatus
 
 outbox = Table(
     "outbox",
@@ -67,6 +67,3 @@ IS_TOLD = outbox.c.told_at.is_not(None)
 IS_GIVEN_UP = outbox.c.status == constant(NotificationStatus.UNDELIVERABLE)
 Index("ix_outbox_told_at", outbox.c.told_at, sqlite_where=IS_TOLD, postgresql_where=IS_TOLD)
 Index("ix_outbox_given_up", outbox.c.created_at, sqlite_where=IS_GIVEN_UP, postgresql_where=IS_GIVEN_UP)
-# Told or not, a person who has gone is told once, and then nothing of their chat is to be left.
-IS_FAREWELL = outbox.c.kind == constant(FAREWELL)
-Index("ix_outbox_farewells", outbox.c.id, sqlite_where=IS_FAREWELL, postgresql_where=IS_FAREWELL)

@@ -12,6 +12,7 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
 from bot.infra.outbox.model import RetryLater, Sent
 from bot.infra.outbox.rendering import Telling, kept
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import (
     Delivered,
     Gone,
@@ -111,6 +112,7 @@ class TicketRoom:
         """The group has another id from now on."""
         async with self._store.transaction() as tx:
             await TicketPostRepository(tx).chat_moved(old, new)
+            await OutboxRepository(tx).move_chat(old, new)
 
     async def _topic(self, reading: Reading, ticket: Ticket) -> int | Telling | None:
         """The id of its topic; None in a chat that has none, or where we may make none."""

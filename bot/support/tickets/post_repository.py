@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import BigInteger, Select, bindparam, delete, select, update
+from sqlalchemy import BigInteger, Select, bindparam, delete, select
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.tables import outbox, to_tell
 from bot.support.model import PostRole, TicketPost
 from bot.support.tickets.tables import moved_chats, ticket_posts, tickets
 
@@ -55,8 +54,6 @@ TOPIC_GONE = delete(ticket_posts).where(
     ticket_posts.c.chat_id == CHAT, ticket_posts.c.topic_id == bindparam("topic", type_=BigInteger())
 )
 NOW_AT = select(moved_chats.c.new_id).where(moved_chats.c.old_id == CHAT)
-NEW = bindparam("new", type_=BigInteger())
-TAKE_ALONG = update(outbox).where(to_tell(outbox), outbox.c.chat_id == CHAT).values(chat_id=NEW)
 LEAVE_BEHIND = delete(ticket_posts).where(ticket_posts.c.chat_id == CHAT)
 
 
@@ -115,9 +112,8 @@ class TicketPostRepository:
         return chat_id if moved is None else int(moved)
 
     async def chat_moved(self, old: int, new: int) -> None:
-        """Remember it, and take what is still to be told along; posts of the old chat can't be answered any more."""
+        """Save the new id, and delete the posts of the old chat: nobody can reply to them any more."""
         await writing.put(self._connection, moved_chats, {"old_id": old, "new_id": new})
-        await self._connection.execute(TAKE_ALONG, {"chat": old, "new": new})
         await self._connection.execute(LEAVE_BEHIND, {"chat": old})
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketPost, ...]:
