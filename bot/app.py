@@ -177,7 +177,13 @@ async def _connect(house: House, stack: AsyncExitStack) -> bool:
 async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Event) -> int:
     bot = house.application.bot
     staff_chats = house.desk.orders.rules.staff_ids | {house.settings.support_chat_id}
-    gate = FloodGate(house.settings.max_messages_per_minute, house.clock, staff_chats, _clock_offset(bot))
+    gate = FloodGate(
+        house.settings.max_messages_per_minute,
+        house.clock,
+        house.readers.translator_for,
+        staff_chats,
+        _clock_offset(bot),
+    )
     lanes = ChatQueues(house.store, entrance.processor(house.application, house.desk, gate), house.clock, bot)
     polls = TelegramRequest(connections=1, may_call=lambda: house.store.is_leading)
     receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, lanes, house.clock)

@@ -18,6 +18,7 @@ from bot.broadcasts.worker import BroadcastWorker, LiveProgress
 from bot.checkout import resume
 from bot.checkout import user_data as checkout_data
 from bot.checkout.drafts import Drafts
+from bot.checkout.notifications import DraftRenderer
 from bot.config import Settings
 from bot.core.clock import SystemClock
 from bot.house_rules import broadcast_rules_of, pace_of, patience_of, provider_of, rules_of, silence_of
@@ -26,6 +27,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
@@ -65,7 +67,10 @@ from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from bot.support import user_data as support_data
 from bot.support.staff_chat_hooks import save_moved_chat
+from bot.users.model import Person
+from bot.users.notifications import FarewellRenderer
 from bot.users.privacy import Privacy
+from bot.users.readers import Readers
 from bot.users.user_data import UserData
 
 USER_DATA: Final[tuple[UserData, ...]] = (
@@ -89,6 +94,8 @@ class House:
     client: SettlementClient
     application: Application  # type: ignore[type-arg]
     desk: Desk
+    readers: Readers
+    renderers: Renderers[Person | None]
     delivery: OutboxDelivery
     poller: Poller
     reconciler: Reconciler
@@ -211,21 +218,23 @@ def build(settings: Settings) -> House:
         operator_ids=settings.operator_ids,
         provider=provider_of(settings),
     )
-    teller = OrderRenderer(
-        store=store,
-        messenger=messenger,
-        translations=translations,
-        clock=clock,
-        help_desk=help_desk,
-        receipts=receipts,
-        default_locale=settings.default_locale,
-        public_url=settings.public_url,
-        others={
-            **BroadcastRenderer(store, messenger, clock).tellers(),
-            **QuoteRenderer(store, messenger, clock).tellers(),
-            **AlarmRenderer(store, messenger, clock, settings.operator_ids).tellers(),
-            **support.tellers,
-        },
+    readers = Readers(store, translations, settings.default_locale)
+    renderers = Renderers(
+        readers.get,
+        FarewellRenderer(messenger, translations, settings.default_locale).renderers(),
+        DraftRenderer(store, messenger).renderers(),
+        OrderRenderer(
+            store=store,
+            messenger=messenger,
+            clock=clock,
+            help_desk=help_desk,
+            receipts=receipts,
+            public_url=settings.public_url,
+        ).renderers(),
+        BroadcastRenderer(store, messenger, clock).renderers(),
+        QuoteRenderer(store, messenger, clock).renderers(),
+        AlarmRenderer(store, messenger, clock, settings.operator_ids).renderers(),
+        *support.renderers,
     )
     return House(
         settings=settings,
@@ -233,9 +242,11 @@ def build(settings: Settings) -> House:
         client=client,
         application=application,
         desk=desk,
+        readers=readers,
+        renderers=renderers,
         delivery=OutboxDelivery(
             store,
-            teller,
+            renderers,
             clock,
             on_room=nudge_outbox,
             after=support.after,

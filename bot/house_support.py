@@ -1,6 +1,6 @@
 """Support's part of the house: tickets and the room they stand in, looking up, seeing more, and who tells of it all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -9,7 +9,6 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.rendering import Tell
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.workers.loop import Wakeup
 from bot.orders import refused_messages
@@ -37,6 +36,7 @@ from bot.support.tickets.waiting import TicketWaiting
 from bot.support.user_chat import rendering as ticket_news
 from bot.support.user_chat.rendering import TicketRenderer
 from bot.support.user_chat.reply_rendering import ReplyRenderer
+from bot.users.readers import Renderer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class SupportParts:
     nudge_masking: Wakeup
     saved_answers: SavedReplies
     trail: AuditLog
-    tellers: Mapping[str, Tell]
+    renderers: Sequence[Mapping[str, Renderer]]
     after: Mapping[str, After]
 
 
@@ -96,14 +96,14 @@ def support_of(
         nudge_masking=nudge_masking,
         saved_answers=SavedReplies(store, clock),
         trail=AuditLog(store, clock),
-        tellers={
-            **ReplyRenderer(store, messenger).tellers(),
-            **RemarkRenderer(store, messenger, ticket_room).tellers(),
-            **wait_news.tellers(),
-            **StaffChatRenderer(store, messenger, clock, ticket_room).tellers(),
-            **StepRenderer(store, messenger, ticket_room).tellers(),
-            **TicketRenderer(store, messenger, clock, reopen_within=reopen_within, reply_time=reply_time).tellers(),
-        },
+        renderers=(
+            ReplyRenderer(store, messenger).renderers(),
+            RemarkRenderer(store, messenger, ticket_room).renderers(),
+            wait_news.renderers(),
+            StaffChatRenderer(store, messenger, clock, ticket_room).renderers(),
+            StepRenderer(store, messenger, ticket_room).renderers(),
+            TicketRenderer(store, messenger, clock, reopen_within=reopen_within, reply_time=reply_time).renderers(),
+        ),
         after={
             **refused_messages.hooks(settings.operator_ids),
             **hooks.around({**TicketRelay(room).after(), **wait_news.after(), **ticket_news.AFTER}),

@@ -14,7 +14,7 @@ from bot.broadcasts.screens.text import keyboard_of, text_of
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations, translator_for
-from bot.infra.outbox.model import Outcome
+from bot.infra.outbox.model import DeliveryOutcome
 from bot.infra.outbox.rendering import kept
 from bot.infra.telegram.outbound.limiter import LEAVES
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, TryLater
@@ -53,7 +53,7 @@ class ChatCourier:
         self._paid = paid
         self._messages: OrderedDict[tuple[str, str], asyncio.Task[_Message]] = OrderedDict()
 
-    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
+    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> DeliveryOutcome:
         """One attempt."""
         message = await self._message(broadcast, delivery.locale)
         LEAVES.set(leaves)  # in this delivery's own task
@@ -65,7 +65,7 @@ class ChatCourier:
                 return await self._send(delivery, message)
         return await self._send(delivery, message)
 
-    async def _send(self, delivery: Delivery, message: _Message) -> Outcome:
+    async def _send(self, delivery: Delivery, message: _Message) -> DeliveryOutcome:
         sent = await self._messenger.mailing.send(
             delivery.person_id,
             message.text,

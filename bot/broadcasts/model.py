@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from bot.infra.outbox.model import Outcome
+from bot.infra.outbox.model import DeliveryOutcome
 from bot.settlement.model import Quote
 
 
@@ -90,6 +90,6 @@ class Delivery:
 class Courier(Protocol):
     """Brings one broadcast to one person."""
 
-    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
+    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> DeliveryOutcome:
         """One attempt; calls `leaves` when the request is made: cancelled before that, nothing was sent."""
         ...

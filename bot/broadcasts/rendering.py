@@ -1,5 +1,7 @@
 """Tells operators that a broadcast's time has come and that it waits for their word."""
 
+from collections.abc import Mapping
+
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.rules import waits_for_word
 from bot.broadcasts.screens import confirm as broadcast_confirm
@@ -8,10 +10,11 @@ from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Notification, Sent
-from bot.infra.outbox.rendering import Tellers, Telling, kept, marked
+from bot.infra.outbox.model import DeliveryOutcome, Notification, Sent
+from bot.infra.outbox.rendering import kept, marked
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.users.model import Person
+from bot.users.readers import Renderer
 
 
 class BroadcastRenderer:
@@ -22,11 +25,11 @@ class BroadcastRenderer:
         self._messenger = messenger
         self._clock = clock
 
-    def tellers(self) -> Tellers:
-        """The kinds that it tells."""
+    def renderers(self) -> Mapping[str, Renderer]:
+        """Return the renderer of each kind of notification."""
         return {WAITS: self.tell}
 
-    async def tell(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
+    async def tell(self, news: Notification, reader: Person | None, t: Translator) -> DeliveryOutcome:
         """One attempt; nothing is told of a broadcast that an operator has decided about meanwhile."""
         async with self._store.reading() as tx:
             broadcast = await BroadcastRepository(tx).get(news.subject.removeprefix(SUBJECT).partition(":")[0])

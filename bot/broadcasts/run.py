@@ -21,7 +21,7 @@ from bot.core.clock import Clock
 from bot.core.error_location import where
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.outbox.model import Outcome, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent, Undeliverable
 
 log = structlog.get_logger(__name__)
 
@@ -190,7 +190,7 @@ class BroadcastRun:
             outcome = RetryLater(0, maybe_told=True) if may_have_left else Undeliverable(why)
         self._settle(delivery, outcome)
 
-    def _settle(self, delivery: Delivery, outcome: Outcome) -> None:
+    def _settle(self, delivery: Delivery, outcome: DeliveryOutcome) -> None:
         match outcome:
             case Sent():
                 self._troubles = self._failures = 0

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 import structlog
 
@@ -13,11 +14,13 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.outbox.model import Kind, Notification
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications import DRAFT_SUBJECT
 from bot.orders.order import Order, OrderNotification
 from bot.settlement.model import PayoutMethod
 
 log = structlog.get_logger(__name__)
+
+DRAFT_SUBJECT: Final = "draft:"
+"""What all notifications about a draft begin their subject with."""
 
 
 class Drafts:

@@ -8,7 +8,6 @@ from bot.infra.outbox.model import Kind, Notification, Queue
 from bot.orders.order import Order, OrderNotification
 
 ORDER_SUBJECT = "order:"
-DRAFT_SUBJECT = "draft:"
 
 IN_EXTRA: Final = frozenset({OrderNotification.RECEIPT, OrderNotification.TAKE_DOWN_PICTURE})
 """Pictures: no message about money waits for them."""

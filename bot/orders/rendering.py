@@ -4,26 +4,22 @@ What a notice shows is read from the order as it is when it is told, so that non
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.checkout.draft import DraftStatus
-from bot.checkout.repository import DraftRepository
-from bot.checkout.screens import draft_expired as lapsed
 from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
-from bot.infra.db.errors import RowUnreadable
-from bot.infra.i18n import Html, Translations, Translator, choose, translator_for
-from bot.infra.outbox.model import Notification, Sent, Undeliverable
-from bot.infra.outbox.rendering import Tellers, Telling, kept, marked, tell_text
+from bot.infra.i18n import Html, Translator
+from bot.infra.outbox.model import DeliveryOutcome, Notification, Sent, Undeliverable
+from bot.infra.outbox.rendering import kept, marked, tell_text
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.closed_picture import draw_closed
-from bot.orders.notifications import DRAFT_SUBJECT, news_of, reference_in, subject_of
+from bot.orders.notifications import news_of, reference_in, subject_of
 from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.preferences import Way, way_of
 from bot.orders.receipts.handlers import draw
@@ -39,10 +35,8 @@ from bot.recipients.repository import RecipientRepository
 from bot.recipients.saved import known_as
 from bot.settlement.steps import Step
 from bot.staff.help import Help
-from bot.staff.screens import notes as staff_notes
-from bot.users.model import FAREWELL, Person
-from bot.users.repository import UserRepository
-from bot.users.screens import privacy
+from bot.users.model import Person
+from bot.users.readers import Renderer
 from bot.users.screens.phrase import format_phrase_line
 
 PICTURE_TRIES = 2
@@ -50,7 +44,7 @@ PICTURE_TRIES = 2
 MOST_UNSENT: Final = 1_000
 """Invoices whose attempts that sent nothing are counted. What is forgotten goes out as text sooner."""
 
-TellOrder = Callable[[Notification, Order, Translator, ZoneInfo], Awaitable[Telling]]
+TellOrder = Callable[[Notification, Order, Translator, Person | None], Awaitable[DeliveryOutcome]]
 
 HOLDS: dict[OrderNotification, Callable[[Order], bool]] = {
     OrderNotification.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
@@ -64,32 +58,33 @@ HOLDS: dict[OrderNotification, Callable[[Order], bool]] = {
 }
 """What may have been overtaken before it could be told, and then isn't told any more."""
 
+KINDS: Final = frozenset(
+    notice
+    for notice in OrderNotification
+    if notice is not OrderNotification.DRAFT_LAPSED and not notice.startswith("staff_")
+)
+"""What a user hears about an order. Staff hear about it through alarms, and drafts belong to checkout."""
+
 
 class OrderRenderer:
-    """Tells news in Telegram (the `Renderer` of the outbox)."""
+    """Tells users about their orders."""
 
     def __init__(
         self,
         *,
         store: Database,
         messenger: Messenger,
-        translations: Translations,
         clock: Clock,
         help_desk: Help,
         receipts: Receipts,
-        default_locale: str,
         public_url: str = "",
-        others: Tellers | None = None,
     ) -> None:
         self._store = store
         self._messenger = messenger
-        self._translations = translations
         self._clock = clock
         self._help = help_desk
         self._receipts = receipts
-        self._default_locale = default_locale
         self._public_url = public_url
-        self._others = others or {}
         self._unsent = Counter[int]()
         self._special: dict[str, TellOrder] = {
             OrderNotification.INVOICE: self._tell_invoice,
@@ -101,36 +96,27 @@ class OrderRenderer:
             OrderNotification.RECEIPT: self._tell_receipt,
         }
 
-    async def tell(self, news: Notification) -> Telling:
-        """One attempt at one piece of news."""
-        kind = news.kind_name
-        if kind == FAREWELL:
-            return await self._tell_farewell(news)
-        reader = await self._reader(news.chat_id)
-        t = translator_for(self._translations, reader, self._default_locale)
-        if kind in self._others:
-            return await self._others[kind](news, reader, t)
-        if kind == OrderNotification.DRAFT_LAPSED:
-            return await self._tell_lapse(news, t)
-        if kind.startswith("staff_"):
-            return await self._tell_staff(news, kind, t)
-        return await self._tell_of_order(news, kind, reader, t)
+    def renderers(self) -> Mapping[str, Renderer]:
+        """Return the renderer of each kind of notification."""
+        return dict.fromkeys(map(str, KINDS), self._tell)
 
-    async def _tell_of_order(self, news: Notification, kind: str, reader: Person | None, t: Translator) -> Telling:
-        zone = reader.zone if reader else PRESUMED
+    async def _tell(self, news: Notification, reader: Person | None, t: Translator) -> DeliveryOutcome:
+        kind = news.kind_name
         async with self._store.reading() as tx:
             order = await OrderRepository(tx).get(reference_in(news.subject))
         if order is None:
             return Undeliverable("the order is gone")
         handler = self._special.get(kind)
         if handler is not None:
-            return await handler(news, order, t, zone)
+            return await handler(news, order, t, reader)
         notice, wished = OrderNotification(kind), reader.notices if reader else None
         way = way_of(notice, wished)
         if way is Way.CARD or (notice in HOLDS and not HOLDS[notice](order)):
             return Sent()
         offered, told = self._help.is_offered, self._help.has_staff
-        screen = outcome.screen(notice, t, order, self._clock.now(), zone, help_offered=offered, staff_told=told)
+        screen = outcome.screen(
+            notice, t, order, self._clock.now(), _zone(reader), help_offered=offered, staff_told=told
+        )
         if notice is OrderNotification.SENT:
             # The receipt that follows is made to be forwarded, so what only the sender may see stands here.
             screen = replace(screen, text=screen.text + format_phrase_line(t, reader))
@@ -146,18 +132,16 @@ class OrderRenderer:
             return screen
         return replace(screen, keyboard=(*screen.keyboard, recipients.offer_row(t, known)))
 
-    async def _reader(self, chat_id: int) -> Person | None:
-        async with self._store.reading() as tx:
-            return await UserRepository(tx).get_if_readable(chat_id)
-
-    async def _send(self, news: Notification, t: Translator, screen: Screen, *, silent: bool) -> Telling:
+    async def _send(self, news: Notification, t: Translator, screen: Screen, *, silent: bool) -> DeliveryOutcome:
         return await tell_text(self._messenger, news, t, screen, lane="money", silent=silent)
 
-    async def _tell_invoice(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _tell_invoice(
+        self, news: Notification, order: Order, t: Translator, reader: Person | None
+    ) -> DeliveryOutcome:
         """With its picture; where that fails twice or is refused, as text: nobody waits for a picture to pay."""
         if not order.awaits_payment(self._clock.now()):
             return Sent()
-        payment = await self._payment(news, order, t, zone)
+        payment = self._payment(order, t, reader)
         page = wallet_page.rows(t, order, self._public_url)
         sent: Outcome = Invalid("the picture failed twice")
         if news.attempts - self._unsent[news.id] < PICTURE_TRIES:
@@ -201,24 +185,29 @@ class OrderRenderer:
         sent = await send((*page, *keyboard))
         return await send(keyboard) if page and isinstance(sent, Invalid) else sent
 
-    async def _payment(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> pay.Payment:
-        reader = await self._reader(news.chat_id)
-        return pay.payment(t, order, self._clock.now(), zone, reader.phrase if reader else None)
+    def _payment(self, order: Order, t: Translator, reader: Person | None) -> pay.Payment:
+        return pay.payment(t, order, self._clock.now(), _zone(reader), reader.phrase if reader else None)
 
-    async def _tell_invoice_text(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _tell_invoice_text(
+        self, news: Notification, order: Order, t: Translator, reader: Person | None
+    ) -> DeliveryOutcome:
         """What didn't fit under the picture; most often nothing."""
         if not order.awaits_payment(self._clock.now()):
             return Sent()
-        text = (await self._payment(news, order, t, zone)).follow_up
+        text = self._payment(order, t, reader).follow_up
         return Sent() if text is None else await self._send(news, t, Screen(text), silent=True)
 
-    async def _tell_card(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
-        return await self._send(news, t, self._card(order, t, zone), silent=True)
+    async def _tell_card(
+        self, news: Notification, order: Order, t: Translator, reader: Person | None
+    ) -> DeliveryOutcome:
+        return await self._send(news, t, self._card(order, t, reader), silent=True)
 
-    async def _edit_card(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _edit_card(
+        self, news: Notification, order: Order, t: Translator, reader: Person | None
+    ) -> DeliveryOutcome:
         async with self._store.reading() as tx:
             message_id = await OutboxRepository(tx).message_of(subject_of(order), OrderNotification.CARD, news.chat_id)
-        screen = self._card(order, t, zone)
+        screen = self._card(order, t, reader)
         if message_id is not None:
             edited = await self._messenger.edit_text(
                 news.chat_id, message_id, screen.text, screen.keyboard, lane="money"
@@ -234,9 +223,11 @@ class OrderRenderer:
                 )
         return kept(sent)
 
-    async def _take_down(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _take_down(
+        self, news: Notification, order: Order, t: Translator, reader: Person | None
+    ) -> DeliveryOutcome:
         """Take away all that could still be paid with, the picture last: a retry finds what is left."""
-        del zone
+        del reader
         for kind in (OrderNotification.INVOICE_TEXT, OrderNotification.INVOICE):
             async with self._store.reading() as tx:
                 message_id = await OutboxRepository(tx).message_of(subject_of(order), kind, news.chat_id)
@@ -247,7 +238,7 @@ class OrderRenderer:
                 return gone
         return Sent()
 
-    async def _take_away(self, news: Notification, message_id: int, t: Translator, order: Order) -> Telling:
+    async def _take_away(self, news: Notification, message_id: int, t: Translator, order: Order) -> DeliveryOutcome:
         """Delete a message, or replace what it shows: after 48 hours Telegram deletes nothing of a bot's."""
         chat_id = news.chat_id
         outcome = await self._messenger.delete(chat_id, message_id, lane="money")
@@ -269,9 +260,11 @@ class OrderRenderer:
         # What can't be edited either isn't there any more.
         return Sent() if isinstance(outcome, Gone | Invalid) else kept(outcome)
 
-    async def _take_down_picture(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _take_down_picture(
+        self, news: Notification, order: Order, t: Translator, reader: Person | None
+    ) -> DeliveryOutcome:
         """Replace the QR code of an invoice that is too old to be deleted."""
-        del zone
+        del reader
         async with self._store.reading() as tx:
             message_id = await OutboxRepository(tx).message_of(
                 subject_of(order), OrderNotification.INVOICE, news.chat_id
@@ -282,43 +275,26 @@ class OrderRenderer:
         outcome = await self._messenger.edit_photo(news.chat_id, message_id, picture, text, lane="talk")
         return Sent() if isinstance(outcome, Gone) else kept(outcome)
 
-    async def _tell_receipt(self, news: Notification, order: Order, t: Translator, zone: ZoneInfo) -> Telling:
+    async def _tell_receipt(
+        self, news: Notification, order: Order, t: Translator, reader: Person | None
+    ) -> DeliveryOutcome:
         """Silently, for that the rupiah were sent has just been told; and not to whom leaves that to the card."""
-        reader = await self._reader(news.chat_id)
         if way_of(OrderNotification.SENT, reader.notices if reader else None) is Way.CARD:
             return Sent()
-        drawn = await draw(self._receipts, t, order, zone, self._messenger.username)
+        drawn = await draw(self._receipts, t, order, _zone(reader), self._messenger.username)
         if drawn is None:
             return Sent()
         png, caption, keyboard = drawn.png, marked(news, t, drawn.caption), drawn.keyboard
         # A picture can wait; what others are told of their money can't.
         return kept(await self._messenger.send_photo(news.chat_id, png, caption, keyboard, lane="talk", silent=True))
 
-    async def _tell_farewell(self, news: Notification) -> Telling:
-        """To somebody who isn't known any more: the news itself brings their language along."""
-        chosen, of_app = (str(news.payload.get(name) or "") for name in ("locale", "language_code"))
-        t = self._translations.get(choose(chosen, of_app, self._default_locale))
-        return await self._send(news, t, privacy.deleted(t), silent=True)
-
-    async def _tell_lapse(self, news: Notification, t: Translator) -> Telling:
-        try:
-            async with self._store.reading() as tx:
-                draft = await DraftRepository(tx).get(news.subject.removeprefix(DRAFT_SUBJECT))
-        except RowUnreadable:
-            return await self._send(news, t, lapsed.damaged(t), silent=True)
-        if draft is None or draft.status is not DraftStatus.LAPSED:
-            return Sent()
-        return await self._send(news, t, lapsed.screen(t, draft), silent=True)
-
-    async def _tell_staff(self, news: Notification, kind: str, t: Translator) -> Telling:
-        async with self._store.reading() as tx:
-            order = await OrderRepository(tx).get(reference_in(news.subject))
-        screen = staff_notes.screen(OrderNotification(kind), t, order, news.payload, self._clock.now())
-        return await self._send(news, t, screen, silent=False)
-
-    def _card(self, order: Order, t: Translator, zone: ZoneInfo) -> Screen:
-        return card.screen(t, order, self._clock.now(), zone, help_offered=self._help.is_offered)
+    def _card(self, order: Order, t: Translator, reader: Person | None) -> Screen:
+        return card.screen(t, order, self._clock.now(), _zone(reader), help_offered=self._help.is_offered)
 
 
 def _closed_text(t: Translator, order: Order) -> Html:
     return t("pay.closed_paid" if order.is_paid else "pay.closed", line=format_order_line(t, order))
+
+
+def _zone(reader: Person | None) -> ZoneInfo:
+    return reader.zone if reader else PRESUMED

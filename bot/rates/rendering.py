@@ -1,5 +1,6 @@
 """Tells the news of the rate: daily quotes and alerts, silently where it is night for the reader."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 
@@ -7,8 +8,8 @@ from bot.core.clock import Clock
 from bot.core.time_of_day import is_quiet
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Notification, Sent
-from bot.infra.outbox.rendering import Tellers, Telling, kept, tell_text
+from bot.infra.outbox.model import DeliveryOutcome, Notification, Sent
+from bot.infra.outbox.rendering import kept, tell_text
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.rates.model import Subscription
 from bot.rates.notifications import ALERT, DAILY, LATEST
@@ -16,6 +17,7 @@ from bot.rates.screens import notifications as quote_news
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.settlement.model import quote_in
 from bot.users.model import Person
+from bot.users.readers import Renderer
 
 
 class QuoteRenderer:
@@ -26,11 +28,11 @@ class QuoteRenderer:
         self._messenger = messenger
         self._clock = clock
 
-    def tellers(self) -> Tellers:
-        """The kinds of news, and who tells them."""
+    def renderers(self) -> Mapping[str, Renderer]:
+        """Return the renderer of each kind of notification."""
         return {DAILY: self._daily, ALERT: self._alert}
 
-    async def _daily(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
+    async def _daily(self, news: Notification, reader: Person | None, t: Translator) -> DeliveryOutcome:
         subscription = await self._wished_by(reader)
         # A quote that may have been read is no loss, and one that comes at night is a nuisance.
         if reader is None or subscription is None or news.maybe_told or self._clock.now() - news.created_at > LATEST:
@@ -44,7 +46,7 @@ class QuoteRenderer:
             await self._messenger.send_text(news.chat_id, screen.text, screen.keyboard, lane="bulk", silent=silent)
         )
 
-    async def _alert(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
+    async def _alert(self, news: Notification, reader: Person | None, t: Translator) -> DeliveryOutcome:
         subscription = await self._wished_by(reader)
         if reader is None or subscription is None:
             return Sent()

@@ -1,7 +1,7 @@
 """What the bot starts: each worker is watched, and where one ends, the process ends and says which one it was."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 
@@ -11,6 +11,7 @@ import pytest_asyncio
 from bot import app
 from bot.core.clock import Clock
 from bot.infra.db import migrate
+from bot.infra.i18n import Translator
 from bot.infra.telegram import transport
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.workers.group import WorkerGroup
@@ -95,9 +96,16 @@ async def test_the_flood_gate_knows_how_far_telegrams_clock_is_ahead(
     offsets: list[timedelta] = []
 
     class NotedGate(FloodGate):
-        def __init__(self, per_minute: int, clock: Clock, exempt: frozenset[int], offset: timedelta) -> None:
+        def __init__(
+            self,
+            per_minute: int,
+            clock: Clock,
+            translator_for: Callable[[int], Awaitable[Translator]],
+            exempt: frozenset[int],
+            offset: timedelta,
+        ) -> None:
             offsets.append(offset)
-            super().__init__(per_minute, clock, exempt, offset)
+            super().__init__(per_minute, clock, translator_for, exempt, offset)
 
     monkeypatch.setattr(app, "FloodGate", NotedGate)
     monkeypatch.setattr(

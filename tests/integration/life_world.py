@@ -14,11 +14,12 @@ from decimal import Decimal
 from typing import Any, TypeVar
 from unittest.mock import patch
 
+from bot.checkout.notifications import DraftRenderer
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Notification
-from bot.infra.outbox.rendering import kept
+from bot.infra.outbox.rendering import Renderers, kept
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
 from bot.mcp_server.service import Rules as AgentRules
 from bot.mcp_server.service import Service as AgentService
@@ -45,6 +46,9 @@ from bot.settlement.model import (
 )
 from bot.staff.alarm_rendering import AlarmRenderer
 from bot.staff.help import Help
+from bot.users.model import Person
+from bot.users.notifications import FarewellRenderer
+from bot.users.readers import Readers
 from tests.integration.killable import Fate, Hanging, Mortal, MortalStore
 from tests.integration.order_world import House
 from tests.texts import TRANSLATIONS
@@ -339,7 +343,7 @@ class Renderer:
 
     store: Any = None
 
-    def __init__(self, teller: notices.OrderRenderer, clock: Any) -> None:
+    def __init__(self, teller: Renderers[Person | None], clock: Any) -> None:
         self._teller, self._clock = teller, clock
 
     async def tell(self, news: Notification) -> Any:
@@ -365,19 +369,23 @@ class Bot(House):
         async def file_of_support(news: Notification, *_: Any) -> Any:
             return kept(await messenger.send_photo(news.chat_id, b"a file", "from support", lane="talk"))
 
-        tellers = AlarmRenderer(self.store, messenger, self.clock, rules.operator_ids).tellers()
-        teller = notices.OrderRenderer(
+        order_renderer = notices.OrderRenderer(
             store=self.store,
             messenger=messenger,
-            translations=TRANSLATIONS,
             clock=self.clock,
             help_desk=Help(self.room),
             receipts=Receipts(self.store, self.clock),
-            default_locale="en",
-            others={**tellers, "ticket_answer": file_of_support},
+        )
+        renderers = Renderers(
+            Readers(self.store, TRANSLATIONS, "en").get,
+            FarewellRenderer(messenger, TRANSLATIONS, "en").renderers(),
+            DraftRenderer(self.store, messenger).renderers(),
+            order_renderer.renderers(),
+            AlarmRenderer(self.store, messenger, self.clock, rules.operator_ids).renderers(),
+            {"ticket_answer": file_of_support},
         )
         after = hooks(rules.operator_ids)
-        self.delivery = OutboxDelivery(self.store, Renderer(teller, self.clock), self.clock, after=after)
+        self.delivery = OutboxDelivery(self.store, Renderer(renderers, self.clock), self.clock, after=after)
         begin = self.orders.posting.begin
 
         def noted(order: Any) -> None:

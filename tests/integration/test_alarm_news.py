@@ -45,7 +45,7 @@ def chats(house: House) -> Chats:
     """The house tells its alarms into these; Oscar reads English, Olga Indonesian."""
     chats = Chats()
     operators = frozenset({OSCAR, OLGA})
-    tellers = AlarmRenderer(house.store, cast("Messenger", chats), house.clock, operators).tellers()
+    tellers = AlarmRenderer(house.store, cast("Messenger", chats), house.clock, operators).renderers()
     record_audit = house.ears.tell
 
     async def tell(news: Notification) -> Any:
@@ -126,7 +126,7 @@ async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sou
 
 async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(house: House, chats: Chats) -> None:
     reference = await fails_after_payment(house)
-    tellers = AlarmRenderer(house.store, cast("Messenger", chats), house.clock, frozenset({OSCAR})).tellers()
+    tellers = AlarmRenderer(house.store, cast("Messenger", chats), house.clock, frozenset({OSCAR})).renderers()
     now = house.clock.now()
     (piece,) = staff_news([OSCAR], OrderNotification.STAFF_FAILED, f"order:{reference}", now, reference=reference)
     english = TRANSLATIONS.get("en")

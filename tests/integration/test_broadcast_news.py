@@ -53,7 +53,7 @@ async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe
         maybe_told=maybe_told,
     )
     reader = Person(id=OSCAR, created_at=now, language_code="en")
-    teller = BroadcastRenderer(store, cast("Messenger", sent), clock).tellers()[WAITS]
+    teller = BroadcastRenderer(store, cast("Messenger", sent), clock).renderers()[WAITS]
     told = await teller(news, reader, Translations.load(strict=True).get("en"))
     await store.close()
     return told

@@ -10,15 +10,23 @@ import pytest
 from telegram import Chat, Message, Update, User
 
 from bot import app
+from bot.broadcasts.service import WAITS
 from bot.config import load
 from bot.entrance import processor
 from bot.house import House, build
 from bot.infra.http import server
+from bot.infra.outbox.model import Sent
+from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.workers.group import WorkerGroup
+from bot.orders.order import OrderNotification
 from bot.orders.repository import OrderRepository
+from bot.rates.notifications import ALERT, DAILY
 from bot.settlement.client.errors import RateLimited
 from bot.settlement.model import SlowDown
+from bot.staff.alarms import OVER, RAISED, REMINDER
+from bot.support.tickets.notifications import ToStaffChat, ToUser
+from bot.users.model import FAREWELL
 from tests.keys import ENCRYPTION_KEYS
 from tests.unit.every_screen import an_order
 
@@ -53,7 +61,7 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(house: House) ->
     chat, user = Chat(EMMA, Chat.PRIVATE), User(EMMA, "Emma", is_bot=False)
     update = Update(1, message=Message(1, datetime.now(UTC), chat, from_user=user, text="halo"))
     application = cast("Any", SimpleNamespace(process_update=process_update))
-    await processor(application, house.desk, FloodGate(0, house.clock))(update)
+    await processor(application, house.desk, FloodGate(0, house.clock, house.readers.translator_for))(update)
     assert handled == [update]
     assert house.poller._viewed.users() == (EMMA,)
 
@@ -81,3 +89,16 @@ async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(
     with pytest.raises(SlowDown):
         await house.desk.settlement.look_up("svc-1")
     assert house.poller._budget.per_second == pytest.approx(5, abs=0.5)
+
+
+def test_each_kind_of_message_has_a_renderer(house: House) -> None:
+    others = {FAREWELL, DAILY, ALERT, RAISED, OVER, REMINDER, WAITS}
+    assert house.renderers.kinds == {*OrderNotification, *ToUser, *ToStaffChat, *others}
+
+
+def test_no_kind_of_message_has_two_renderers(house: House) -> None:
+    async def render(*_: object) -> Sent:
+        return Sent()
+
+    with pytest.raises(ValueError, match="two renderers for card"):
+        Renderers(house.readers.get, {"card": render, "sent": render}, {"card": render})

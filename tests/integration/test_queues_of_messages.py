@@ -23,6 +23,7 @@ from bot.infra.outbox.model import (
     Sent,
     Undeliverable,
 )
+from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.orders.missed_repository import MissedOrderRepository
@@ -42,6 +43,7 @@ from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, ticke
 from bot.support.user_data import _removal
 from bot.users.model import Person
 from bot.users.privacy import _farewell
+from bot.users.readers import Readers
 from bot.users.repository import UserRepository
 from tests.integration.order_world import EMMA, OSCAR, House
 from tests.unit.every_screen import NOW, TRANSLATIONS, a_draft, an_order
@@ -205,16 +207,15 @@ async def test_an_invoice_without_its_picture_is_an_alarm(house: House) -> None:
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.PICTURE_REFUSED]
 
 
-def teller(house: House, telegram: object) -> OrderRenderer:
-    return OrderRenderer(
+def teller(house: House, telegram: object) -> Renderers[Person | None]:
+    order_renderer = OrderRenderer(
         store=house.store,
         messenger=cast("Messenger", telegram),
-        translations=TRANSLATIONS,
         clock=house.clock,
         help_desk=Help(StaffChat(0, frozenset())),
         receipts=cast("Any", None),
-        default_locale="en",
     )
+    return Renderers(Readers(house.store, TRANSLATIONS, "en").get, order_renderer.renderers())
 
 
 class Sending:

@@ -72,7 +72,7 @@ class Reader:
 
     async def reads(self, news: Notification) -> Sent | object:
         messenger = cast("Messenger", self.phone)
-        tell = QuoteRenderer(self.house.store, messenger, self.house.clock).tellers()[news.kind]
+        tell = QuoteRenderer(self.house.store, messenger, self.house.clock).renderers()[news.kind]
         return await tell(news, self.person, ENGLISH)
 
 

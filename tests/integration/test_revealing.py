@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from bot.core.errors import Rejection
-from bot.infra.outbox.model import Outcome, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent, Undeliverable
 from bot.orders.order import Order
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
@@ -41,27 +41,27 @@ class Chat:
     clock: MovedClock
     messages: dict[int, str] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
-    outcomes: dict[str, deque[Outcome | str]] = field(default_factory=dict)
+    outcomes: dict[str, deque[DeliveryOutcome | str]] = field(default_factory=dict)
     hold: asyncio.Event | None = None
     is_held: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def comes(self, call: str, *outcomes: Outcome | str) -> None:
+    def comes(self, call: str, *outcomes: DeliveryOutcome | str) -> None:
         self.outcomes.setdefault(call, deque()).extend(outcomes)
 
-    async def open(self, staff_id: int, order: Order) -> Outcome:
+    async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
         del staff_id, order
         return self._do("open", len(self.messages) + 1, "masked")
 
-    async def show(self, reveal: Reveal, order: Order) -> Outcome:
+    async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
         if self.hold is not None:
             self.is_held.set()
             await self.hold.wait()
         return self._do("show", reveal.message_id or 0, order.number)
 
-    async def mask(self, reveal: Reveal, order: Order | None) -> Outcome:
+    async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
         return self._do("mask", reveal.message_id or 0, "masked" if order and order.number else "forgotten")
 
-    def _do(self, call: str, message_id: int, text: str) -> Outcome:
+    def _do(self, call: str, message_id: int, text: str) -> DeliveryOutcome:
         self.calls.append(call)
         planned = self.outcomes.get(call)
         outcome = planned.popleft() if planned else None
@@ -329,7 +329,7 @@ async def test_a_person_who_is_forgotten_meanwhile_is_masked_at_once_and_for_goo
 
 async def test_a_person_who_is_forgotten_before_it_is_shown_is_not_shown(bot: Bot, order: Order) -> None:
     class Forgetful(Chat):
-        async def open(self, staff_id: int, order: Order) -> Outcome:
+        async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
             async with bot.house.store.transaction() as tx:
                 await delete_user(tx, EMMA)
             return await super().open(staff_id, order)

@@ -41,8 +41,8 @@ class Telling:
     def __init__(self, room: Room, telegram: Messenger) -> None:
         self._store = room.store
         self._tellers = {
-            **ReplyRenderer(room.store, telegram).tellers(),
-            **RemarkRenderer(room.store, telegram, TicketRoom(room.store, telegram, room.clock, "en")).tellers(),
+            **ReplyRenderer(room.store, telegram).renderers(),
+            **RemarkRenderer(room.store, telegram, TicketRoom(room.store, telegram, room.clock, "en")).renderers(),
         }
 
     async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:

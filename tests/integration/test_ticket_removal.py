@@ -53,7 +53,7 @@ async def removes(chats: Chats, chat_id: int = GROUP, **payload: object) -> obje
         cast("Any", None),
         reopen_within=timedelta(days=7),
         reply_time=cast("Any", None),
-    ).tellers()
+    ).renderers()
     return await tellers[ToStaffChat.FORGOTTEN](news, None, TRANSLATIONS.get("en"))
 
 

@@ -49,7 +49,7 @@ class Renderer:
     """Tells reminders, and nothing else."""
 
     def __init__(self, news: WaitRenderer) -> None:
-        self._tellers = news.tellers()
+        self._tellers = news.renderers()
 
     async def tell(self, news: Notification) -> Any:
         tell = self._tellers.get(news.kind.partition(":")[0])

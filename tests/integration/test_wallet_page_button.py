@@ -7,6 +7,7 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Messenger, Outcome
 from bot.infra.telegram.outcomes import outcome_of
@@ -17,6 +18,8 @@ from bot.orders.rendering import OrderRenderer
 from bot.orders.repository import OrderRepository
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
+from bot.users.model import Person
+from bot.users.readers import Readers
 from tests.texts import label
 from tests.unit.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
 from tests.unit.fake_settlement import MovedClock
@@ -65,20 +68,26 @@ async def told(
     return await teller_of(store, telegram, public_url).tell(replace(news, attempts=attempts))
 
 
-def teller_of(store: Database, telegram: object, public_url: str = "https://pay.example") -> OrderRenderer:
-    """What tells news in this Telegram."""
+def order_renderer_of(store: Database, telegram: object, public_url: str = "https://pay.example") -> OrderRenderer:
     clock = MovedClock()
     clock.at = NOW
     return OrderRenderer(
         store=store,
         messenger=cast("Messenger", telegram),
-        translations=TRANSLATIONS,
         clock=clock,
         help_desk=Help(StaffChat(0, frozenset())),
         receipts=cast("Any", None),
-        default_locale="en",
         public_url=public_url,
     )
+
+
+def renderers_of(store: Database, order_renderer: OrderRenderer) -> Renderers[Person | None]:
+    return Renderers(Readers(store, TRANSLATIONS, "en").get, order_renderer.renderers())
+
+
+def teller_of(store: Database, telegram: object, public_url: str = "https://pay.example") -> Renderers[Person | None]:
+    """What tells news in this Telegram."""
+    return renderers_of(store, order_renderer_of(store, telegram, public_url))
 
 
 def labels(keyboard: Keyboard) -> list[str]:
@@ -162,16 +171,17 @@ async def test_attempts_that_sent_nothing_are_not_counted_without_end(
     store: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.orders.rendering.MOST_UNSENT", 3)
-    teller = teller_of(store, TriedTelegram(*[outcome_of(SlowDown(7))] * 5, Delivered(1)))
+    order_renderer = order_renderer_of(store, TriedTelegram(*[outcome_of(SlowDown(7))] * 5, Delivered(1)))
+    teller = renderers_of(store, order_renderer)
     order = an_order(page_token=TOKEN)
     async with store.transaction() as tx:
         await OrderRepository(tx).add(order)
     (news,) = news_of(order, (OrderNotification.INVOICE,), NOW)
     for number in range(5):
         await teller.tell(replace(news, id=number))
-    assert sorted(teller._unsent) == [2, 3, 4]
+    assert sorted(order_renderer._unsent) == [2, 3, 4]
     await teller.tell(replace(news, id=4))
-    assert sorted(teller._unsent) == [2, 3]
+    assert sorted(order_renderer._unsent) == [2, 3]
 
 
 async def test_an_invoice_that_is_refused_as_picture_and_as_text_is_refused(store: Database) -> None:

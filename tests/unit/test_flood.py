@@ -1,23 +1,20 @@
 """A flood is refused with a word and a time, is felt in its own chat alone, and never counts what comes late."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
-from unittest import mock
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from telegram import CallbackQuery, Chat, ChatMemberLeft, ChatMemberUpdated, Message, Update, User
 
+from bot.infra.i18n import Translator
 from bot.infra.telegram.inbound.attempts import RECEIVED
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.flood import WINDOW, FloodGate
-from bot.users.model import Person
 from tests.texts import text
 from tests.unit.every_screen import TRANSLATIONS
 from tests.unit.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
@@ -31,9 +28,13 @@ if TYPE_CHECKING:
 EMMA, SARI, OSCAR = 1001, 1002, 2001
 
 
+async def no_language(_: int) -> Translator:
+    raise AssertionError("nobody is refused")
+
+
 @dataclass
 class Chats:
-    """A desk that only looks a person up, and writes down what it is to send."""
+    """A desk that writes down what it is to send."""
 
     clock: MovedClock = field(default_factory=MovedClock)
     per_minute: int = 3
@@ -43,11 +44,10 @@ class Chats:
     looked_up: int = 0
 
     def __post_init__(self) -> None:
-        self.gate = FloodGate(self.per_minute, self.clock, frozenset({OSCAR}), self.offset)
-        store, messenger = SimpleNamespace(reading=self._reading), SimpleNamespace()
+        self.gate = FloodGate(self.per_minute, self.clock, self._translator_for, frozenset({OSCAR}), self.offset)
+        messenger = SimpleNamespace()
         messenger.send_text, messenger.answer_press = self._send, self._answer
-        parts = {"store": store, "messenger": messenger, "translations": TRANSLATIONS, "default_locale": "id"}
-        self.desk = cast("Desk", SimpleNamespace(**parts))
+        self.desk = cast("Desk", SimpleNamespace(messenger=messenger))
 
     async def refuses(self, update: Update, *, received: datetime | str | None = "now") -> bool:
         token = RECEIVED.set(self.clock.now() if isinstance(received, str) else received)
@@ -59,14 +59,9 @@ class Chats:
     async def types(self, times: int, chat: int = EMMA) -> list[bool]:
         return [await self.refuses(typed(chat, self.clock.now())) for _ in range(times)]
 
-    @asynccontextmanager
-    async def _reading(self) -> AsyncIterator[Any]:
-        async def get(person_id: int) -> Person:
-            self.looked_up += 1
-            return Person(id=person_id, locale="en", created_at=BEGINNING)
-
-        with mock.patch("bot.infra.telegram.inbound.flood.UserRepository", return_value=SimpleNamespace(get=get)):
-            yield None
+    async def _translator_for(self, _: int) -> Translator:
+        self.looked_up += 1
+        return TRANSLATIONS.get("en")
 
     async def _send(self, chat_id: int, words: str, *_: object, **__: object) -> None:
         self.sent.append((chat_id, words))
@@ -203,7 +198,7 @@ async def test_a_change_of_membership_is_always_heard(chats: Chats) -> None:
 
 def test_quiet_chats_are_forgotten() -> None:
     clock = MovedClock()
-    gate = FloodGate(60, clock)
+    gate = FloodGate(60, clock, no_language)
     for chat_id in range(1000):
         assert gate.lets_in(chat_id, clock.now())
         clock.passes(seconds=1)
@@ -213,7 +208,7 @@ def test_quiet_chats_are_forgotten() -> None:
 @given(gaps=st.lists(st.floats(0, 40), max_size=60), limit=st.integers(1, 5))
 def test_no_minute_holds_more_than_the_limit_and_nobody_below_it_is_refused(gaps: list[float], limit: int) -> None:
     clock = MovedClock()
-    gate, let_in = FloodGate(limit, clock), list[datetime]()
+    gate, let_in = FloodGate(limit, clock, no_language), list[datetime]()
     for gap in gaps:
         clock.passes(seconds=gap)
         now = clock.now()

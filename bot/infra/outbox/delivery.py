@@ -24,9 +24,10 @@ from bot.infra.db.unreadable import unreadable_keys
 from bot.infra.outbox.model import (
     EXTRA_TRIES,
     ChatMoved,
+    DeliveryOutcome,
     Notification,
+    NotificationSender,
     Queue,
-    Renderer,
     RetryLater,
     Sent,
     Undeliverable,
@@ -79,7 +80,7 @@ class OutboxDelivery:
     def __init__(
         self,
         store: Database,
-        teller: Renderer,
+        sender: NotificationSender,
         clock: Clock,
         *,
         on_room: Callable[[], None] = lambda: None,
@@ -89,7 +90,7 @@ class OutboxDelivery:
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._store = store
-        self._teller = teller
+        self._sender = sender
         self._clock = clock
         self._on_room = on_room
         self._after = after or {}
@@ -174,10 +175,10 @@ class OutboxDelivery:
                 )
                 await self._save(news, outcome, follows=False)
 
-    async def _tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
+    async def _tell(self, news: Notification) -> DeliveryOutcome:
         """The teller's outcome; what it raises is our mistake or a lost database, and must not hold up the chat."""
         try:
-            outcome = await self._teller.tell(news)
+            outcome = await self._sender.tell(news)
         except Exception as error:  # noqa: BLE001  whatever it is, the row must not stay as being sent
             if isinstance(error, RowUnreadable) and error.is_of_order:
                 self._mistakes.pop(news.id, None)
@@ -200,9 +201,7 @@ class OutboxDelivery:
         self._mistakes.pop(news.id, None)
         return outcome
 
-    async def _save(
-        self, news: Notification, outcome: Sent | RetryLater | Undeliverable, *, follows: bool = True
-    ) -> None:
+    async def _save(self, news: Notification, outcome: DeliveryOutcome, *, follows: bool = True) -> None:
         """Save the outcome, however long the database is away.
 
         Only this process knows the message's id: without it, an invoice can't be removed from the chat.
@@ -216,7 +215,7 @@ class OutboxDelivery:
             message=news.kind,
         )
 
-    async def _keep(self, news: Notification, outcome: Sent | RetryLater | Undeliverable, *, follows: bool) -> None:
+    async def _keep(self, news: Notification, outcome: DeliveryOutcome, *, follows: bool) -> None:
         now = self._clock.now()
         is_extra = news.queue is Queue.EXTRA
         if isinstance(outcome, RetryLater) and is_extra and news.attempts + 1 >= EXTRA_TRIES:

@@ -119,12 +119,13 @@ class ChatMoved(Undeliverable):
     new_chat_id: int = 0
 
 
-class Renderer(Protocol):
-    """Turns one piece of news into a message in its reader's language, and sends, edits or deletes."""
+DeliveryOutcome = Sent | RetryLater | Undeliverable | ChatMoved
+"""What came of one attempt at a notification."""
 
-    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
-        """One attempt; never raises for anything that Telegram may answer."""
+
+class NotificationSender(Protocol):
+    """Turns one notification into a message in its reader's language, and sends, edits or deletes."""
+
+    async def tell(self, notification: Notification, /) -> DeliveryOutcome:
+        """Make one attempt; never raise for anything that Telegram can answer."""
         ...
-
-
-Outcome = Sent | RetryLater | Undeliverable

@@ -1,9 +1,10 @@
-"""What every teller of news shares: how a reader is met, and what the outbox keeps of an attempt."""
+"""One registry of who turns which kind of notification into a message, and what all of them share."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Generic, TypeVar
 
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import ChatMoved, Notification, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import ChatMoved, DeliveryOutcome, Notification, RetryLater, Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import (
     Delivered,
     Gone,
@@ -17,14 +18,54 @@ from bot.infra.telegram.outbound.sender import (
     Unreachable,
 )
 from bot.infra.telegram.ui.screen import Screen
-from bot.users.model import Person
 
-Telling = Sent | RetryLater | Undeliverable
-Tell = Callable[[Notification, Person | None, Translator], Awaitable[Telling]]
-"""One attempt at one piece of news for its reader, in their language."""
+Reader = TypeVar("Reader")
+"""What the features know about the user who reads a message. The outbox only passes it on."""
 
-Tellers = Mapping[str, Tell]
-"""Kinds of news that are about no order, and who tells them. A kind ends before its first colon."""
+Render = Callable[[Notification, Reader, Translator], Awaitable[DeliveryOutcome]]
+"""One attempt at a notification for its reader, in their language."""
+
+
+class Renderers(Generic[Reader]):
+    """All features' renderers by the name of the kind (the `NotificationSender` of the outbox).
+
+    Args:
+        read: returns the reader of a chat, and the translator for their language.
+        features: the renderers of each feature.
+
+    Raises:
+        ValueError: two renderers for one kind.
+    """
+
+    def __init__(
+        self, read: Callable[[int], Awaitable[tuple[Reader, Translator]]], *features: Mapping[str, Render[Reader]]
+    ) -> None:
+        self._read = read
+        self._renderers = _merge(features)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Return the names of the kinds that have a renderer."""
+        return frozenset(self._renderers)
+
+    async def tell(self, notification: Notification) -> DeliveryOutcome:
+        """Make one attempt at a notification.
+
+        Raises:
+            KeyError: no feature renders its kind.
+        """
+        render = self._renderers[notification.kind_name]
+        reader, t = await self._read(notification.chat_id)
+        return await render(notification, reader, t)
+
+
+def _merge(features: Iterable[Mapping[str, Render[Reader]]]) -> dict[str, Render[Reader]]:
+    merged: dict[str, Render[Reader]] = {}
+    for renderers in features:
+        if twice := merged.keys() & renderers.keys():
+            raise ValueError(f"two renderers for {', '.join(sorted(twice))}")
+        merged.update(renderers)
+    return merged
 
 
 def marked(news: Notification, t: Translator, text: str) -> str:
@@ -42,7 +83,7 @@ async def tell_text(
     silent: bool = False,
     reply_to: int | None = None,
     topic_id: int | None = None,
-) -> Telling:
+) -> DeliveryOutcome:
     """Tell a piece of news by a message of its own, and say what the outbox keeps of that."""
     text = marked(news, t, screen.text)
     return kept(
@@ -52,7 +93,7 @@ async def tell_text(
     )
 
 
-def kept(outcome_of: Outcome) -> Sent | RetryLater | Undeliverable:
+def kept(outcome_of: Outcome) -> DeliveryOutcome:
     """What the outbox keeps of a messenger's outcome."""
     match outcome_of:
         case Delivered(message_id):

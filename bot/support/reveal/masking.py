@@ -19,7 +19,7 @@ from bot.core.shutdown import finish_tasks
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Outcome, RetryLater, Sent
+from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent
 from bot.orders.repository import OrderRepository
 from bot.staff.roles import StaffChat
 from bot.support.reveal.model import Reveal, RevealScreen
@@ -137,7 +137,7 @@ class Masking:
         until, _ = self._rests.get(reveal.id, (0.0, 0))
         return self._elapsed() < until
 
-    def _rest(self, reveal: Reveal, outcome: Outcome) -> None:
+    def _rest(self, reveal: Reveal, outcome: DeliveryOutcome) -> None:
         _, failures = self._rests.get(reveal.id, (0.0, 0))
         asked = outcome.after if isinstance(outcome, RetryLater) else 0.0
         pause = max(MASK_AGAIN.after(failures + 1), asked)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations, Translator, translator_for
-from bot.infra.outbox.model import Outcome, Sent, Undeliverable
+from bot.infra.outbox.model import DeliveryOutcome, Sent, Undeliverable
 from bot.infra.outbox.rendering import kept
 from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger
 from bot.infra.telegram.outbound.sender import Outcome as CallOutcome
@@ -27,17 +27,17 @@ class RevealMessages:
         self._translations = translations
         self._default_locale = default_locale
 
-    async def open(self, staff_id: int, order: Order) -> Outcome:
+    async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
         """Send it, masked, and so that it can't be forwarded or copied as long as it exists."""
         screen = await self._screen(staff_id, lambda t, _: screens.opened(t, order))
         return kept(await self._messenger.send_text(staff_id, screen.text, lane="talk", protected=True))
 
-    async def show(self, reveal: Reveal, order: Order) -> Outcome:
+    async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
         """Put the full recipient in."""
         edited = await self._edit(reveal, lambda t, who: screens.shown(t, reveal, order, who))
         return Undeliverable("the message is gone") if isinstance(edited, Gone) else kept(edited)
 
-    async def mask(self, reveal: Reveal, order: Order | None) -> Outcome:
+    async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
         """Take it out again. A message that can't be edited is deleted, and one that is gone shows nothing."""
         if reveal.message_id is None:
             return Sent()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from bot.infra.outbox.model import Outcome
+from bot.infra.outbox.model import DeliveryOutcome
 from bot.orders.order import Order
 
 
@@ -24,14 +24,14 @@ class Reveal:
 class RevealScreen(Protocol):
     """The one message in which a member of staff sees a full recipient, in their private chat."""
 
-    async def open(self, staff_id: int, order: Order) -> Outcome:
+    async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
         """Send it, with nothing in it yet that isn't masked; it can't be forwarded."""
         ...
 
-    async def show(self, reveal: Reveal, order: Order) -> Outcome:
+    async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
         """Put the full recipient in."""
         ...
 
-    async def mask(self, reveal: Reveal, order: Order | None) -> Outcome:
+    async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
         """Take it out again; `Sent` too where there is no such message any more."""
         ...

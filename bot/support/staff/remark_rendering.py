@@ -5,8 +5,8 @@ from typing import Final
 
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Notification, Undeliverable
-from bot.infra.outbox.rendering import Tell, Telling, marked
+from bot.infra.outbox.model import DeliveryOutcome, Notification, Undeliverable
+from bot.infra.outbox.rendering import marked
 from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import TicketEntry, TicketPost
@@ -18,6 +18,7 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import entry_of
 from bot.support.tickets.remarks import Remark
 from bot.users.model import Person
+from bot.users.readers import Renderer
 
 REACTIONS: Final[Mapping[Remark, str]] = {Remark.DELIVERED: "👌", Remark.CORRECTED: "✍"}
 """What went as it should needs no line of its own, where reactions are allowed."""
@@ -34,11 +35,11 @@ class RemarkRenderer:
         self._messenger = messenger
         self._room = room
 
-    def tellers(self) -> Mapping[str, Tell]:
-        """Kind of news -> who tells it."""
+    def renderers(self) -> Mapping[str, Renderer]:
+        """Return the renderer of each kind of notification."""
         return {ToStaffChat.REMARK: self._tell}
 
-    async def _tell(self, news: Notification, _: Person | None, t: Translator) -> Telling:
+    async def _tell(self, news: Notification, _: Person | None, t: Translator) -> DeliveryOutcome:
         async with self._store.reading() as tx:
             entry = await entry_of(tx, news)
             head = await TicketPostRepository(tx).head(ticket_in(news.subject), news.chat_id)

@@ -6,8 +6,8 @@ from bot.core.clock import Clock
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.i18n import Html, Translator
-from bot.infra.outbox.model import Notification, NotificationStatus, Sent
-from bot.infra.outbox.rendering import Tell, Telling, marked
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationStatus, Sent
+from bot.infra.outbox.rendering import marked
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
@@ -22,6 +22,7 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import entry_of
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Person
+from bot.users.readers import Renderer
 
 
 class StaffChatRenderer:
@@ -33,8 +34,8 @@ class StaffChatRenderer:
         self._clock = clock
         self._room = room
 
-    def tellers(self) -> Mapping[str, Tell]:
-        """Kind of news -> who tells it."""
+    def renderers(self) -> Mapping[str, Renderer]:
+        """Return the renderer of each kind of notification."""
         return {
             ToStaffChat.HEAD: self._tell_head,
             ToStaffChat.CARD: self._tell_card,
@@ -42,19 +43,19 @@ class StaffChatRenderer:
             ToStaffChat.EDITED: self._tell_entry,
         }
 
-    async def _tell_head(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
+    async def _tell_head(self, news: Notification, reader: Person | None, t: Translator) -> DeliveryOutcome:
         ticket = await self._ticket(news)
         again = t("news.again") if news.maybe_told else ""
         home = await self._room.home(reading_of(news, reader, t), ticket, again) if ticket else Sent()
         return Sent(home.message_id, home.topic_id) if isinstance(home, TicketPost) else home
 
-    async def _tell_card(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
+    async def _tell_card(self, news: Notification, reader: Person | None, t: Translator) -> DeliveryOutcome:
         ticket = await self._ticket(news)
         if ticket is None or await self._is_overtaken(news):
             return Sent()
         return await self._room.update(reading_of(news, reader, t), ticket)
 
-    async def _tell_entry(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
+    async def _tell_entry(self, news: Notification, reader: Person | None, t: Translator) -> DeliveryOutcome:
         ticket = await self._ticket(news)
         async with self._store.reading() as tx:
             written = await entry_of(tx, news)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Notification, Sent
-from bot.infra.outbox.rendering import Tell, Telling, marked
+from bot.infra.outbox.model import DeliveryOutcome, Notification, Sent
+from bot.infra.outbox.rendering import marked
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.support.model import TicketPost
 from bot.support.staff.rendering import reading_of
@@ -17,6 +17,7 @@ from bot.support.staff.topics import TicketRoom
 from bot.support.tickets.notifications import ToStaffChat, ticket_in
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Person
+from bot.users.readers import Renderer
 
 
 class StepRenderer:
@@ -27,11 +28,11 @@ class StepRenderer:
         self._messenger = messenger
         self._room = room
 
-    def tellers(self) -> Mapping[str, Tell]:
-        """Kind of news -> who tells it."""
+    def renderers(self) -> Mapping[str, Renderer]:
+        """Return the renderer of each kind of notification."""
         return {ToStaffChat.STEP: self._tell}
 
-    async def _tell(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
+    async def _tell(self, news: Notification, reader: Person | None, t: Translator) -> DeliveryOutcome:
         async with self._store.reading() as tx:
             ticket = await TicketRepository(tx).get(ticket_in(news.subject))
         if ticket is None:

@@ -10,8 +10,8 @@ from datetime import tzinfo
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import RetryLater, Sent
-from bot.infra.outbox.rendering import Telling, kept
+from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent
+from bot.infra.outbox.rendering import kept
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import (
     Delivered,
@@ -68,7 +68,7 @@ class TicketRoom:
             notice=notice,
         )
 
-    async def home(self, reading: Reading, ticket: Ticket, notice: str = "") -> TicketPost | Telling:
+    async def home(self, reading: Reading, ticket: Ticket, notice: str = "") -> TicketPost | DeliveryOutcome:
         """The ticket's card in this chat, made (with `notice`) where there is none; else why there can't be one now."""
         async with self._store.reading() as tx:
             known = await TicketPostRepository(tx).head(ticket.reference, reading.chat_id)
@@ -77,7 +77,7 @@ class TicketRoom:
         topic = await self._topic(reading, ticket)
         return await self._head(reading, ticket, topic, notice) if isinstance(topic, int | None) else topic
 
-    async def update(self, reading: Reading, ticket: Ticket) -> Telling:
+    async def update(self, reading: Reading, ticket: Ticket) -> DeliveryOutcome:
         """Bring the card and its topic up to date; a card that is gone is made anew."""
         home = await self.home(reading, ticket)
         if not isinstance(home, TicketPost):
@@ -99,7 +99,7 @@ class TicketRoom:
         answers = reply_to if home.topic_id is not None else reply_to or home.message_id
         return Place(home.chat_id, home.topic_id, answers)
 
-    async def ended(self, chat_id: int, topic_id: int | None, outcome: Outcome) -> Telling:
+    async def ended(self, chat_id: int, topic_id: int | None, outcome: Outcome) -> DeliveryOutcome:
         """What the outbox keeps of an attempt in this chat; a topic that is gone is made anew next time."""
         if topic_id is not None and _is_without_topic(outcome):
             async with self._store.transaction() as tx:
@@ -114,7 +114,7 @@ class TicketRoom:
             await TicketPostRepository(tx).chat_moved(old, new)
             await OutboxRepository(tx).move_chat(old, new)
 
-    async def _topic(self, reading: Reading, ticket: Ticket) -> int | Telling | None:
+    async def _topic(self, reading: Reading, ticket: Ticket) -> int | DeliveryOutcome | None:
         """The id of its topic; None in a chat that has none, or where we may make none."""
         async with self._store.reading() as tx:
             known = await TicketPostRepository(tx).topic(ticket.reference, reading.chat_id)
@@ -135,7 +135,7 @@ class TicketRoom:
 
     async def _head(
         self, reading: Reading, ticket: Ticket, topic_id: int | None, notice: str = ""
-    ) -> TicketPost | Telling:
+    ) -> TicketPost | DeliveryOutcome:
         screen = await self.card(reading, ticket, notice)
         sent = await self._messenger.send_text(
             reading.chat_id, screen.text, screen.keyboard, lane="talk", topic_id=topic_id
@@ -144,7 +144,7 @@ class TicketRoom:
             return await self.ended(reading.chat_id, topic_id, sent)
         return await self._remember(reading, ticket, PostRole.HEAD, sent.message_id, topic_id)
 
-    async def _follow(self, reading: Reading, ticket: Ticket) -> Telling:
+    async def _follow(self, reading: Reading, ticket: Ticket) -> DeliveryOutcome:
         """Let the topic be called and be open as the ticket is; nothing where it is so already."""
         async with self._store.reading() as tx:
             topic = await TicketPostRepository(tx).topic(ticket.reference, reading.chat_id)

@@ -8,8 +8,8 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import Notification, Sent, Undeliverable
-from bot.infra.outbox.rendering import Tell, Telling, tell_text
+from bot.infra.outbox.model import DeliveryOutcome, Notification, Sent, Undeliverable
+from bot.infra.outbox.rendering import tell_text
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.staff.roles import StaffChat
 from bot.support.model import PostRole, TicketPost
@@ -21,6 +21,7 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import keep_post
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Person
+from bot.users.readers import Renderer
 
 
 class WaitRenderer:
@@ -32,15 +33,15 @@ class WaitRenderer:
         self._clock = clock
         self._room = room
 
-    def tellers(self) -> Mapping[str, Tell]:
-        """Kind of news -> who tells it."""
+    def renderers(self) -> Mapping[str, Renderer]:
+        """Return the renderer of each kind of notification."""
         return {ToStaffChat.WAITS: self._tell_room, ToStaffChat.WAITS_LONG: self._tell_operator}
 
     def after(self) -> Mapping[str, After]:
         """What follows: the reminder is a message of the ticket, which may be replied to."""
         return {ToStaffChat.WAITS: _posted}
 
-    async def _tell_room(self, news: Notification, _: Person | None, t: Translator) -> Telling:
+    async def _tell_room(self, news: Notification, _: Person | None, t: Translator) -> DeliveryOutcome:
         ticket, head = await self._read(news, news.chat_id)
         if ticket is None:
             return Sent()
@@ -48,7 +49,7 @@ class WaitRenderer:
         reply_to, topic_id = (head.message_id, head.topic_id) if head else (None, None)
         return await tell_text(self._messenger, news, t, screen, lane="talk", reply_to=reply_to, topic_id=topic_id)
 
-    async def _tell_operator(self, news: Notification, _: Person | None, t: Translator) -> Telling:
+    async def _tell_operator(self, news: Notification, _: Person | None, t: Translator) -> DeliveryOutcome:
         async with self._store.reading() as tx:
             group = await self._room.group(tx)
         ticket, head = await self._read(news, group)

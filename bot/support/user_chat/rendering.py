@@ -13,8 +13,8 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import Notification, Sent, Undeliverable
-from bot.infra.outbox.rendering import Tell, Telling, kept, tell_text
+from bot.infra.outbox.model import DeliveryOutcome, Notification, Sent, Undeliverable
+from bot.infra.outbox.rendering import kept, tell_text
 from bot.infra.telegram.outbound.sender import Invalid, Messenger, Outcome, TryLater
 from bot.orders.notifications import reference_in
 from bot.orders.order import Order, OrderNotification
@@ -28,6 +28,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
 from bot.users.model import Person
+from bot.users.readers import Renderer
 
 
 class TicketRenderer:
@@ -42,15 +43,15 @@ class TicketRenderer:
         self._within = reopen_within
         self._reply_time = reply_time
 
-    def tellers(self) -> Mapping[str, Tell]:
-        """Kind of news -> who tells it."""
+    def renderers(self) -> Mapping[str, Renderer]:
+        """Return the renderer of each kind of notification."""
         return {
             ToUser.OPENED: self._tell_opened,
             ToUser.CLOSED: self._tell_closed,
             ToStaffChat.FORGOTTEN: self._remove,
         }
 
-    async def _tell_opened(self, news: Notification, _: Person | None, t: Translator) -> Telling:
+    async def _tell_opened(self, news: Notification, _: Person | None, t: Translator) -> DeliveryOutcome:
         """Silently: what went wrong has just been told."""
         ticket, order = await self._read(news)
         if ticket is None:
@@ -58,7 +59,7 @@ class TicketRenderer:
         screen = ticket_question.by_itself(t, ticket, order, await self._reply_time.get())
         return await tell_text(self._messenger, news, t, screen, lane="money", silent=True)
 
-    async def _tell_closed(self, news: Notification, reader: Person | None, t: Translator) -> Telling:
+    async def _tell_closed(self, news: Notification, reader: Person | None, t: Translator) -> DeliveryOutcome:
         ticket, order = await self._read(news)
         if ticket is None or ticket.is_open:
             return Sent()
@@ -67,7 +68,7 @@ class TicketRenderer:
         screen = ticket_page.screen(t, ticket, order, now, zone, may_reopen=may_reopen)
         return await tell_text(self._messenger, news, t, screen, lane="money")
 
-    async def _remove(self, news: Notification, _: Person | None, __: Translator) -> Telling:
+    async def _remove(self, news: Notification, _: Person | None, __: Translator) -> DeliveryOutcome:
         """Take away what support's chat shows of a forgotten person's ticket. Repeating it does no harm."""
         if news.payload.get("chat") != news.chat_id:
             return Sent()

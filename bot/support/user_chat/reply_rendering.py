@@ -9,8 +9,8 @@ from typing import Final
 
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import Notification, Sent, Undeliverable
-from bot.infra.outbox.rendering import Tell, Telling, kept, marked, tell_text
+from bot.infra.outbox.model import DeliveryOutcome, Notification, Sent, Undeliverable
+from bot.infra.outbox.rendering import kept, marked, tell_text
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, NotModified
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
@@ -23,6 +23,7 @@ from bot.support.tickets.relay import MAYBE_ARRIVED
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.screens import reply as ticket_answer
 from bot.users.model import Person
+from bot.users.readers import Renderer
 
 FILE_STAYS: Final = "the file can't be taken out of a message that is too old to be deleted"
 GONE: Final = Undeliverable("the answer is gone")
@@ -35,15 +36,15 @@ class ReplyRenderer:
         self._store = store
         self._messenger = messenger
 
-    def tellers(self) -> Mapping[str, Tell]:
-        """Kind of news -> who tells it."""
+    def renderers(self) -> Mapping[str, Renderer]:
+        """Return the renderer of each kind of notification."""
         return {
             ToUser.ANSWER: self._tell_answer,
             ToUser.ANSWER_EDITED: self._tell_edited,
             ToUser.ANSWER_WITHDRAWN: self._tell_withdrawn,
         }
 
-    async def _tell_answer(self, news: Notification, _: Person | None, t: Translator) -> Telling:
+    async def _tell_answer(self, news: Notification, _: Person | None, t: Translator) -> DeliveryOutcome:
         entry, order = await self._read(news)
         if entry is None:
             return GONE
@@ -52,7 +53,7 @@ class ReplyRenderer:
             return Undeliverable(MAYBE_ARRIVED) if news.maybe_told else Sent()
         return await self._send(news, t, entry, ticket_answer.screen(t, entry, order))
 
-    async def _tell_edited(self, news: Notification, _: Person | None, t: Translator) -> Telling:
+    async def _tell_edited(self, news: Notification, _: Person | None, t: Translator) -> DeliveryOutcome:
         """In its place; where that isn't possible any more, as another message."""
         entry, order = await self._read(news)
         if entry is None:
@@ -68,7 +69,7 @@ class ReplyRenderer:
                 return await self._send(news, t, entry, screen, reply_to=entry.message_id)
         return kept(edited)
 
-    async def _tell_withdrawn(self, news: Notification, _: Person | None, t: Translator) -> Telling:
+    async def _tell_withdrawn(self, news: Notification, _: Person | None, t: Translator) -> DeliveryOutcome:
         """Deleted, with a line in its place: it may have been read. Too old for that, its words are taken out."""
         entry, order = await self._read(news)
         if entry is None:
@@ -85,7 +86,7 @@ class ReplyRenderer:
             return kept(deleted)
         return await tell_text(self._messenger, news, t, screen, lane="talk", silent=screen.silent)
 
-    async def _blank(self, chat_id: int, message_id: int, entry: TicketEntry, screen: Screen) -> Telling | None:
+    async def _blank(self, chat_id: int, message_id: int, entry: TicketEntry, screen: Screen) -> DeliveryOutcome | None:
         """None where there is no such message any more: it has been deleted after all."""
         edit = self._messenger.edit_caption if entry.media else self._messenger.edit_text
         edited = await edit(chat_id, message_id, screen.text, screen.keyboard, lane="talk")
@@ -98,7 +99,7 @@ class ReplyRenderer:
 
     async def _send(
         self, news: Notification, t: Translator, entry: TicketEntry, screen: Screen, *, reply_to: int | None = None
-    ) -> Telling:
+    ) -> DeliveryOutcome:
         shown = Screen(marked(news, t, screen.text), screen.keyboard)
         return kept(await send_entry(self._messenger, Place(news.chat_id, reply_to=reply_to), entry, shown))
 

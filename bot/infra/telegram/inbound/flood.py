@@ -8,6 +8,7 @@ written in peace), what is tried again after a failure, and what staff send.
 """
 
 from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
@@ -15,10 +16,9 @@ from math import ceil
 from telegram import Chat, Message, Update
 
 from bot.core.clock import Clock
-from bot.infra.i18n import Translator, translator_for
+from bot.infra.i18n import Translator
 from bot.infra.telegram.inbound.attempts import RECEIVED
 from bot.infra.telegram.ui.session import Desk
-from bot.users.repository import UserRepository
 
 WINDOW = timedelta(minutes=1)
 OLD_UPDATES_COME_WITHIN = timedelta(minutes=5)
@@ -50,6 +50,7 @@ class FloodGate:
     Args:
         per_minute: how much of one chat is answered within a minute; 0 lets everything in.
         clock: this machine's.
+        translator_for: returns the translator for the language of a private chat.
         exempt: the staff's chats.
         offset: how far Telegram's clock, which dates messages, is ahead of this machine's.
     """
@@ -58,11 +59,13 @@ class FloodGate:
         self,
         per_minute: int,
         clock: Clock,
+        translator_for: Callable[[int], Awaitable[Translator]],
         exempt: frozenset[int] = frozenset(),
         offset: timedelta = timedelta(0),
     ) -> None:
         self._per_minute = per_minute
         self._clock = clock
+        self._translator_for = translator_for
         self._exempt = exempt
         self._since = clock.now()
         self._offset = offset
@@ -126,7 +129,8 @@ class FloodGate:
     async def _tell(self, desk: Desk, update: Update, chat: Chat, moment: datetime) -> None:
         pace, again = self._paces[chat.id], self.again_at(chat.id)
         is_news = pace.is_news(moment)
-        pace.t = pace.t or await _language_of(desk, update)
+        user = update.effective_user
+        pace.t = pace.t or await self._translator_for(user.id if user is not None else chat.id)
         # From now on, for it may have waited behind others of its chat.
         text = pace.t.n("limits.messages", max(ceil((again - self._clock.now()).total_seconds()), 1))
         if update.callback_query is not None:
@@ -134,10 +138,3 @@ class FloodGate:
         elif is_news and chat.type == Chat.PRIVATE:
             pace.told, pace.again = moment, again
             await desk.messenger.send_text(chat.id, text, (), lane="talk")
-
-
-async def _language_of(desk: Desk, update: Update) -> Translator:
-    user = update.effective_user
-    async with desk.store.reading() as tx:
-        person = await UserRepository(tx).get(user.id) if user is not None else None
-    return translator_for(desk.translations, person, desk.default_locale)
