@@ -75,7 +75,6 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     phrases.handlers,
     verifying.handlers,
     subscribing.handlers,
-    alarms.handlers,
     auditing.handlers,
     tickets.handlers,
     helping.handlers,
@@ -85,6 +84,7 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
 ROUTES: tuple[Routes[Session], ...] = (
     broadcasting.routes,
     delivering.routes,
+    alarms.routes,
     figures.routes,
 )
 """The commands and buttons that features declare with who may use them."""

@@ -2,26 +2,22 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from telegram import Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
-
-from bot.infra.telegram.ui import callback_data as data
-from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.infra.telegram.ui.session import Session
 from bot.operations.screens import status as operator_status
 from bot.orders.screens import status
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_rendering import orders_of
 from bot.staff.alarm_repository import AlarmRepository
+from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.screens import alarms
 
 KINDS = {str(kind): kind for kind in AlarmKind}
 
 
-def handlers() -> list[Handler]:
-    """The buttons; the command is everybody's, and shows operators more."""
-    return [CallbackQueryHandler(_pressed, pattern=data.ALARM_PATTERN)]
+routes = Routes[Session](Audience.OPERATORS)
+"""The buttons; the command is everybody's, and shows operators more."""
 
 
 async def show_status(visit: Session) -> Screen:
@@ -33,13 +29,11 @@ async def show_status(visit: Session) -> Screen:
     return operator_status.screen(visit.t, glance, orders, visit.desk.clock.now(), visit.zone)
 
 
-async def _pressed(update: Update, _: Context) -> None:
-    visit, query = SESSION.get(), update.callback_query
-    action, kind, subject = data.read_alarm_press((query.data or "") if query else "")
-    handle = ACTIONS.get(action) if visit.is_operator else None
-    if handle is None or not await handle(visit, kind, subject):
+@routes.button(AlarmButton)
+async def alarm_button(visit: Session, button: AlarmButton) -> None:
+    """Do what a button of an alarm says."""
+    if not await ACTIONS[button.action](visit, button.kind, button.subject):
         await visit.explain("stale.button")
-    raise ApplicationHandlerStop
 
 
 async def _status(visit: Session, _: str = "", __: str = "") -> bool:
@@ -93,11 +87,11 @@ async def _settle(visit: Session, kind: str, subject: str) -> bool:
     return True
 
 
-ACTIONS: Mapping[str, Callable[[Session, str, str], Awaitable[bool]]] = {
-    "status": _status,
-    "mine": _mine,
-    "done": _done,
-    "tick": _tick,
-    "list": _list,
+ACTIONS: Mapping[AlarmAction, Callable[[Session, str, str], Awaitable[bool]]] = {
+    AlarmAction.STATUS: _status,
+    AlarmAction.MINE: _mine,
+    AlarmAction.DONE: _done,
+    AlarmAction.TICK: _tick,
+    AlarmAction.LIST: _list,
 }
 """What a button does; whether there was such a thing."""

@@ -30,12 +30,12 @@ from bot.broadcasts.buttons import (
 from bot.infra.db.encryption import SEALED, open_row
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.callback_data import for_help
-from bot.operations import handlers as alarms
-from bot.operations import statistics_handlers as figures
-from bot.operations.buttons import StatisticsButton
+from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.orders import handlers as presses
 from bot.recipients import handlers as saved
 from bot.staff import audit_handlers as auditing
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.support.lookup.handlers import PAGES
 from bot.support.model import TicketFilter
 from bot.support.reveal.handlers import ACTIONS as REVEALS
@@ -233,9 +233,11 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from (f"r:{'0' * 32}:{action}" for action in saved.ACTIONS)
     yield from (BroadcastButton("0" * 10, 1, action).pack() for action in BroadcastAction)
     yield from (DeliveryButton("0" * 10, action).pack() for action in DeliveryAction)
-    yield from (f"al:{action}:order_failed:{order}" for action in alarms.ACTIONS for order in matters.orders)
+    yield from (
+        AlarmButton(action, AlarmKind.ORDER_FAILED, order).pack() for action in AlarmAction for order in matters.orders
+    )
     yield from (f"au:{action}" for action in auditing.ACTIONS)
-    yield from (StatisticsButton(action, "week").pack() for action in figures.ACTIONS)
+    yield from (StatisticsButton(action, "week").pack() for action in StatisticsAction)
     yield f"pv:yes:{matters.person_id}:1"
     yield from (NewBroadcastButton().pack(), BroadcastListButton(0).pack())
     yield from ("r:list", "pv:see", f"d:{'0' * 8}:1:confirm", "t:new", "t:leave")

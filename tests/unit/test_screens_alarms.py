@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from bot.infra.i18n import LOCALES
-from bot.infra.telegram.ui import callback_data as data
 from bot.operations.screens import status as operator_status
 from bot.orders.order import Order, OrderNotification
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import alarm_in, told_of
+from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.screens import alarms
 from bot.staff.screens import notes as staff_notes
 from tests.texts import label, like, says, text
@@ -155,8 +155,9 @@ def test_an_alarm_is_read_from_the_news_of_it_as_it_was() -> None:
 
 def test_buttons_say_what_they_are_about_and_nothing_else_passes_for_them() -> None:
     for alarm in every_alarm(ORDER, NOW, "no"):
-        written = data.for_alarm("done", alarm.kind, alarm.subject)
-        assert data.read_alarm_press(written) == ("done", alarm.kind, alarm.subject)
-    assert data.read_alarm_press(data.for_alarm("status")) == ("status", "", "")
+        about = AlarmButton(AlarmAction.DONE, alarm.kind, alarm.subject)
+        assert AlarmButton.read(about.pack()) == about
+        assert AlarmButton.read(f"al:done:{alarm.kind}:{alarm.subject}") == about
+    assert AlarmButton.read("al:status") == AlarmButton(AlarmAction.STATUS)
     for other in ("al:", "al:open", "al:done:order_failed:abc;--", "al:done:" + "x" * 40, "o:ABC2345:card"):
-        assert data.read_alarm_press(other) == ("", "", "")
+        assert AlarmButton.read(other) is None

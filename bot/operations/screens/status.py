@@ -3,12 +3,12 @@
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.operations.monitor import HealthSummary
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import OF_ORDERS
+from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.screens import alarms as told
 from bot.users.screens.buttons import send_row
 
@@ -25,9 +25,9 @@ def screen(t: Translator, glance: HealthSummary, orders: told.Orders, now: datet
     if glance.alarms:
         parts.append(told.lines(t, glance.alarms, orders, now, zone))
     rows = (
-        *told.settling_rows(t, glance.alarms, "tick"),
-        (Button(t.plain("button.refresh"), data=data.for_alarm("status")),),
-        (Button(t.plain("alarm.own_orders"), data=data.for_alarm("mine")),),
+        *told.settling_rows(t, glance.alarms, AlarmAction.TICK),
+        (Button(t.plain("button.refresh"), data=AlarmButton(AlarmAction.STATUS).pack()),),
+        (Button(t.plain("alarm.own_orders"), data=AlarmButton(AlarmAction.MINE).pack()),),
         send_row(t),
     )
     return Screen("\n\n".join(parts), rows)

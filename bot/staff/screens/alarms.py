@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import clip, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
@@ -12,6 +11,7 @@ from bot.orders.screens.formatting import format_order_line
 from bot.orders.screens.status import state_key
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import BY_HAND, OF_ORDERS
+from bot.staff.buttons import AlarmAction, AlarmButton
 
 FACT_SHOWN = 100
 ID_SHOWN = 40
@@ -37,8 +37,8 @@ def over(t: Translator, alarm: Alarm, orders: Orders, *, by_hand: bool) -> Scree
 
 def reminder(t: Translator, alarms: Sequence[Alarm], orders: Orders, now: datetime, zone: tzinfo) -> Screen:
     """Everything that is still wrong."""
-    rows = settling_rows(t, alarms, "list")
-    status = (Button(t.plain("alarm.status"), data=data.for_alarm("status")),)
+    rows = settling_rows(t, alarms, AlarmAction.LIST)
+    status = (Button(t.plain("alarm.status"), data=AlarmButton(AlarmAction.STATUS).pack()),)
     return Screen(f"{t('alarm.still')}\n\n{lines(t, alarms, orders, now, zone)}", (*rows, status))
 
 
@@ -90,10 +90,11 @@ def keyboard(t: Translator, alarm: Alarm) -> Keyboard:
     if not can_be_settled(alarm):
         return ()
     label = "alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "alarm.seen_to"
-    return ((Button(t.plain(label), data=data.for_alarm("done", alarm.kind, alarm.subject)),),)
+    done = AlarmButton(AlarmAction.DONE, alarm.kind, alarm.subject)
+    return ((Button(t.plain(label), data=done.pack()),),)
 
 
-def settling_rows(t: Translator, alarms: Iterable[Alarm], action: str) -> Keyboard:
+def settling_rows(t: Translator, alarms: Iterable[Alarm], action: AlarmAction) -> Keyboard:
     """A button for each of the first few that can be settled; `action` says where the buttons stand."""
     settled = [alarm for alarm in alarms if can_be_settled(alarm)][:SHOWN]
     return tuple((_settling(t, alarm, action),) for alarm in settled)
@@ -104,12 +105,12 @@ def can_be_settled(alarm: Alarm) -> bool:
     return alarm.kind in BY_HAND or (alarm.kind is AlarmKind.METHODS_SHRUNK and not _is_empty(alarm))
 
 
-def _settling(t: Translator, alarm: Alarm, action: str) -> Button:
+def _settling(t: Translator, alarm: Alarm, action: AlarmAction) -> Button:
     if alarm.kind in OF_ORDERS:
         label = t.plain("alarm.seen_to_order", reference=alarm.subject)
     else:
         label = t.plain("alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "alarm.seen_to")
-    return Button(label, data=data.for_alarm(action, alarm.kind, alarm.subject))
+    return Button(label, data=AlarmButton(action, alarm.kind, alarm.subject).pack())
 
 
 def _about(t: Translator, alarm: Alarm, orders: Orders) -> Html:

@@ -4,7 +4,7 @@
 `o:<reference>:<action>` acts on an order; `h:[<reference>]` is the page of orders that begins there; `r:list[:<page>]`
 and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings;
 `ph:<action>[:<suggestion>]` is of the phrase; `q:<period>` is the rate over that time;
-`sub:<action>[:<argument>]` is about news of the rate; `al:<action>[:<kind>:<subject>]` acts on alarms;
+`sub:<action>[:<argument>]` is about news of the rate;
 `help:<page>` is of `/help`; anything else is a word of its own (`new`, `over`, `lang:en`).
 """
 
@@ -27,7 +27,6 @@ SETTINGS_PATTERN = re.compile(r"^s:([a-z]{1,12})(?::([A-Za-z0-9_+/:-]{1,48}))?$"
 RATE_PATTERN = re.compile(r"^q:(day|week|month)$")
 PHRASE_PATTERN = re.compile(r"^ph:(show|new|own|use)(?::([a-z0-9-]{1,20}))?$")
 SUBSCRIPTION_PATTERN = re.compile(r"^sub:([a-z]{1,12})(?::([0-9a-z:-]{1,48}))?$")
-ALARM_PATTERN = re.compile(r"^al:(status|mine|done|tick|list)(?::([a-z_]{1,20}):([0-9A-Z]{0,16}))?$")
 HELP_PATTERN = re.compile(r"^help:(show|cost|time|lightning|trouble|aside)$")
 
 
@@ -77,17 +76,6 @@ def for_order(reference: str, action: str) -> str:
 def for_rate(period: Period) -> str:
     """The data of a button to the rate over `period`."""
     return f"q:{period}"
-
-
-def for_alarm(action: str, kind: str = "", subject: str = "") -> str:
-    """The data of a button about all alarms, or about that of this kind and subject."""
-    return f"al:{action}:{kind}:{subject}" if kind else f"al:{action}"
-
-
-def read_alarm_press(data: str) -> tuple[str, str, str]:
-    """The action, kind and subject that `for_alarm` wrote; all empty where it isn't one."""
-    match = ALARM_PATTERN.match(data)
-    return (match[1], match[2] or "", match[3] or "") if match else ("", "", "")
 
 
 def for_help(page: str) -> str:
