@@ -67,14 +67,12 @@ log = structlog.get_logger(__name__)
 FRAMES_LOGGED = 4
 FIRST, FORGETS, STAFF, REPLIES = -102, -101, -100, -1
 PARTS: tuple[Callable[[], list[Handler]], ...] = (
-    rate.handlers,
     saved.handlers,
     history.handlers,
     privacy.handlers,
     settings.handlers,
     phrases.handlers,
     verifying.handlers,
-    subscribing.handlers,
     auditing.handlers,
     tickets.handlers,
     helping.handlers,
@@ -82,6 +80,8 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
 ROUTES: tuple[Routes[Session], ...] = (
+    rate.routes,
+    subscribing.routes,
     broadcasting.routes,
     delivering.routes,
     alarms.routes,

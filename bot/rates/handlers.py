@@ -1,54 +1,36 @@
 """The rate: `/rate`, and the buttons of the times that its chart looks back over."""
 
-from telegram import Update
-from telegram.ext import (
-    ApplicationHandlerStop,
-    CallbackQueryHandler,
-    CommandHandler,
-)
-
-from bot.infra.telegram.ui import callback_data as data
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.infra.telegram.ui.session import Session
+from bot.rates.buttons import RateButton
 from bot.rates.history import Period
 from bot.rates.screens import rate
 from bot.settlement.model import Quote, SettlementFailure
 
-
-def handlers() -> list[Handler]:
-    """The command and the buttons."""
-    return [
-        CommandHandler("rate", _command, filters=PRIVATE),
-        CallbackQueryHandler(_pressed, pattern=data.RATE_PATTERN),
-    ]
+routes = Routes[Session]()
 
 
-async def _command(_: Update, __: Context) -> None:
-    visit = SESSION.get()
+@routes.command("rate")
+async def show_rate(visit: Session, _: str) -> None:
+    """Show the rate with the chart of the last day."""
     quote = await _quote(visit)
     if quote is not None:
         screen = await _screen(visit, Period.DAY, quote)
     else:
         screen = rate.none(visit.t, subscribed=await _subscribed(visit))
     await visit.say(visit.with_resume(screen))
-    raise ApplicationHandlerStop
 
 
-async def _pressed(update: Update, _: Context) -> None:
-    """Another period in the same message; where there is no rate now, the picture stays as it is."""
-    visit = SESSION.get()
-    query = update.callback_query
-    period = data.read_rate_press((query.data or "") if query else "")
+@routes.button(RateButton)
+async def rate_button(visit: Session, button: RateButton) -> None:
+    """Show another period in the same message. Without a current rate the picture stays as it is."""
     quote = await _quote(visit)
-    if period is None:
-        await visit.explain("stale.button")
-    elif quote is None or quote.is_stale(visit.desk.clock.now()):
+    if quote is None or quote.is_stale(visit.desk.clock.now()):
         await visit.acknowledge(visit.t.plain("rate.none"), alert=True)
     else:
         await visit.acknowledge()
-        await visit.show(visit.with_resume(await _screen(visit, period, quote)))
-    raise ApplicationHandlerStop
+        await visit.show(visit.with_resume(await _screen(visit, button.period, quote)))
 
 
 async def _quote(visit: Session) -> Quote | None:

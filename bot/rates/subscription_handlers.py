@@ -3,45 +3,36 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from telegram import Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
-
 from bot.core.time_of_day import MINUTES, read_span, read_time
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
-from bot.infra.telegram.ui.handling import Context, Handler
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.session import Session
 from bot.rates import alert_handlers as alerting
+from bot.rates.buttons import SubscriptionAction, SubscriptionButton
 from bot.rates.screens import subscription
 
 HOUR: Final = "daily_hour"
 HUSH: Final = "quiet_hours"
-POSTED: Final = frozenset({"open", "end"})
+POSTED: Final = frozenset({SubscriptionAction.OPEN, SubscriptionAction.END})
 """What leaves the message it was pressed under as it is."""
 
 
-def handlers() -> list[Handler]:
-    """The buttons."""
-    return [CallbackQueryHandler(_pressed, pattern=data.SUBSCRIPTION_PATTERN)]
+routes = Routes[Session]()
 
 
-async def _pressed(update: Update, _: Context) -> None:
-    visit, query = SESSION.get(), update.callback_query
-    pressed = (query.data or "") if query else ""
-    action, argument = data.read_subscription_press(pressed)
-    message = query.message if query else None
+@routes.button(SubscriptionButton)
+async def subscription_button(visit: Session, button: SubscriptionButton) -> None:
+    """Do what a button of rate updates says."""
     # Pictures have no text that could become another screen's.
-    if action in POSTED or not getattr(message, "text", None):
+    if button.action in POSTED or not visit.has_text:
         visit.message_id = None
-    taps, now = visit.desk.second_taps, visit.desk.clock.now()
+    taps, now, pressed = visit.desk.second_taps, visit.desk.clock.now(), button.pack()
     if visit.message_id is None and taps.is_second(visit.chat_id, pressed, now):
         await visit.acknowledge()
-        raise ApplicationHandlerStop
-    handle = ACTIONS.get(action)
-    if handle is None or not await handle(visit, argument):
+        return
+    if not await ACTIONS[button.action](visit, button.argument):
         await visit.explain("stale.button")
     taps.answered(visit.chat_id, pressed, now)
-    raise ApplicationHandlerStop
 
 
 async def hour_typed(visit: Session, _: str, text: str) -> None:
@@ -131,18 +122,18 @@ def _minute(text: str) -> int | None:
     return minute if minute < MINUTES else None
 
 
-ACTIONS: Mapping[str, Callable[[Session, str], Awaitable[bool]]] = {
-    "show": _show,
-    "open": _show,
-    "daily": _ask_hour,
-    "time": _take_hour,
-    "quiet": _ask_hush,
-    "hush": _take_hush,
-    "stop": _stop,
-    "end": _stop,
-    "alert": alerting.ask,
-    "at": alerting.chosen,
-    "set": alerting.set_alert,
-    "drop": alerting.drop,
+ACTIONS: Mapping[SubscriptionAction, Callable[[Session, str], Awaitable[bool]]] = {
+    SubscriptionAction.SHOW: _show,
+    SubscriptionAction.OPEN: _show,
+    SubscriptionAction.DAILY: _ask_hour,
+    SubscriptionAction.TIME: _take_hour,
+    SubscriptionAction.QUIET: _ask_hush,
+    SubscriptionAction.HUSH: _take_hush,
+    SubscriptionAction.STOP: _stop,
+    SubscriptionAction.END: _stop,
+    SubscriptionAction.ALERT: alerting.ask,
+    SubscriptionAction.AT: alerting.chosen,
+    SubscriptionAction.SET: alerting.set_alert,
+    SubscriptionAction.DROP: alerting.drop,
 }
 """What a button does; whether there was such a thing."""

@@ -49,6 +49,7 @@ async def load_session(desk: Desk, update: Update) -> Session | None:
         draft=draft,
         damage=damage,
         message_id=message.message_id if message else None,
+        has_text=bool(getattr(message, "text", None)),
         query_id=query.id if query else None,
         has_missed=has_missed,
         away_since=away_since if chat.type == Chat.PRIVATE else None,

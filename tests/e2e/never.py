@@ -32,6 +32,8 @@ from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.callback_data import for_help
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.orders import handlers as presses
+from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
+from bot.rates.history import Period
 from bot.recipients import handlers as saved
 from bot.staff import audit_handlers as auditing
 from bot.staff.alarm_model import AlarmKind
@@ -242,7 +244,8 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from (NewBroadcastButton().pack(), BroadcastListButton(0).pack())
     yield from ("r:list", "pv:see", f"d:{'0' * 8}:1:confirm", "t:new", "t:leave")
     yield from (for_help(page) for page in ("show", *TOPICS, "aside"))
-    yield from ("new", "over", "q:day", "s:open", "ph:show", "sub:open")
+    yield from (RateButton(Period.DAY).pack(), SubscriptionButton(SubscriptionAction.OPEN).pack())
+    yield from ("new", "over", "s:open", "ph:show")
 
 
 def _looked_up(matters: Matters) -> Iterator[str]:

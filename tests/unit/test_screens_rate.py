@@ -7,7 +7,7 @@ import pytest
 
 from bot.infra.drawing.chart import Trend, render_chart
 from bot.infra.i18n import LOCALES
-from bot.infra.telegram.ui import callback_data as data
+from bot.rates.buttons import RateButton
 from bot.rates.charts import Chart
 from bot.rates.history import Period, RateHistory, history_of, points_of
 from bot.rates.screens import chart as rate_chart
@@ -73,12 +73,12 @@ def test_the_shown_period_is_marked_and_the_others_are_a_tap_away() -> None:
         f"· {label('rate.button_week')} ·",
         label("rate.button_month"),
     ]
-    assert [data.read_rate_press(button.data or "") for button in row] == list(Period)
+    assert [RateButton.read(button.data or "") for button in row] == [RateButton(period) for period in Period]
 
 
 @pytest.mark.parametrize("press", ["q:", "q:year", "q:day:1", "x:day", "q:DAY"])
 def test_what_is_no_button_of_the_rate_is_none(press: str) -> None:
-    assert data.read_rate_press(press) is None
+    assert RateButton.read(press) is None
 
 
 def test_a_source_from_outside_stays_text() -> None:

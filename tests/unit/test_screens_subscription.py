@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.infra.i18n import LOCALES, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Screen
 from bot.rates import subscription_handlers as subscribing
+from bot.rates.buttons import SubscriptionAction, SubscriptionButton
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.screens import alert as rate_alert
 from bot.rates.screens import notifications as quote_news
@@ -75,10 +75,10 @@ def test_every_screen_is_a_message_that_telegram_takes_and_every_button_is_answe
     for seen in every_screen(TRANSLATIONS.get(locale)):
         check(seen)
         assert "None" not in seen.text.replace(text("subscription.none", locale), "")
-        pressed = {button.data: data.read_subscription_press(button.data or "")[0] for button in seen.buttons}
-        assert {other for other, action in pressed.items() if not action} <= {"new", "s:zones"}
-        actions |= set(filter(None, pressed.values()))
-    assert actions == set(subscribing.ACTIONS)
+        pressed = {button.data: SubscriptionButton.read(button.data or "") for button in seen.buttons}
+        assert {other for other, button in pressed.items() if button is None} <= {"new", "s:zones"}
+        actions |= {button.action for button in pressed.values() if button is not None}
+    assert actions == set(SubscriptionAction) == set(subscribing.ACTIONS)
 
 
 def test_the_overview_names_all_that_is_on() -> None:
@@ -143,5 +143,5 @@ def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
 def test_no_forged_button_makes_an_alert(forged: str) -> None:
     from bot.rates import alert_handlers as alerting  # noqa: PLC0415  needed here alone
 
-    _, argument = data.read_subscription_press(forged)
-    assert alerting._wish(argument) is None
+    button = SubscriptionButton.read(forged)
+    assert button is None or alerting._wish(button.argument) is None

@@ -4,11 +4,11 @@ from datetime import tzinfo
 from decimal import Decimal
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.rates.alerts import COOL_DOWNS, DAYS, STEPS, moved
-from bot.rates.screens.subscription import SHOW, how_often
+from bot.rates.buttons import SubscriptionAction, SubscriptionButton
+from bot.rates.screens.subscription import how_often
 from bot.settlement.model import Quote
 
 ABOVE, BELOW = "a", "b"
@@ -35,7 +35,8 @@ def options(t: Translator, threshold: Decimal, quote: Quote) -> Screen:
     ways = tuple(
         tuple(_way(t, threshold, hours, days, is_above=is_above) for days in DAYS) for hours in (None, *COOL_DOWNS)
     )
-    return Screen(text, (*ways, (Button(t.plain("button.back"), data=data.for_subscription("alert")),)))
+    back = Button(t.plain("button.back"), data=SubscriptionButton(SubscriptionAction.ALERT).pack())
+    return Screen(text, (*ways, (back,)))
 
 
 def none(t: Translator) -> Screen:
@@ -51,15 +52,17 @@ def wish(t: Translator, threshold: Decimal, *, is_above: bool) -> Html:
 def _step(t: Translator, quote: Quote, percent: int) -> Button:
     label = f"{'▲ +' if percent > 0 else '▼ −'}{t.percent(abs(percent))}"  # noqa: RUF001  a minus, as it is written
     # The button bears the price itself, so that it means what its screen said, however old it gets.
-    return Button(label, data=data.for_subscription("at", int(moved(quote.btc_idr, percent))))
+    at = SubscriptionButton(SubscriptionAction.AT, str(int(moved(quote.btc_idr, percent))))
+    return Button(label, data=at.pack())
 
 
 def _way(t: Translator, threshold: Decimal, hours: int | None, days: int, *, is_above: bool) -> Button:
     often = how_often(t, None if hours is None else hours * 3600)
     label = t.plain("subscription.for_days", how=often, days=days)
     side = ABOVE if is_above else BELOW
-    return Button(label, data=data.for_subscription("set", side, int(threshold), hours or ONCE, days))
+    argument = f"{side}:{int(threshold)}:{hours or ONCE}:{days}"
+    return Button(label, data=SubscriptionButton(SubscriptionAction.SET, argument).pack())
 
 
 def _back(t: Translator) -> Button:
-    return Button(t.plain("button.back"), data=SHOW)
+    return Button(t.plain("button.back"), data=SubscriptionButton(SubscriptionAction.SHOW).pack())

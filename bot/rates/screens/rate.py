@@ -5,9 +5,9 @@ from datetime import tzinfo
 from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
+from bot.rates.buttons import RateButton
 from bot.rates.charts import Chart
 from bot.rates.history import Period, RateHistory
 from bot.rates.screens import chart as rate_chart
@@ -68,6 +68,6 @@ def _change(t: Translator, history: RateHistory) -> list[Html]:
 def _periods(t: Translator, shown: Period) -> tuple[Button, ...]:
     labels = {period: t.plain(f"rate.button_{period}") for period in Period}
     return tuple(
-        Button(f"· {label} ·" if period is shown else label, data=data.for_rate(period))
+        Button(f"· {label} ·" if period is shown else label, data=RateButton(period).pack())
         for period, label in labels.items()
     )

@@ -5,16 +5,11 @@ from datetime import datetime, tzinfo
 from bot.core.time_of_day import USUAL_QUIET
 from bot.infra.i18n import Html, Translator
 from bot.infra.i18n.formats import zone_name
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_day
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.rates.buttons import SubscriptionAction, SubscriptionButton
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.subscriptions import Wishes
-
-SHOW, OPEN, DAILY, ALERT, QUIET, STOP, END = map(
-    data.for_subscription, ("show", "open", "daily", "alert", "quiet", "stop", "end")
-)
-"""`open` and `end` do as `show` and `stop`, under a message that has to stay as it is."""
 
 NONE = "none"
 HOURS = (6, 7, 8, 9, 12, 17, 19, 21)
@@ -24,19 +19,30 @@ SPANS = ((21 * 60, 6 * 60), USUAL_QUIET, (23 * 60, 8 * 60))
 
 def rows(t: Translator, *, subscribed: bool) -> Keyboard:
     """Return the rows under the rate: a daily quote, an alert, my rate updates; for subscribers also their end."""
-    new = (_button(t, "subscription.daily", DAILY), _button(t, "subscription.alert", ALERT))
-    mine = _button(t, "subscription.mine", OPEN)
-    return (new, (mine, _button(t, "subscription.stop", END)) if subscribed else (mine,))
+    new = (
+        _button(t, "subscription.daily", SubscriptionAction.DAILY),
+        _button(t, "subscription.alert", SubscriptionAction.ALERT),
+    )
+    mine = _button(t, "subscription.mine", SubscriptionAction.OPEN)
+    return (new, (mine, _button(t, "subscription.stop", SubscriptionAction.END)) if subscribed else (mine,))
 
 
 def news_rows(t: Translator) -> Keyboard:
     """What stands under each piece of news: whoever gets it can change it, or end it in one tap."""
-    return ((_button(t, "subscription.mine", OPEN), _button(t, "subscription.stop", END)),)
+    return (
+        (
+            _button(t, "subscription.mine", SubscriptionAction.OPEN),
+            _button(t, "subscription.stop", SubscriptionAction.END),
+        ),
+    )
 
 
 def screen(t: Translator, wishes: Wishes, now: datetime, zone: tzinfo) -> Screen:
     """All of it, and the ways to change it."""
-    new = (_button(t, "subscription.daily", DAILY), _button(t, "subscription.alert", ALERT))
+    new = (
+        _button(t, "subscription.daily", SubscriptionAction.DAILY),
+        _button(t, "subscription.alert", SubscriptionAction.ALERT),
+    )
     if wishes.is_nothing:
         return Screen(t("subscription.off"), (new,))
     text = t(
@@ -46,31 +52,35 @@ def screen(t: Translator, wishes: Wishes, now: datetime, zone: tzinfo) -> Screen
         alerts=_alerts(t, wishes, now, zone),
     )
     drops = tuple(
-        (Button(f"🗑 {price(t, alert)}", data=data.for_subscription("drop", alert.id)),) for alert in wishes.alerts
+        (Button(f"🗑 {price(t, alert)}", data=SubscriptionButton(SubscriptionAction.DROP, alert.id).pack()),)
+        for alert in wishes.alerts
     )
-    quiet_row = (_button(t, "subscription.quiet", QUIET),)
+    quiet_row = (_button(t, "subscription.quiet", SubscriptionAction.QUIET),)
     return Screen(text, (new, *drops, quiet_row, (_stop(t),)))
 
 
 def daily(t: Translator, wishes: Wishes, now: datetime, zone: tzinfo) -> Screen:
     """The question for the hour: common ones in one tap, any other typed."""
-    hours = tuple(Button(t.time_of_day(hour * 60), data=data.for_subscription("time", hour * 60)) for hour in HOURS)
+    hours = tuple(
+        Button(t.time_of_day(hour * 60), data=SubscriptionButton(SubscriptionAction.TIME, str(hour * 60)).pack())
+        for hour in HOURS
+    )
     text = t("subscription.ask_daily", daily=_daily(t, wishes.subscription, now, zone), now=t.clock(now, zone))
-    off = ((_button(t, "subscription.no_daily", data.for_subscription("time", NONE)),),) if _is_daily(wishes) else ()
-    zones = (_button(t, "settings.zone", "s:zones"), _button(t, "button.back", SHOW))
+    off = ((_button(t, "subscription.no_daily", SubscriptionAction.TIME, NONE),),) if _is_daily(wishes) else ()
+    zones = (Button(t.plain("settings.zone"), data="s:zones"), _button(t, "button.back", SubscriptionAction.SHOW))
     return Screen(text, (hours[:IN_A_ROW], hours[IN_A_ROW:], *off, zones))
 
 
 def quiet(t: Translator, wishes: Wishes) -> Screen:
     """The question for the quiet hours."""
     spans = tuple((_span_button(t, *span),) for span in SPANS)
-    none = (_button(t, "subscription.no_quiet", data.for_subscription("hush", NONE)),)
+    none = (_button(t, "subscription.no_quiet", SubscriptionAction.HUSH, NONE),)
     text = t("subscription.ask_quiet", quiet=_quiet(t, wishes.subscription))
-    return Screen(text, (*spans, none, (_button(t, "button.back", SHOW),)))
+    return Screen(text, (*spans, none, (_button(t, "button.back", SubscriptionAction.SHOW),)))
 
 
 def _span_button(t: Translator, start: int, end: int) -> Button:
-    return Button(_span(t, start, end), data=data.for_subscription("hush", f"{start}-{end}"))
+    return Button(_span(t, start, end), data=SubscriptionButton(SubscriptionAction.HUSH, f"{start}-{end}").pack())
 
 
 def price(t: Translator, alert: RateAlert) -> str:
@@ -120,8 +130,8 @@ def _is_daily(wishes: Wishes) -> bool:
 
 
 def _stop(t: Translator) -> Button:
-    return Button(t.plain("subscription.stop"), data=STOP, style="danger")
+    return Button(t.plain("subscription.stop"), data=SubscriptionButton(SubscriptionAction.STOP).pack(), style="danger")
 
 
-def _button(t: Translator, label: str, press: str) -> Button:
-    return Button(t.plain(label), data=press)
+def _button(t: Translator, label: str, action: SubscriptionAction, argument: str = "") -> Button:
+    return Button(t.plain(label), data=SubscriptionButton(action, argument).pack())

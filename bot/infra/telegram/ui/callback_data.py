@@ -3,8 +3,7 @@
 `d:<draft>:<revision>:<action>[:<argument>]` drives a draft, and only the revision it was shown for;
 `o:<reference>:<action>` acts on an order; `h:[<reference>]` is the page of orders that begins there; `r:list[:<page>]`
 and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings;
-`ph:<action>[:<suggestion>]` is of the phrase; `q:<period>` is the rate over that time;
-`sub:<action>[:<argument>]` is about news of the rate;
+`ph:<action>[:<suggestion>]` is of the phrase;
 `help:<page>` is of `/help`; anything else is a word of its own (`new`, `over`, `lang:en`).
 """
 
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 
 from bot.checkout.draft import OrderDraft
 from bot.core.locales import LOCALES
-from bot.rates.history import Period
 
 DRAFT_PATTERN = re.compile(r"^d:([0-9a-f]{4,20}):(\d{1,9}):([a-z]{1,12})(?::(.{0,40}))?$")
 ORDER_PATTERN = re.compile(r"^o:([0-9A-Z]{4,16}):([a-z]{1,12})$")
@@ -24,9 +22,7 @@ RECIPIENTS_PATTERN = re.compile(r"^r:list(?::(\d{1,4}))?$")
 HISTORY_PATTERN = re.compile(r"^h:([0-9A-Z]{0,16})$")
 LANGUAGE_PATTERN = re.compile(rf"^lang:({'|'.join(LOCALES)})$")
 SETTINGS_PATTERN = re.compile(r"^s:([a-z]{1,12})(?::([A-Za-z0-9_+/:-]{1,48}))?$")
-RATE_PATTERN = re.compile(r"^q:(day|week|month)$")
 PHRASE_PATTERN = re.compile(r"^ph:(show|new|own|use)(?::([a-z0-9-]{1,20}))?$")
-SUBSCRIPTION_PATTERN = re.compile(r"^sub:([a-z]{1,12})(?::([0-9a-z:-]{1,48}))?$")
 HELP_PATTERN = re.compile(r"^help:(show|cost|time|lightning|trouble|aside)$")
 
 
@@ -73,11 +69,6 @@ def for_order(reference: str, action: str) -> str:
     return f"o:{reference}:{action}"
 
 
-def for_rate(period: Period) -> str:
-    """The data of a button to the rate over `period`."""
-    return f"q:{period}"
-
-
 def for_help(page: str) -> str:
     """Return the data of a button to a page of `/help`."""
     return f"help:{page}"
@@ -121,22 +112,6 @@ def read_settings_press(data: str) -> tuple[str, str]:
 def read_phrase_press(data: str) -> tuple[str, str]:
     """The action of a button of the phrase, and the suggestion it stands for; both empty where it isn't one."""
     return _read(PHRASE_PATTERN, data)
-
-
-def read_rate_press(data: str) -> Period | None:
-    """The period that `for_rate` wrote, or None."""
-    match = RATE_PATTERN.match(data)
-    return Period(match[1]) if match else None
-
-
-def for_subscription(action: str, *arguments: object) -> str:
-    """The data of a button about news of the rate."""
-    return ":".join(("sub", action, *map(str, arguments)))
-
-
-def read_subscription_press(data: str) -> tuple[str, str]:
-    """The action and the argument that `for_subscription` wrote; both empty where it isn't such a button."""
-    return _read(SUBSCRIPTION_PATTERN, data)
 
 
 def _read(pattern: re.Pattern[str], data: str) -> tuple[str, str]:

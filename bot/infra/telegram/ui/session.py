@@ -138,6 +138,8 @@ class Session:
     damage: RowUnreadable | None = None
     """Why the open draft can't be read, if so. Nothing else is done with such an update."""
     message_id: int | None = None
+    has_text: bool = False
+    """Whether the pressed message has text, which another screen can replace; a picture has none."""
     query_id: str | None = None
     notice: Html | None = None
     failure: Exception | None = None

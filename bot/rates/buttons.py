@@ -1,0 +1,43 @@
+"""The buttons of the rate, and of rate updates."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from bot.infra.telegram.ui.callbacks import Callback, Pattern
+from bot.rates.history import Period
+
+
+class SubscriptionAction(StrEnum):
+    """What a button of rate updates does.
+
+    `OPEN` and `END` do the same as `SHOW` and `STOP`, but leave the message they are under as it is.
+    """
+
+    SHOW = "show"
+    OPEN = "open"
+    DAILY = "daily"
+    TIME = "time"
+    QUIET = "quiet"
+    HUSH = "hush"
+    STOP = "stop"
+    END = "end"
+    ALERT = "alert"
+    AT = "at"
+    SET = "set"
+    DROP = "drop"
+
+
+@dataclass(frozen=True)
+class RateButton(Callback, prefix="q"):
+    """A button that shows the rate over a period."""
+
+    period: Period
+
+
+@dataclass(frozen=True)
+class SubscriptionButton(Callback, prefix="sub"):
+    """A button of rate updates. What `argument` means depends on the action."""
+
+    action: SubscriptionAction
+    argument: Annotated[str, Pattern("[0-9a-z:-]{1,48}")] = ""
