@@ -69,9 +69,6 @@ FIRST, FORGETS, STAFF, REPLIES = -102, -101, -100, -1
 PARTS: tuple[Callable[[], list[Handler]], ...] = (
     saved.handlers,
     history.handlers,
-    privacy.handlers,
-    settings.handlers,
-    phrases.handlers,
     verifying.handlers,
     auditing.handlers,
     tickets.handlers,
@@ -82,6 +79,9 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
 ROUTES: tuple[Routes[Session], ...] = (
     rate.routes,
     subscribing.routes,
+    privacy.routes,
+    settings.routes,
+    phrases.routes,
     broadcasting.routes,
     delivering.routes,
     alarms.routes,

@@ -5,19 +5,12 @@ It is kept with the person alone and shown here, on their invoices and on their 
 
 from dataclasses import replace
 
-from telegram import Update
-from telegram.ext import (
-    ApplicationHandlerStop,
-    CallbackQueryHandler,
-    CommandHandler,
-)
-
 from bot.core.errors import Rejection
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.infra.telegram.ui.session import Session
+from bot.users.buttons import PhraseAction, PhraseButton
 from bot.users.phrase import clean_phrase, suggested
 from bot.users.repository import UserRepository
 from bot.users.screens import phrase
@@ -25,33 +18,27 @@ from bot.users.screens import phrase
 QUESTION = "phrase"
 
 
-def handlers() -> list[Handler]:
-    """The command and the buttons."""
-    return [
-        CommandHandler("phrase", _command, filters=PRIVATE),
-        CallbackQueryHandler(_pressed, pattern=data.PHRASE_PATTERN),
-    ]
+routes = Routes[Session]()
 
 
-async def _command(_: Update, __: Context) -> None:
-    visit = SESSION.get()
+@routes.command("phrase")
+async def show_phrase(visit: Session, _: str) -> None:
+    """Show the user's phrase, or suggest one."""
     await visit.say(visit.with_resume(await _shown(visit)))
-    raise ApplicationHandlerStop
 
 
-async def _pressed(update: Update, _: Context) -> None:
-    visit = SESSION.get()
-    query = update.callback_query
-    action, code = data.read_phrase_press((query.data or "") if query else "")
+@routes.button(PhraseButton)
+async def phrase_button(visit: Session, button: PhraseButton) -> None:
+    """Do what a button of the phrase says."""
     await visit.acknowledge()
-    if action == "own":
+    if button.action is PhraseAction.OWN:
         await questions.ask(visit, QUESTION, phrase.own(visit.t))
-    elif action == "use":
-        await _use(visit, suggested(code))
+    elif button.action is PhraseAction.USE:
+        await _use(visit, suggested(button.code))
     else:
-        another = await _offered(visit, is_new=True) if action == "new" else await _shown(visit)
+        is_new = button.action is PhraseAction.NEW
+        another = await _offered(visit, is_new=True) if is_new else await _shown(visit)
         await visit.show(visit.with_resume(another))
-    raise ApplicationHandlerStop
 
 
 async def typed(visit: Session, _: str, text: str) -> None:

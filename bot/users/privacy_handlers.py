@@ -4,18 +4,15 @@ Every button acts on the data of whoever presses it. The one that deletes bears 
 old one that is found again after years, or after a new beginning, asks anew.
 """
 
-import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Final
 
-from telegram import Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
-
 from bot.infra.telegram.outbound.sender import Delivered
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.infra.telegram.ui.session import Session
+from bot.users.buttons import DeletionButton, PrivacyAction, PrivacyButton
 from bot.users.screens import privacy
 
 FILE_NAME: Final = "kirim-data.json"
@@ -24,53 +21,37 @@ FILE_NAME: Final = "kirim-data.json"
 STANDS_FOR: Final = timedelta(minutes=15)
 """So long a confirmation means what it said: meanwhile nothing much has been added to what it named."""
 
-PATTERN: Final = re.compile(r"^pv:(show|see|file|delete|keep)$")
-YES_PATTERN: Final = re.compile(r"^pv:yes:(\d{1,16}):(\d{1,17})$")
+routes = Routes[Session]()
 
 
-def handlers() -> list[Handler]:
-    """The command and the buttons."""
-    return [
-        CommandHandler("privacy", _command, filters=PRIVATE),
-        CallbackQueryHandler(_pressed, pattern=PATTERN),
-        CallbackQueryHandler(_confirmed, pattern=YES_PATTERN),
-    ]
-
-
-async def _command(_: Update, __: Context) -> None:
-    visit = SESSION.get()
+@routes.command("privacy")
+async def show_privacy(visit: Session, _: str) -> None:
+    """Show what is kept of the user, and what they can do about it."""
     visit.message_id = None
     await _show(visit)
-    raise ApplicationHandlerStop
 
 
-async def _pressed(update: Update, _: Context) -> None:
-    visit = SESSION.get()
-    query = update.callback_query
-    press = PATTERN.match((query.data or "") if query else "")
+@routes.button(PrivacyButton)
+async def privacy_button(visit: Session, button: PrivacyButton) -> None:
+    """Do what a button of the user's data says."""
     await visit.acknowledge()
-    if press is not None:
-        await ACTIONS[press[1]](visit)
-    raise ApplicationHandlerStop
+    await ACTIONS[button.action](visit)
 
 
-async def _confirmed(update: Update, _: Context) -> None:
+@routes.button(DeletionButton, belongs_to="user")
+async def deletion_button(visit: Session, button: DeletionButton) -> None:
     """Delete, if the confirmation is this person's own and still means what it said."""
-    visit = SESSION.get()
-    query = update.callback_query
-    press = YES_PATTERN.match((query.data or "") if query else "")
-    if press is None or int(press[1]) != visit.person.id:
+    if button.person_id != visit.person.id:
         await visit.acknowledge(visit.t.plain("privacy.not_yours"), alert=True)
-        raise ApplicationHandlerStop
+        return
     await visit.acknowledge()
-    asked_at = privacy.moment_of(press[2])
+    asked_at = privacy.moment_of(button.asked_at)
     if visit.person.created_at > asked_at:
         await _was_deleted_before(visit)
     elif visit.desk.clock.now() - asked_at > STANDS_FOR:
         await _ask(visit)
     else:
         await _delete(visit)
-    raise ApplicationHandlerStop
 
 
 async def _show(visit: Session) -> None:
@@ -127,10 +108,10 @@ async def _keep(visit: Session) -> None:
     await _show(visit)
 
 
-ACTIONS: dict[str, Callable[[Session], Awaitable[None]]] = {
-    "show": _show,
-    "see": _see,
-    "file": _file,
-    "delete": _ask,
-    "keep": _keep,
+ACTIONS: dict[PrivacyAction, Callable[[Session], Awaitable[None]]] = {
+    PrivacyAction.SHOW: _show,
+    PrivacyAction.SEE: _see,
+    PrivacyAction.FILE: _file,
+    PrivacyAction.DELETE: _ask,
+    PrivacyAction.KEEP: _keep,
 }

@@ -5,22 +5,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from telegram import Update
-from telegram.ext import (
-    ApplicationHandlerStop,
-    CallbackQueryHandler,
-    CommandHandler,
-)
-
 from bot.core.zones import find_zones, offered_zone
 from bot.infra.i18n import LOCALES
 from bot.infra.i18n.cities import names_of_zones
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.infra.telegram.ui.session import Session
 from bot.orders.preferences import Way, choose, topic_named
+from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from bot.users.screens import settings, start
@@ -28,47 +21,35 @@ from bot.users.screens import settings, start
 PLACE: Final = "place"
 
 
-def handlers() -> list[Handler]:
-    """The commands and the buttons."""
-    return [
-        CommandHandler("settings", _command, filters=PRIVATE),
-        CommandHandler("language", _language_command, filters=PRIVATE),
-        CallbackQueryHandler(_language_chosen, pattern=data.LANGUAGE_PATTERN),
-        CallbackQueryHandler(_pressed, pattern=data.SETTINGS_PATTERN),
-    ]
+routes = Routes[Session]()
 
 
-async def _command(_: Update, __: Context) -> None:
-    visit = SESSION.get()
+@routes.command("settings")
+async def show_settings(visit: Session, _: str) -> None:
+    """Show the settings."""
     visit.message_id = None
     await _show(visit)
-    raise ApplicationHandlerStop
 
 
-async def _language_command(_: Update, __: Context) -> None:
-    visit = SESSION.get()
+@routes.command("language")
+async def show_languages(visit: Session, _: str) -> None:
+    """Show the languages to choose from."""
     await visit.say(visit.with_resume(settings.language(visit.t)))
-    raise ApplicationHandlerStop
 
 
-async def _language_chosen(update: Update, _: Context) -> None:
-    """The question that is open is asked again in the new language."""
-    visit = SESSION.get()
-    query = update.callback_query
-    await _speak(visit, (query.data or "").removeprefix("lang:") if query else "")
+@routes.button(LanguageButton)
+async def language_button(visit: Session, button: LanguageButton) -> None:
+    """Change the language and ask the question that is open again, in the new one."""
+    await _speak(visit, button.locale)
     if not await visit.show_question():
         await visit.show(await start.show(visit))
-    raise ApplicationHandlerStop
 
 
-async def _pressed(update: Update, _: Context) -> None:
-    visit = SESSION.get()
-    query = update.callback_query
-    action, argument = data.read_settings_press((query.data or "") if query else "")
-    handle = ACTIONS.get(action)
-    if handle is None or not await handle(visit, argument):
+@routes.button(SettingsButton)
+async def settings_button(visit: Session, button: SettingsButton) -> None:
+    """Do what a button of the settings says."""
+    if not await ACTIONS[button.action](visit, button.argument):
         await visit.explain("stale.button")
-    raise ApplicationHandlerStop
 
 
 async def place_typed(visit: Session, _: str, text: str) -> None:
@@ -153,14 +134,14 @@ async def _put(visit: Session, screen: Screen) -> bool:
     return True
 
 
-ACTIONS: Mapping[str, Callable[[Session, str], Awaitable[bool]]] = {
-    "show": _show,
-    "lang": _take_language,
-    "zones": _zones,
-    "zone": _take_zone,
-    "place": _ask_place,
-    "notices": _notices,
-    "notice": _choose_notice,
-    "usual": _usual,
+ACTIONS: Mapping[SettingsAction, Callable[[Session, str], Awaitable[bool]]] = {
+    SettingsAction.SHOW: _show,
+    SettingsAction.LANG: _take_language,
+    SettingsAction.ZONES: _zones,
+    SettingsAction.ZONE: _take_zone,
+    SettingsAction.PLACE: _ask_place,
+    SettingsAction.NOTICES: _notices,
+    SettingsAction.NOTICE: _choose_notice,
+    SettingsAction.USUAL: _usual,
 }
 """What a button does; whether there was such a thing."""

@@ -49,6 +49,16 @@ from bot.support.ticket import CloseReason, Rating
 from bot.support.user_chat import handlers as tickets
 from bot.support.user_chat.screens.help import TOPICS
 from bot.tables import metadata
+from bot.users.buttons import (
+    DeletionButton,
+    LanguageButton,
+    PhraseAction,
+    PhraseButton,
+    PrivacyAction,
+    PrivacyButton,
+    SettingsAction,
+    SettingsButton,
+)
 from tests.e2e.world import Json, World, words_of
 from tests.waiting import PATIENCE
 
@@ -113,7 +123,7 @@ def buttons(matters: Matters, language: str = "en") -> tuple[str, ...]:
     `language` is that of whoever presses, who keeps it.
     """
     shown = {each for each in matters.seen if ABOUT_SOMETHING.match(each)}
-    return tuple(sorted({*shown, *_made_up(matters), f"lang:{language}"}))
+    return tuple(sorted({*shown, *_made_up(matters), LanguageButton(language).pack()}))
 
 
 def lines(matters: Matters, wanted: Iterable[str]) -> Iterator[str]:
@@ -240,12 +250,13 @@ def _made_up(matters: Matters) -> Iterator[str]:
     )
     yield from (f"au:{action}" for action in auditing.ACTIONS)
     yield from (StatisticsButton(action, "week").pack() for action in StatisticsAction)
-    yield f"pv:yes:{matters.person_id}:1"
+    yield from (DeletionButton(matters.person_id, "1").pack(), PrivacyButton(PrivacyAction.SEE).pack())
     yield from (NewBroadcastButton().pack(), BroadcastListButton(0).pack())
-    yield from ("r:list", "pv:see", f"d:{'0' * 8}:1:confirm", "t:new", "t:leave")
+    yield from ("r:list", f"d:{'0' * 8}:1:confirm", "t:new", "t:leave")
     yield from (for_help(page) for page in ("show", *TOPICS, "aside"))
     yield from (RateButton(Period.DAY).pack(), SubscriptionButton(SubscriptionAction.OPEN).pack())
-    yield from ("new", "over", "s:open", "ph:show")
+    yield from (SettingsButton(SettingsAction.SHOW).pack(), PhraseButton(PhraseAction.SHOW).pack())
+    yield from ("new", "over", "s:open")
 
 
 def _looked_up(matters: Matters) -> Iterator[str]:

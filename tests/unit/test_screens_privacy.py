@@ -10,6 +10,7 @@ import pytest
 from bot.checkout import user_data as checkout_data
 from bot.checkout.user_data import StoredDrafts
 from bot.infra.i18n import LOCALES, Translator
+from bot.infra.telegram.ui.callbacks import read_button
 from bot.orders import user_data as orders_data
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt
@@ -26,7 +27,7 @@ from bot.support.user_data import StoredTickets
 from bot.users.export import as_file
 from bot.users.model import Person
 from bot.users.privacy import Overview, Waits
-from bot.users.privacy_handlers import PATTERN, YES_PATTERN
+from bot.users.privacy_handlers import routes
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import privacy
 from tests.examples import some
@@ -123,7 +124,7 @@ def test_every_screen_is_a_message_that_telegram_takes_and_shows_no_number_in_fu
 def test_every_button_is_one_that_is_answered(locale: str) -> None:
     for seen in every_screen(TRANSLATIONS.get(locale), BCA, "Ibu"):
         for button in seen.buttons:
-            assert PATTERN.match(button.data or "") or YES_PATTERN.match(button.data or ""), button
+            assert type(read_button(button.data or "")) in routes.kinds(), button
 
 
 def test_the_confirmation_bears_its_person_and_its_moment() -> None:

@@ -8,10 +8,10 @@ import pytest
 from bot.core.zones import INDONESIAN, offered_zone
 from bot.infra.i18n import LOCALES
 from bot.infra.i18n.cities import names_of_zones
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.preferences import CHOOSABLE, Way, chosen
 from bot.users import settings_handlers as settings
+from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton
 from bot.users.model import Person
 from bot.users.phrase import suggest, suggested
 from bot.users.screens import phrase
@@ -31,7 +31,8 @@ def read(screen: Screen) -> str:
 def pressed(screen: Screen) -> list[tuple[str, str, str]]:
     """Each button of the settings themselves: its label, action and argument."""
     buttons = [button for row in screen.keyboard for button in row if (button.data or "").startswith("s:")]
-    return [(button.label, *data.read_settings_press(button.data or "")) for button in buttons]
+    read = [(button.label, SettingsButton.read(button.data or "")) for button in buttons]
+    return [(label, each.action if each else "", each.argument if each else "") for label, each in read]
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -48,7 +49,7 @@ def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> No
         phrase.kept(t, "kopi perahu ungu"),
     )
     actions = {action for screen in screens for _, action, _ in pressed(screen)}
-    assert actions == set(settings.ACTIONS)
+    assert actions == set(SettingsAction) == set(settings.ACTIONS)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -114,6 +115,7 @@ def test_the_buttons_of_a_suggestion_bear_that_suggestion(locale: str) -> None:
     t, suggestion = TRANSLATIONS.get(locale), suggest(locale)
     for screen in (phrase.offer(t, suggestion, has_one=True), phrase.offer(t, suggestion, has_one=False)):
         use = screen.keyboard[0][0]
-        action, code = data.read_phrase_press(use.data or "")
-        assert (action, suggested(code)) == ("use", suggestion.text)
+        button = PhraseButton.read(use.data or "")
+        assert button is not None
+        assert (button.action, suggested(button.code)) == (PhraseAction.USE, suggestion.text)
         assert suggestion.text in screen.text

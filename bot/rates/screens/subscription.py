@@ -10,6 +10,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.rates.buttons import SubscriptionAction, SubscriptionButton
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.subscriptions import Wishes
+from bot.users.buttons import SettingsAction, SettingsButton
 
 NONE = "none"
 HOURS = (6, 7, 8, 9, 12, 17, 19, 21)
@@ -67,7 +68,10 @@ def daily(t: Translator, wishes: Wishes, now: datetime, zone: tzinfo) -> Screen:
     )
     text = t("subscription.ask_daily", daily=_daily(t, wishes.subscription, now, zone), now=t.clock(now, zone))
     off = ((_button(t, "subscription.no_daily", SubscriptionAction.TIME, NONE),),) if _is_daily(wishes) else ()
-    zones = (Button(t.plain("settings.zone"), data="s:zones"), _button(t, "button.back", SubscriptionAction.SHOW))
+    zones = (
+        Button(t.plain("settings.zone"), data=SettingsButton(SettingsAction.ZONES).pack()),
+        _button(t, "button.back", SubscriptionAction.SHOW),
+    )
     return Screen(text, (hours[:IN_A_ROW], hours[IN_A_ROW:], *off, zones))
 
 

@@ -2,16 +2,18 @@
 
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton
 from bot.users.model import Person
 from bot.users.phrase import LONGEST, SHORTEST, Suggestion
 from bot.users.screens.buttons import send_row
 
-SHOW, NEW, OWN, USE = "ph:show", "ph:new", "ph:own", "ph:use:"
+SHOW, NEW, OWN = (PhraseButton(action).pack() for action in (PhraseAction.SHOW, PhraseAction.NEW, PhraseAction.OWN))
+SETTINGS = SettingsButton(SettingsAction.SHOW).pack()
 
 
 def choices(t: Translator, suggestion: Suggestion) -> Keyboard:
     """Yes in one tap, or another, or words of one's own."""
-    use = Button(t.plain("phrase.use"), data=USE + suggestion.code)
+    use = Button(t.plain("phrase.use"), data=PhraseButton(PhraseAction.USE, suggestion.code).pack())
     another = Button(t.plain("phrase.another"), data=NEW)
     return ((use,), (another, Button(t.plain("phrase.own"), data=OWN)))
 
@@ -29,7 +31,7 @@ def mine(t: Translator, phrase: str) -> Screen:
         t("phrase.mine", phrase=phrase),
         (
             (Button(t.plain("phrase.suggest"), data=NEW), Button(t.plain("phrase.own"), data=OWN)),
-            (Button(t.plain("button.settings"), data="s:show"),),
+            (Button(t.plain("button.settings"), data=SETTINGS),),
         ),
     )
 
@@ -42,7 +44,7 @@ def own(t: Translator) -> Screen:
 
 def kept(t: Translator, phrase: str) -> Screen:
     """It's theirs from now on."""
-    return Screen(t("phrase.kept", phrase=phrase), (send_row(t), (Button(t.plain("button.settings"), data="s:show"),)))
+    return Screen(t("phrase.kept", phrase=phrase), (send_row(t), (Button(t.plain("button.settings"), data=SETTINGS),)))
 
 
 def format_phrase_line(t: Translator, person: Person | None) -> str:

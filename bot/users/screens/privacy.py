@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.users.buttons import DeletionButton, PrivacyAction, PrivacyButton
 from bot.users.privacy import Overview, Waits
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import provider
 
-SHOW, SEE, FILE, DELETE, KEEP = "pv:show", "pv:see", "pv:file", "pv:delete", "pv:keep"
 EPOCH, TICK = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
@@ -35,7 +35,7 @@ def screen(t: Translator, retention_days: int, run_by: Provider = UNNAMED, *, wi
     if wished:
         parts.append(t("privacy.wished"))
     parts += provider.line(t, run_by)
-    see = (_button(t, "privacy.see", SEE), _button(t, "privacy.file", FILE))
+    see = (_button(t, "privacy.see", PrivacyAction.SEE), _button(t, "privacy.file", PrivacyAction.FILE))
     return Screen("\n\n".join(parts), (see, (_way_out(t, wished=wished),)))
 
 
@@ -55,7 +55,10 @@ def summary(t: Translator, overview: Overview, zone: tzinfo) -> Screen:
         *(part for each in overview.stored for part in each.records(t)),
         *(part for each in overview.stored for part in each.settings(t)),
     ]
-    return Screen("\n\n".join(parts), ((_button(t, "privacy.file", FILE),), (_button(t, "button.back", SHOW),)))
+    return Screen(
+        "\n\n".join(parts),
+        ((_button(t, "privacy.file", PrivacyAction.FILE),), (_button(t, "button.back", PrivacyAction.SHOW),)),
+    )
 
 
 def confirm(t: Translator, overview: Overview, waits: Waits, asked_at: datetime) -> Screen:
@@ -66,15 +69,16 @@ def confirm(t: Translator, overview: Overview, waits: Waits, asked_at: datetime)
         *(part for each in overview.stored for part in each.warnings(t)),
         *(blocker.notice(t) for blocker in waits.blockers),
     ]
-    yes = Button(t.plain("privacy.yes"), data=f"pv:yes:{overview.person.id}:{stamp(asked_at)}", style="danger")
-    return Screen("\n\n".join(parts), ((yes,), (_button(t, "privacy.no", SHOW),)))
+    confirmed = DeletionButton(overview.person.id, stamp(asked_at))
+    yes = Button(t.plain("privacy.yes"), data=confirmed.pack(), style="danger")
+    return Screen("\n\n".join(parts), ((yes,), (_button(t, "privacy.no", PrivacyAction.SHOW),)))
 
 
 def waiting(t: Translator, waits: Waits, now: datetime) -> Screen:
     """Return that the request is noted: what is still open, and that the deletion follows automatically."""
     reasons = [blocker.details(t, now) for blocker in waits.blockers] or [t("privacy.still_telling")]
     parts = [t("privacy.noted"), *reasons, t("privacy.by_itself")]
-    return Screen("\n\n".join(parts), ((_button(t, "privacy.keep", KEEP),),))
+    return Screen("\n\n".join(parts), ((_button(t, "privacy.keep", PrivacyAction.KEEP),),))
 
 
 def deleted(t: Translator) -> Screen:
@@ -84,12 +88,12 @@ def deleted(t: Translator) -> Screen:
 
 def done_before(t: Translator) -> Screen:
     """An old confirmation, pressed by somebody who has begun anew since."""
-    return Screen(t("privacy.done_before"), ((_button(t, "privacy.open", SHOW),),))
+    return Screen(t("privacy.done_before"), ((_button(t, "privacy.open", PrivacyAction.SHOW),),))
 
 
 def file_row(t: Translator) -> Keyboard:
     """To try once more."""
-    return ((_button(t, "privacy.file", FILE),),)
+    return ((_button(t, "privacy.file", PrivacyAction.FILE),),)
 
 
 def _how_long(t: Translator, days: int) -> str:
@@ -106,9 +110,9 @@ def _tickets_kept(t: Translator, days: int) -> str:
 
 def _way_out(t: Translator, *, wished: bool) -> Button:
     if wished:
-        return _button(t, "privacy.keep", KEEP)
-    return Button(t.plain("privacy.delete"), data=DELETE, style="danger")
+        return _button(t, "privacy.keep", PrivacyAction.KEEP)
+    return Button(t.plain("privacy.delete"), data=PrivacyButton(PrivacyAction.DELETE).pack(), style="danger")
 
 
-def _button(t: Translator, label: str, data: str) -> Button:
-    return Button(t.plain(label), data=data)
+def _button(t: Translator, label: str, action: PrivacyAction) -> Button:
+    return Button(t.plain(label), data=PrivacyButton(action).pack())

@@ -10,10 +10,10 @@ from bot.infra.i18n.cities import city
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.preferences import CHOOSABLE, Topic, Way, chosen, next_way
+from bot.users.buttons import LanguageButton, PrivacyAction, PrivacyButton, SettingsAction, SettingsButton
 from bot.users.model import Person
 from bot.users.screens import phrase
 
-SHOW, ZONES, PLACE, NOTICES, USUAL = "s:show", "s:zones", "s:place", "s:notices", "s:usual"
 SIGNS = {Way.SOUND: "🔔", Way.SILENT: "🔕", Way.CARD: "📄"}
 
 
@@ -21,12 +21,14 @@ def screen(t: Translator, person: Person, now: datetime) -> Screen:
     """All of it at a glance."""
     text = t("settings.text", time=_time(t, person.zone, now), notices=_summary(t, person))
     others = tuple(
-        Button(t.plain("language.other", name=LOCALES[code].name), data=f"s:lang:{code}")
+        Button(
+            t.plain("language.other", name=LOCALES[code].name), data=SettingsButton(SettingsAction.LANG, code).pack()
+        )
         for code in other_locales(t.locale)
     )
     zones, notices_button = (
-        Button(t.plain("settings.zone"), data=ZONES),
-        Button(t.plain("settings.notices"), data=NOTICES),
+        Button(t.plain("settings.zone"), data=SettingsButton(SettingsAction.ZONES).pack()),
+        Button(t.plain("settings.notices"), data=SettingsButton(SettingsAction.NOTICES).pack()),
     )
     return Screen(
         text,
@@ -39,7 +41,7 @@ def screen(t: Translator, person: Person, now: datetime) -> Screen:
             ),
             (
                 Button(t.plain("settings.rate_news"), data="sub:show"),
-                Button(t.plain("settings.privacy"), data="pv:show"),
+                Button(t.plain("settings.privacy"), data=PrivacyButton(PrivacyAction.SHOW).pack()),
             ),
         ),
     )
@@ -49,47 +51,60 @@ def language(t: Translator) -> Screen:
     """All languages, each in its own words."""
     return Screen(
         t("language.ask"),
-        (tuple(Button(locale.name, data=f"lang:{code}") for code, locale in LOCALES.items()),),
+        (tuple(Button(locale.name, data=LanguageButton(code).pack()) for code, locale in LOCALES.items()),),
     )
 
 
 def zones(t: Translator, person: Person, now: datetime) -> Screen:
     """Indonesia's three in one tap, with the time there; and any other."""
-    three = tuple(Button(t.clock(now, ZoneInfo(key)), data=f"s:zone:{key}") for key in INDONESIAN)
-    other = Button(t.plain("zone.other"), data=PLACE)
+    three = tuple(Button(t.clock(now, ZoneInfo(key)), data=_zone(key)) for key in INDONESIAN)
+    other = Button(t.plain("zone.other"), data=SettingsButton(SettingsAction.PLACE).pack())
     return Screen(t("zone.ask", time=_time(t, person.zone, now)), (three, (other,), _back(t)))
 
 
 def place(t: Translator) -> Screen:
     """The question for another place."""
-    return Screen(t("zone.ask_place"), ((Button(t.plain("button.back"), data=ZONES),),))
+    return Screen(
+        t("zone.ask_place"), ((Button(t.plain("button.back"), data=SettingsButton(SettingsAction.ZONES).pack()),),)
+    )
 
 
 def found(t: Translator, query: str, keys: Sequence[str], now: datetime) -> Screen:
     """What is understood by a place, with the time there now: it is taken with a tap, never without."""
     if len(keys) == 1:
         text = t("zone.is_it", time=_time(t, zone_of(keys[0]), now))
-        rows: Keyboard = ((Button(t.plain("zone.use"), data=f"s:zone:{keys[0]}", style="success"),),)
+        rows: Keyboard = ((Button(t.plain("zone.use"), data=_zone(keys[0]), style="success"),),)
     else:
         text = t("zone.which", query=quote_input(query))
-        rows = tuple((Button(_time(t, zone_of(key), now), data=f"s:zone:{key}"),) for key in keys)
-    return Screen(text, (*rows, (Button(t.plain("zone.another"), data=PLACE),), _back(t)))
+        rows = tuple((Button(_time(t, zone_of(key), now), data=_zone(key)),) for key in keys)
+    return Screen(
+        text, (*rows, (Button(t.plain("zone.another"), data=SettingsButton(SettingsAction.PLACE).pack()),), _back(t))
+    )
 
 
 def notices(t: Translator, person: Person) -> Screen:
     """One line for each topic; a tap takes the next way there is."""
     rows = tuple((_topic_button(t, topic, chosen(topic, person.notices)),) for topic in CHOOSABLE)
-    usual = ((Button(t.plain("notices.usual"), data=USUAL),),) if person.notices else ()
+    usual = (
+        ((Button(t.plain("notices.usual"), data=SettingsButton(SettingsAction.USUAL).pack()),),)
+        if person.notices
+        else ()
+    )
     signs = {f"{way}_sign": sign for way, sign in SIGNS.items()}
     always = ", ".join(f"“{_name(t, topic)}”" for topic in CHOOSABLE if not topic.may_stay_on_the_card)
     text = t("notices.text", **signs, always=always)
     return Screen(text, (*rows, *usual, _back(t)))
 
 
+def _zone(key: str) -> str:
+    return SettingsButton(SettingsAction.ZONE, key).pack()
+
+
 def _topic_button(t: Translator, topic: Topic, way: Way) -> Button:
     label = f"{SIGNS[way]} {_name(t, topic)}"
     # The button says what a tap makes of it, not "the next one": a double tap is one change.
-    return Button(label, data=f"s:notice:{topic.name}:{next_way(topic, way)}")
+    changed = SettingsButton(SettingsAction.NOTICE, f"{topic.name}:{next_way(topic, way)}")
+    return Button(label, data=changed.pack())
 
 
 def _name(t: Translator, topic: Topic) -> str:
@@ -108,4 +123,4 @@ def _summary(t: Translator, person: Person) -> Html:
 
 
 def _back(t: Translator) -> tuple[Button, ...]:
-    return (Button(t.plain("button.settings"), data=SHOW),)
+    return (Button(t.plain("button.settings"), data=SettingsButton(SettingsAction.SHOW).pack()),)

@@ -3,6 +3,7 @@
 from bot.infra.i18n import LOCALES, Html, Translator, other_locales
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
+from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
 from bot.users.phrase import Suggestion
 from bot.users.screens import phrase
 from bot.users.screens.buttons import send_row
@@ -11,10 +12,10 @@ from bot.users.screens.buttons import send_row
 def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:
     """Return the welcome, with a `suggestion` for a user who has no phrase yet."""
     others = tuple(
-        Button(t.plain("language.other", name=LOCALES[code].name), data=f"lang:{code}")
+        Button(t.plain("language.other", name=LOCALES[code].name), data=LanguageButton(code).pack())
         for code in other_locales(t.locale)
     )
-    settings = Button(t.plain("button.settings"), data="s:show")
+    settings = Button(t.plain("button.settings"), data=SettingsButton(SettingsAction.SHOW).pack())
     if suggestion is None:
         return Screen(t("start.text"), (send_row(t), (*others, settings)))
     text = Html(f"{t('start.text')}\n\n{t('start.phrase', phrase=suggestion.text)}")

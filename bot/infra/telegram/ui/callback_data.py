@@ -2,16 +2,14 @@
 
 `d:<draft>:<revision>:<action>[:<argument>]` drives a draft, and only the revision it was shown for;
 `o:<reference>:<action>` acts on an order; `h:[<reference>]` is the page of orders that begins there; `r:list[:<page>]`
-and `r:<recipient>:<action>` act on saved recipients; `s:<action>[:<argument>]` is of the settings;
-`ph:<action>[:<suggestion>]` is of the phrase;
-`help:<page>` is of `/help`; anything else is a word of its own (`new`, `over`, `lang:en`).
+and `r:<recipient>:<action>` act on saved recipients; `help:<page>` is of `/help`; anything else is a word of its own
+(`new`, `over`).
 """
 
 import re
 from dataclasses import dataclass
 
 from bot.checkout.draft import OrderDraft
-from bot.core.locales import LOCALES
 
 DRAFT_PATTERN = re.compile(r"^d:([0-9a-f]{4,20}):(\d{1,9}):([a-z]{1,12})(?::(.{0,40}))?$")
 ORDER_PATTERN = re.compile(r"^o:([0-9A-Z]{4,16}):([a-z]{1,12})$")
@@ -20,9 +18,6 @@ OVER = "over"
 RECIPIENT_PATTERN = re.compile(r"^r:([0-9a-f]{4,32}):([a-z]{1,12})$")
 RECIPIENTS_PATTERN = re.compile(r"^r:list(?::(\d{1,4}))?$")
 HISTORY_PATTERN = re.compile(r"^h:([0-9A-Z]{0,16})$")
-LANGUAGE_PATTERN = re.compile(rf"^lang:({'|'.join(LOCALES)})$")
-SETTINGS_PATTERN = re.compile(r"^s:([a-z]{1,12})(?::([A-Za-z0-9_+/:-]{1,48}))?$")
-PHRASE_PATTERN = re.compile(r"^ph:(show|new|own|use)(?::([a-z0-9-]{1,20}))?$")
 HELP_PATTERN = re.compile(r"^help:(show|cost|time|lightning|trouble|aside)$")
 
 
@@ -102,18 +97,3 @@ def read_order_press(data: str) -> OrderPress | None:
     """What `for_order` wrote, or None."""
     match = ORDER_PATTERN.match(data)
     return OrderPress(match[1], match[2]) if match else None
-
-
-def read_settings_press(data: str) -> tuple[str, str]:
-    """The action and the argument of a button of the settings; both empty where it isn't one."""
-    return _read(SETTINGS_PATTERN, data)
-
-
-def read_phrase_press(data: str) -> tuple[str, str]:
-    """The action of a button of the phrase, and the suggestion it stands for; both empty where it isn't one."""
-    return _read(PHRASE_PATTERN, data)
-
-
-def _read(pattern: re.Pattern[str], data: str) -> tuple[str, str]:
-    match = pattern.match(data)
-    return (match[1], match[2] or "") if match else ("", "")

@@ -1,0 +1,78 @@
+"""The buttons of settings, phrases, personal data and languages."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from bot.core.locales import LOCALES
+from bot.infra.telegram.ui.callbacks import Callback, Pattern
+
+
+class SettingsAction(StrEnum):
+    """What a button of the settings does."""
+
+    SHOW = "show"
+    LANG = "lang"
+    ZONES = "zones"
+    ZONE = "zone"
+    PLACE = "place"
+    NOTICES = "notices"
+    NOTICE = "notice"
+    USUAL = "usual"
+
+
+class PhraseAction(StrEnum):
+    """What a button of the phrase does."""
+
+    SHOW = "show"
+    NEW = "new"
+    OWN = "own"
+    USE = "use"
+
+
+class PrivacyAction(StrEnum):
+    """What a button of `/privacy` does."""
+
+    SHOW = "show"
+    SEE = "see"
+    FILE = "file"
+    DELETE = "delete"
+    KEEP = "keep"
+
+
+@dataclass(frozen=True)
+class LanguageButton(Callback, prefix="lang"):
+    """A button that chooses a language anywhere but in the settings."""
+
+    locale: Annotated[str, Pattern("|".join(LOCALES))]
+
+
+@dataclass(frozen=True)
+class SettingsButton(Callback, prefix="s"):
+    """A button of the settings. What `argument` means depends on the action."""
+
+    action: SettingsAction
+    argument: Annotated[str, Pattern("[A-Za-z0-9_+/:-]{1,48}")] = ""
+
+
+@dataclass(frozen=True)
+class PhraseButton(Callback, prefix="ph"):
+    """A button of the phrase; `code` is the suggestion to use."""
+
+    action: PhraseAction
+    code: Annotated[str, Pattern("[a-z0-9-]{1,20}")] = ""
+
+
+@dataclass(frozen=True)
+class PrivacyButton(Callback, prefix="pv"):
+    """A button of `/privacy`."""
+
+    action: PrivacyAction
+
+
+@dataclass(frozen=True)
+class DeletionButton(Callback, prefix="pv:yes"):
+    """The button that confirms the deletion of this user's data; `asked_at` is a `stamp` of the question's time."""
+
+    person_id: int
+    asked_at: Annotated[str, Pattern("[0-9]{1,17}")]
