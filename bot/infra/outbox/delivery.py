@@ -1,7 +1,7 @@
-"""Telling the news: in order within a chat, chats beside each other, and every piece until it is told.
+"""Send notifications: in order within a chat, chats beside each other, and each until it is sent.
 
-A row is marked before its request and after it. What a crash leaves in between may have been told: it is told
-again, marked as a repetition, because unheard news about money is worse than news heard twice.
+A row is marked before its request and after it. What a crash leaves in between may have been sent. We send it again
+and say so: a message about money that is missing is worse than one that comes twice.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ DELIVER_AGAIN = Backoff(first=0.5, longest=15 * 60)
 """Waits of our own; what the other side asks for can be longer."""
 
 MISTAKES_FORGIVEN = 8
-"""After so many failures of our own making in a row, the news behind it in the chat matter more. Some four minutes."""
+"""After so many failures of our own making in a row, those behind it in the chat matter more. Some four minutes."""
 
 
 class _Unreadable(Undeliverable):
@@ -59,7 +59,7 @@ class _Unreadable(Undeliverable):
 
 
 After = Callable[[Transaction, Notification, Sent | Undeliverable, datetime], Awaitable[None]]
-"""What follows from how a piece of news ended, in the transaction that keeps that: told, or never to be told."""
+"""What follows when a notification was sent or given up, in the transaction that saves that."""
 
 OnChatUnreachable = Callable[[Transaction, int, datetime], Awaitable[None]]
 """What a feature does when a chat can't be reached: the chat's id, now."""
@@ -72,7 +72,7 @@ class OutboxDelivery:
     """Hands the heads of all chats to the teller and keeps what became of them.
 
     `on_room` is called when a chat's head is done with, so that the next one can be looked for. `after` names what
-    follows from the end of news of a kind (as it is before its first colon), and must be harmless to repeat.
+    follows when a notification of a kind was sent or given up (by the kind's name), and must be harmless to repeat.
     `on_chat_unreachable` and `on_chat_moved` are called in the transaction that saves that outcome. `sleep` can be
     virtual.
     """
@@ -105,9 +105,13 @@ class OutboxDelivery:
     async def recover(self) -> int:
         """Take up what a crash or a lost database left in the middle of a request; how many rows."""
         async with self._store.transaction() as tx:
-            left = [news for news in await OutboxRepository(tx).left_sending() if news.id not in self._under_way]
-            for news in left:
-                await OutboxRepository(tx).retry(news.id, self._clock.now(), maybe_told=True)
+            left = [
+                notification
+                for notification in await OutboxRepository(tx).left_sending()
+                if notification.id not in self._under_way
+            ]
+            for notification in left:
+                await OutboxRepository(tx).retry(notification.id, self._clock.now(), maybe_told=True)
         return len(left)
 
     async def start_due(self) -> int:
@@ -115,14 +119,16 @@ class OutboxDelivery:
         async with self._store.reading() as tx:
             now = self._clock.now()
             heads = [
-                news for queue in Queue for news in await OutboxRepository(tx).heads(now, HEADS_READ[queue], queue)
+                notification
+                for queue in Queue
+                for notification in await OutboxRepository(tx).heads(now, HEADS_READ[queue], queue)
             ]
         await self._give_up_unreadable()
-        fresh = [news for news in heads if news.id not in self._under_way]
-        for news in fresh:
-            task = asyncio.create_task(self._deliver(news), name=f"news-{news.id}")
-            self._under_way[news.id] = task
-            task.add_done_callback(partial(self._done, news.id))
+        fresh = [notification for notification in heads if notification.id not in self._under_way]
+        for notification in fresh:
+            task = asyncio.create_task(self._deliver(notification), name=f"notification-{notification.id}")
+            self._under_way[notification.id] = task
+            task.add_done_callback(partial(self._done, notification.id))
         return len(fresh)
 
     async def _give_up_unreadable(self) -> None:
@@ -137,7 +143,7 @@ class OutboxDelivery:
         log.error("unreadable_messages_skipped", rows=sorted(found))
 
     async def next_due(self) -> datetime | None:
-        """When the next piece of news falls due."""
+        """Return when the next notification falls due."""
         async with self._store.reading() as tx:
             return await OutboxRepository(tx).next_due()
 
@@ -150,120 +156,122 @@ class OutboxDelivery:
         """Give what is being told `within` seconds; the rest is taken up as perhaps told at the next start."""
         await finish_tasks(self._under_way.values, within)
 
-    def _done(self, news_id: int, task: asyncio.Task[None]) -> None:
-        self._under_way.pop(news_id, None)
+    def _done(self, notification_id: int, task: asyncio.Task[None]) -> None:
+        self._under_way.pop(notification_id, None)
         if not task.cancelled() and (error := task.exception()):
             # The row stays marked as being sent; `recover` takes it up as perhaps told.
-            log.error("outbox_result_not_saved", message_id=news_id, error=type(error).__name__)
+            log.error("outbox_result_not_saved", message_id=notification_id, error=type(error).__name__)
         self._on_room()
 
-    async def _deliver(self, news: Notification) -> None:
-        async with self._slots[news.queue]:
+    async def _deliver(self, notification: Notification) -> None:
+        async with self._slots[notification.queue]:
             async with self._store.transaction() as tx:
-                if not await OutboxRepository(tx).start(news.id):
+                if not await OutboxRepository(tx).start(notification.id):
                     return
-            outcome = await self._tell(news)
+            outcome = await self._tell(notification)
             try:
-                await self._save(news, outcome)
+                await self._save(notification, outcome)
             except Exception as error:  # noqa: BLE001  what follows must not make a message come again each minute
                 log.error(  # noqa: TRY400  a traceback may quote rows
                     "message_follow_up_failed",
-                    message=news.kind,
-                    subject=news.subject,
+                    message=notification.kind,
+                    subject=notification.subject,
                     error=type(error).__name__,
                     where=where(error),
                 )
-                await self._save(news, outcome, follows=False)
+                await self._save(notification, outcome, follows=False)
 
-    async def _tell(self, news: Notification) -> DeliveryOutcome:
+    async def _tell(self, notification: Notification) -> DeliveryOutcome:
         """The teller's outcome; what it raises is our mistake or a lost database, and must not hold up the chat."""
         try:
-            outcome = await self._sender.tell(news)
+            outcome = await self._sender.tell(notification)
         except Exception as error:  # noqa: BLE001  whatever it is, the row must not stay as being sent
             if isinstance(error, RowUnreadable) and error.is_of_order:
-                self._mistakes.pop(news.id, None)
+                self._mistakes.pop(notification.id, None)
                 # Trying again doesn't help, and what waits behind it in the chat is about other orders, too.
                 return _Unreadable("its order can't be opened")
             if not isinstance(error, StoreDown):
-                self._mistakes[news.id] += 1
+                self._mistakes[notification.id] += 1
             log.error(  # noqa: TRY400  a traceback may quote what a person wrote
                 "message_attempt_failed",
-                message=news.kind,
-                subject=news.subject,
+                message=notification.kind,
+                subject=notification.subject,
                 error=type(error).__name__,
                 where=where(error),
             )
-            if self._mistakes[news.id] >= MISTAKES_FORGIVEN:
-                del self._mistakes[news.id]
+            if self._mistakes[notification.id] >= MISTAKES_FORGIVEN:
+                del self._mistakes[notification.id]
                 return Undeliverable(type(error).__name__)
             # It may have failed after the sending.
             return RetryLater(0, maybe_told=True)
-        self._mistakes.pop(news.id, None)
+        self._mistakes.pop(notification.id, None)
         return outcome
 
-    async def _save(self, news: Notification, outcome: DeliveryOutcome, *, follows: bool = True) -> None:
+    async def _save(self, notification: Notification, outcome: DeliveryOutcome, *, follows: bool = True) -> None:
         """Save the outcome, however long the database is away.
 
         Only this process knows the message's id: without it, an invoice can't be removed from the chat.
         """
         await retry_forever(
             "save_delivery",
-            lambda: self._keep(news, outcome, follows=follows),
+            lambda: self._keep(notification, outcome, follows=follows),
             despite=StoreDown,
             unless=LASTING,
             sleep=self._sleep,
-            message=news.kind,
+            message=notification.kind,
         )
 
-    async def _keep(self, news: Notification, outcome: DeliveryOutcome, *, follows: bool) -> None:
+    async def _keep(self, notification: Notification, outcome: DeliveryOutcome, *, follows: bool) -> None:
         now = self._clock.now()
-        is_extra = news.queue is Queue.EXTRA
-        if isinstance(outcome, RetryLater) and is_extra and news.attempts + 1 >= EXTRA_TRIES:
+        is_extra = notification.queue is Queue.EXTRA
+        if isinstance(outcome, RetryLater) and is_extra and notification.attempts + 1 >= EXTRA_TRIES:
             outcome = Undeliverable(f"{EXTRA_TRIES} tries failed")
         async with self._store.transaction() as tx:
             match outcome:
                 case Sent(message_id):
-                    await OutboxRepository(tx).told(news.id, message_id, now)
-                    await self._follow(tx, (news,) if follows else (), outcome, now)
+                    await OutboxRepository(tx).told(notification.id, message_id, now)
+                    await self._follow(tx, (notification,) if follows else (), outcome, now)
                 case RetryLater(after, maybe_told):
-                    wait = timedelta(seconds=max(after, DELIVER_AGAIN.after(news.attempts + 1)))
+                    wait = timedelta(seconds=max(after, DELIVER_AGAIN.after(notification.attempts + 1)))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_told else wait)
-                    await OutboxRepository(tx).retry(news.id, due, maybe_told=maybe_told)
+                    await OutboxRepository(tx).retry(notification.id, due, maybe_told=maybe_told)
                 case ChatMoved(new_chat_id=new_chat_id):
-                    await self._move_chat(tx, news, new_chat_id, now)
+                    await self._move_chat(tx, notification, new_chat_id, now)
                 case Undeliverable(_, whole_chat=True):
-                    await self._give_up_chat(tx, news, outcome, now, follows=follows)
+                    await self._give_up_chat(tx, notification, outcome, now, follows=follows)
                 case _Unreadable(reason):
-                    await OutboxRepository(tx).give_up(news.id, reason)
-                    log.error("message_unreadable", message=news.kind, subject=news.subject)
+                    await OutboxRepository(tx).give_up(notification.id, reason)
+                    log.error("message_unreadable", message=notification.kind, subject=notification.subject)
                 case Undeliverable(reason):
-                    await OutboxRepository(tx).give_up(news.id, reason)
-                    await self._follow(tx, (news,) if follows else (), outcome, now)
-                    log.error("message_undeliverable", message=news.kind, subject=news.subject, reason=reason)
+                    await OutboxRepository(tx).give_up(notification.id, reason)
+                    await self._follow(tx, (notification,) if follows else (), outcome, now)
+                    log.error(
+                        "message_undeliverable", message=notification.kind, subject=notification.subject, reason=reason
+                    )
 
-    async def _move_chat(self, tx: Transaction, news: Notification, new_chat_id: int, now: datetime) -> None:
-        await OutboxRepository(tx).move_chat(news.chat_id, new_chat_id)
+    async def _move_chat(self, tx: Transaction, notification: Notification, new_chat_id: int, now: datetime) -> None:
+        await OutboxRepository(tx).move_chat(notification.chat_id, new_chat_id)
         for on_moved in self._on_chat_moved:
-            await on_moved(tx, news.chat_id, new_chat_id)
-        await OutboxRepository(tx).retry(news.id, now, maybe_told=False)
-        log.warning("chat_moved", message=news.kind)
+            await on_moved(tx, notification.chat_id, new_chat_id)
+        await OutboxRepository(tx).retry(notification.id, now, maybe_told=False)
+        log.warning("chat_moved", message=notification.kind)
 
     async def _give_up_chat(
-        self, tx: Transaction, news: Notification, outcome: Undeliverable, now: datetime, *, follows: bool
+        self, tx: Transaction, notification: Notification, outcome: Undeliverable, now: datetime, *, follows: bool
     ) -> None:
-        waiting = await OutboxRepository(tx).to_tell_in(news.chat_id)
-        count = await OutboxRepository(tx).give_up_chat(news.chat_id, outcome.reason)
+        waiting = await OutboxRepository(tx).to_tell_in(notification.chat_id)
+        count = await OutboxRepository(tx).give_up_chat(notification.chat_id, outcome.reason)
         for on_unreachable in self._on_chat_unreachable:
-            await on_unreachable(tx, news.chat_id, now)
+            await on_unreachable(tx, notification.chat_id, now)
         await self._follow(tx, waiting if follows else (), outcome, now)
         for each in waiting:
             self._mistakes.pop(each.id, None)
-        log.warning("chat_unreachable", message=news.kind, rows=count, reason=outcome.reason)
+        log.warning("chat_unreachable", message=notification.kind, rows=count, reason=outcome.reason)
 
     async def _follow(
         self, tx: Transaction, ended: Iterable[Notification], how: Sent | Undeliverable, now: datetime
     ) -> None:
-        for news in ended:
-            after = self._after.get(news.kind_name)
+        for notification in ended:
+            after = self._after.get(notification.kind_name)
             if after is not None:
-                await after(tx, news, how, now)
+                await after(tx, notification, how, now)

@@ -38,7 +38,7 @@ class Kind:
 
 
 class NotificationStatus(StrEnum):
-    """Where a piece of news is on its way to the person."""
+    """How far a notification is on its way to the user."""
 
     WAITING = "waiting"
     SENDING = "sending"  # committed before the request: after a crash it may have arrived
@@ -78,7 +78,7 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """News that have waited too long: how many, and since when the oldest."""
+    """Notifications that have waited too long: how many, and since when the oldest."""
 
     count: int = 0
     since: datetime | None = None
@@ -86,7 +86,7 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The news reached its chat, or nothing needed to be sent."""
+    """The notification reached its chat, or nothing needed to be sent."""
 
     message_id: int | None = None
     topic_id: int | None = None

@@ -68,14 +68,14 @@ def _merge(features: Iterable[Mapping[str, Render[Reader]]]) -> dict[str, Render
     return merged
 
 
-def marked(news: Notification, t: Translator, text: str) -> str:
-    """The text of a piece of news; one that may have arrived before says so."""
-    return f"{text}\n\n{t('news.again')}" if news.maybe_told else text
+def marked(notification: Notification, t: Translator, text: str) -> str:
+    """Return the text of a notification; one that may have arrived before says so."""
+    return f"{text}\n\n{t('news.again')}" if notification.maybe_told else text
 
 
 async def tell_text(
     messenger: Messenger,
-    news: Notification,
+    notification: Notification,
     t: Translator,
     screen: Screen,
     *,
@@ -84,11 +84,11 @@ async def tell_text(
     reply_to: int | None = None,
     topic_id: int | None = None,
 ) -> DeliveryOutcome:
-    """Tell a piece of news by a message of its own, and say what the outbox keeps of that."""
-    text = marked(news, t, screen.text)
+    """Send a notification as a message of its own, and return what came of that."""
+    text = marked(notification, t, screen.text)
     return kept(
         await messenger.send_text(
-            news.chat_id, text, screen.keyboard, lane=lane, silent=silent, reply_to=reply_to, topic_id=topic_id
+            notification.chat_id, text, screen.keyboard, lane=lane, silent=silent, reply_to=reply_to, topic_id=topic_id
         )
     )
 

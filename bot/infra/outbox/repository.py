@@ -1,4 +1,4 @@
-"""News to tell: each piece kept once, told in order within a chat, and never lost between two attempts."""
+"""Notifications: each saved once, sent in order within a chat, and never lost between two attempts."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue
 from bot.infra.outbox.tables import IS_GIVEN_UP, IS_WAITING, outbox, to_tell
 
-THIS = outbox.c.id == bindparam("news")
+THIS = outbox.c.id == bindparam("notification")
 IS_TO_TELL = to_tell(outbox)
 IS_SENDING = outbox.c.status == constant(NotificationStatus.SENDING)
 NOW = bindparam("now", type_=outbox.c.due_at.type)
@@ -34,8 +34,8 @@ NOW = bindparam("now", type_=outbox.c.due_at.type)
 _same_chat = outbox.alias("same_chat")
 
 
-def _is_in(queue: Queue, news: FromClause) -> ColumnElement[bool]:
-    return news.c.queue == constant(queue)
+def _is_in(queue: Queue, notification: FromClause) -> ColumnElement[bool]:
+    return notification.c.queue == constant(queue)
 
 
 def _heads(queue: Queue) -> Select[Any]:
@@ -77,10 +77,10 @@ COUNT_DUE = (
     .select_from(outbox)
     .where(IS_TO_TELL, outbox.c.due_at <= NOW, outbox.c.subject.startswith(bindparam("start")))
 )
-# An attempt that failed moves `due_at` on: from then on the news has waited since it was made.
+# An attempt that failed moves `due_at` on: from then on the notification has waited since it was created.
 WAITS_SINCE = case((outbox.c.attempts == 0, outbox.c.due_at), else_=outbox.c.created_at)
 OVERDUE = bindparam("before", type_=outbox.c.due_at.type)
-# News of the rate go at the pace of a broadcast: however many they are, that is no backlog.
+# Notifications about the rate go at the pace of a broadcast: however many they are, that is no backlog.
 IS_NOT_OF_RATE = outbox.c.queue != constant(Queue.RATE)
 BACKLOG = select(func.count(), func.min(WAITS_SINCE)).where(IS_TO_TELL, IS_NOT_OF_RATE, WAITS_SINCE <= OVERDUE)
 LEFT_SENDING = select(outbox).where(IS_TO_TELL, IS_SENDING)
@@ -112,13 +112,13 @@ MOVE_CHAT = (
 TO_TELL_IN = select(outbox).where(IS_TO_TELL, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
 OF_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_by(outbox.c.id)
 
-THIS_NEWS = (
+THIS_NOTIFICATION = (
     outbox.c.subject == bindparam("about"),
     outbox.c.kind == bindparam("of_kind"),
     outbox.c.chat_id == bindparam("chat"),
 )
-MESSAGE_OF = select(outbox.c.message_id).where(*THIS_NEWS)
-REPLACE_MESSAGE = update(outbox).where(*THIS_NEWS)
+MESSAGE_OF = select(outbox.c.message_id).where(*THIS_NOTIFICATION)
+REPLACE_MESSAGE = update(outbox).where(*THIS_NOTIFICATION)
 
 BEFORE = bindparam("before", type_=outbox.c.told_at.type)
 FORGET_TOLD = delete(outbox).where(outbox.c.told_at < BEFORE)
@@ -132,18 +132,18 @@ class OutboxRepository:
         self._connection = tx.connection
         self._vault = tx.vault
 
-    async def add(self, news: Sequence[Notification]) -> int:
+    async def add(self, notification: Sequence[Notification]) -> int:
         """Keep those that are new by (subject, kind, chat); how many were."""
-        rows = [_row(piece) for piece in news]
+        rows = [_row(piece) for piece in notification]
         return len(await writing.add_all(self._connection, outbox, rows, outbox.c.id))
 
     async def heads(self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY) -> tuple[Notification, ...]:
         """For each chat its first row that is waiting or sending, if that one is waiting and due.
 
-        News of the rate and all others are two queues beside each other.
+        No queue waits for another.
         """
         found = await self._connection.execute(HEADS[queue], {"now": now, "limit": limit})
-        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _notification)
 
     async def next_due(self) -> datetime | None:
         """When the next head falls due."""
@@ -153,33 +153,33 @@ class OutboxRepository:
     async def due_after(self, moment: datetime, limit: int = 100) -> tuple[Notification, ...]:
         """Return waiting rows that fall due after `moment`, heads or not, the latest first."""
         found = await self._connection.execute(DUE_AFTER, {"now": moment, "limit": limit})
-        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _notification)
 
     async def count_due(self, subject_start: str, now: datetime) -> int:
         """How many rows of such subjects are due, or on their way."""
         return int((await self._connection.execute(COUNT_DUE, {"start": subject_start, "now": now})).scalar_one())
 
     async def backlog(self, before: datetime) -> Backlog:
-        """What is still to tell though it could have been told before that time, but for news of the rate."""
+        """Return what could have been sent before that time and still waits, without notifications about the rate."""
         count, since = (await self._connection.execute(BACKLOG, {"before": before})).one()
         return Backlog(count, None if since is MALFORMED else since)
 
-    async def start(self, news_id: int) -> bool:
+    async def start(self, notification_id: int) -> bool:
         """Waiting -> sending, counting the attempt; False where somebody else has started it."""
-        return (await self._connection.execute(START, {"news": news_id})).rowcount == 1
+        return (await self._connection.execute(START, {"notification": notification_id})).rowcount == 1
 
-    async def told(self, news_id: int, message_id: int | None, at: datetime) -> None:
+    async def told(self, notification_id: int, message_id: int | None, at: datetime) -> None:
         """It arrived, as that message, whatever we had believed before."""
         arrived = {"status": NotificationStatus.TOLD.value, "message_id": message_id, "told_at": at, "failure": None}
-        await self._connection.execute(TOLD, {"news": news_id, **arrived})
+        await self._connection.execute(TOLD, {"notification": notification_id, **arrived})
 
-    async def retry(self, news_id: int, due_at: datetime, *, maybe_told: bool) -> None:
+    async def retry(self, notification_id: int, due_at: datetime, *, maybe_told: bool) -> None:
         """Sending -> waiting until `due_at`; `maybe_told` sticks once it is set."""
-        await self._connection.execute(RETRY, {"news": news_id, "due_at": due_at, "maybe": maybe_told})
+        await self._connection.execute(RETRY, {"notification": notification_id, "due_at": due_at, "maybe": maybe_told})
 
-    async def give_up(self, news_id: int, failure: str) -> None:
+    async def give_up(self, notification_id: int, failure: str) -> None:
         """It will never be told; `failure` says why, without personal data."""
-        await self._connection.execute(GIVE_UP_ONE, {"news": news_id, **_given_up(failure)})
+        await self._connection.execute(GIVE_UP_ONE, {"notification": notification_id, **_given_up(failure)})
 
     async def give_up_chat(self, chat_id: int, failure: str) -> int:
         """Every row of a chat that can't be reached any more."""
@@ -193,22 +193,22 @@ class OutboxRepository:
     async def to_tell_in(self, chat_id: int) -> tuple[Notification, ...]:
         """What waits for its way to a chat, or is on it."""
         found = await self._connection.execute(TO_TELL_IN, {"chat": chat_id})
-        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _notification)
 
     async def of_subject(self, subject: str) -> tuple[Notification, ...]:
         """All that was or is to be told of a subject, whatever became of it, in its order."""
         found = await self._connection.execute(OF_SUBJECT, {"about": subject})
-        return sealing.readable(self._vault, outbox.name, found.mappings(), _news)
+        return sealing.readable(self._vault, outbox.name, found.mappings(), _notification)
 
     async def left_sending(self) -> tuple[Notification, ...]:
         """Rows that a crash has left in the middle of a request."""
         rows = (await self._connection.execute(LEFT_SENDING)).mappings()
-        found = sealing.readable(self._vault, outbox.name, rows, _news)
+        found = sealing.readable(self._vault, outbox.name, rows, _notification)
         # Sorted here: for an order by id SQLite would walk through all that was ever told.
-        return tuple(sorted(found, key=lambda news: news.id))
+        return tuple(sorted(found, key=lambda notification: notification.id))
 
     async def message_of(self, subject: str, kind: str, chat_id: int) -> int | None:
-        """The id of the message which told this news."""
+        """Return the id of the message that showed this notification."""
         key = {"about": subject, "of_kind": kind, "chat": chat_id}
         return (await self._connection.execute(MESSAGE_OF, key)).scalar_one_or_none()
 
@@ -230,25 +230,25 @@ class OutboxRepository:
         return sum(result.rowcount for result in forgotten)
 
 
-def _row(news: Notification) -> dict[str, object]:
+def _row(notification: Notification) -> dict[str, object]:
     return {
-        "chat_id": news.chat_id,
-        "subject": news.subject,
-        "kind": news.kind,
-        "queue": news.queue.value,
-        "payload": dict(news.payload),
-        "status": news.status.value,
-        "attempts": news.attempts,
-        "maybe_told": news.maybe_told,
-        "due_at": news.due_at,
-        "created_at": news.created_at,
-        "message_id": news.message_id,
-        "told_at": news.told_at,
-        "failure": news.failure,
+        "chat_id": notification.chat_id,
+        "subject": notification.subject,
+        "kind": notification.kind,
+        "queue": notification.queue.value,
+        "payload": dict(notification.payload),
+        "status": notification.status.value,
+        "attempts": notification.attempts,
+        "maybe_told": notification.maybe_told,
+        "due_at": notification.due_at,
+        "created_at": notification.created_at,
+        "message_id": notification.message_id,
+        "told_at": notification.told_at,
+        "failure": notification.failure,
     }
 
 
-def _news(row: Mapping[Any, Any]) -> Notification:
+def _notification(row: Mapping[Any, Any]) -> Notification:
     return Notification(**{**row, "queue": Queue(row["queue"]), "status": NotificationStatus(row["status"])})
 
 

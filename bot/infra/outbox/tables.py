@@ -1,4 +1,4 @@
-"""News to tell."""
+"""The table of notifications."""
 
 from sqlalchemy import (
     BigInteger,
@@ -34,16 +34,16 @@ outbox = Table(
     Column("message_id", BigInteger),
     Column("told_at", Instant),
     Column("failure", Text),
-    # A change that is seen twice is news once.
+    # A change that is seen twice is reported once.
     UniqueConstraint("subject", "kind", "chat_id"),
     # An id is never given again after its row was forgotten: a late answer must not hit another row.
     sqlite_autoincrement=True,
 )
 
 
-def to_tell(news: FromClause) -> ColumnElement[bool]:
+def to_tell(notification: FromClause) -> ColumnElement[bool]:
     """The condition of what is neither told nor given up, in so many words."""
-    return news.c.status.in_([constant(NotificationStatus.WAITING), constant(NotificationStatus.SENDING)])
+    return notification.c.status.in_([constant(NotificationStatus.WAITING), constant(NotificationStatus.SENDING)])
 
 
 IS_WAITING = outbox.c.status == constant(NotificationStatus.WAITING)

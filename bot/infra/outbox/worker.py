@@ -1,4 +1,4 @@
-"""Tells the news as soon as there is any, and again when a postponed piece falls due."""
+"""Send notifications as soon as there are any, and again when a postponed one falls due."""
 
 from bot.core.clock import Clock
 from bot.infra.outbox.delivery import OutboxDelivery
