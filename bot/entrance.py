@@ -8,6 +8,7 @@ ask no questions, groups); group 1 is the conversation, and what is said outside
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import structlog
@@ -26,6 +27,7 @@ from bot.broadcasts import delivery_handlers as delivering
 from bot.broadcasts import handlers as broadcasting
 from bot.broadcasts.typed import WHOLE_MESSAGES
 from bot.checkout.conversation import around_the_conversation, conversation
+from bot.checkout.recipient_handlers import send_to_recipient
 from bot.checkout.screens import draft_expired as lapsed
 from bot.core.error_location import frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
@@ -67,7 +69,7 @@ log = structlog.get_logger(__name__)
 FRAMES_LOGGED = 4
 FIRST, FORGETS, STAFF, REPLIES = -102, -101, -100, -1
 PARTS: tuple[Callable[[], list[Handler]], ...] = (
-    saved.handlers,
+    partial(saved.handlers, send_to_recipient),
     history.handlers,
     verifying.handlers,
     auditing.handlers,

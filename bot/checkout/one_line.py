@@ -9,8 +9,9 @@ from bot.checkout.flow import missing
 from bot.checkout.parser import OneLine, apply, looks_like_order, read_line, read_words
 from bot.checkout.parser.reading import LONGEST_LINE
 from bot.checkout.parser.words import Word, words_of
+from bot.checkout.saved_recipients import with_known_holder, with_recipient
 from bot.recipients.model import SavedRecipient
-from bot.recipients.saved import beginning, current_method, title, with_known_holder, with_recipient
+from bot.recipients.saved import beginning, current_method, title
 from bot.settlement.model import PayoutMethod
 
 LEAST_DIGITS: Final = 8

@@ -14,10 +14,6 @@ from telegram.ext import (
     CommandHandler,
 )
 
-from bot.checkout.screens import limit_warning as too_many
-from bot.checkout.screens.holder import read_holder
-from bot.checkout.screens.parts import has_answers
-from bot.checkout.steps import show_draft
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
@@ -26,22 +22,31 @@ from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.recipients import screens as recipients
-from bot.recipients.formatting import format_method
+from bot.recipients.holders import read_holder
 from bot.recipients.model import SavedRecipient
-from bot.recipients.saved import MOST_NAMED, TooManyNamed, current_method, with_recipient
-from bot.settlement.model import PayoutMethod, SettlementFailure
+from bot.recipients.saved import MOST_NAMED, TooManyNamed
 from bot.users.repository import UserRepository
 
 NAME: Final = "recipient_name"
 HOLDER: Final = "recipient_holder"
 
+RecipientAction = Callable[[Session, SavedRecipient], Awaitable[None]]
 
-def handlers() -> list[Handler]:
-    """The command, the pages of the list, and the buttons of one recipient."""
+
+def handlers(send: RecipientAction) -> list[Handler]:
+    """Return the handlers of the command, of the pages of the list, and of the buttons of one recipient.
+
+    `send` starts an order for a recipient.
+    """
+    actions = {**ACTIONS, "send": send}
+
+    async def pressed(update: Update, _: Context) -> None:
+        await _pressed(update, actions)
+
     return [
         CommandHandler("recipients", _command, filters=PRIVATE),
         CallbackQueryHandler(_turned, pattern=data.RECIPIENTS_PATTERN),
-        CallbackQueryHandler(_pressed, pattern=data.RECIPIENT_PATTERN),
+        CallbackQueryHandler(pressed, pattern=data.RECIPIENT_PATTERN),
     ]
 
 
@@ -60,14 +65,14 @@ async def _turned(update: Update, _: Context) -> None:
     raise ApplicationHandlerStop
 
 
-async def _pressed(update: Update, _: Context) -> None:
+async def _pressed(update: Update, actions: Mapping[str, RecipientAction]) -> None:
     """Find the recipient, see that it is this person's, and do what the button says."""
     visit = SESSION.get()
     query = update.callback_query
     press = data.read_recipient_press((query.data or "") if query else "")
     if press is not None:
         recipient = await visit.desk.recipients.get(visit.person.id, press[0])
-        action = ACTIONS.get(press[1])
+        action = actions.get(press[1])
         if recipient is None:
             await _gone(visit)
         elif action is None:
@@ -94,41 +99,6 @@ async def _gone(visit: Session) -> None:
     await visit.acknowledge(visit.t.plain("recipient.gone"))
     visit.notice = visit.t("recipient.gone")
     await _list(visit)
-
-
-async def _send(visit: Session, recipient: SavedRecipient) -> None:
-    """A draft for this recipient; a second tap finds it made."""
-    if not visit.is_replayed and not _is_begun(visit, recipient):
-        method = await _method(visit, recipient)
-        put_aside = visit.draft is not None and has_answers(visit.draft)
-        drafts = visit.desk.drafts
-        if method is None:
-            visit.notice = visit.t("recipient.vanished", name=format_method(recipient.method))
-            visit.draft = await drafts.begin(visit.person.id, visit.chat_id, visit.update_id)
-        else:
-            said = (await too_many.foretold(visit), visit.t("draft.replaced") if put_aside else None)
-            visit.notice = Html("\n".join(filter(None, said))) or None
-            visit.draft = await drafts.begin(
-                visit.person.id, visit.chat_id, visit.update_id, lambda draft: with_recipient(draft, recipient, method)
-            )
-    await show_draft(visit)
-
-
-def _is_begun(visit: Session, recipient: SavedRecipient) -> bool:
-    draft = visit.draft
-    if draft is None or draft.method is None or draft.amount is not None:
-        return False
-    wanted = (recipient.method.code, recipient.method.name, recipient.number)
-    return (draft.method.code, draft.method.name, draft.number) == wanted
-
-
-async def _method(visit: Session, recipient: SavedRecipient) -> PayoutMethod | None:
-    """The destination as the list has it; as it was, where the list can't be read: placing looks again."""
-    try:
-        methods = await visit.desk.market.methods()
-    except SettlementFailure:
-        methods = ()
-    return current_method(recipient, methods) if methods else recipient.method
 
 
 async def _save(visit: Session, recipient: SavedRecipient) -> None:
@@ -212,9 +182,8 @@ async def _changed(visit: Session, recipient: SavedRecipient | None, said: Html)
     await _page(visit, recipient)
 
 
-ACTIONS: Mapping[str, Callable[[Session, SavedRecipient], Awaitable[None]]] = {
+ACTIONS: Mapping[str, RecipientAction] = {
     "page": _page,
-    "send": _send,
     "save": _save,
     "name": _ask_name,
     "unname": _unname,

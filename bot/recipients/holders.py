@@ -36,6 +36,14 @@ def clean_holder(text: str) -> str | None:
     return name
 
 
+def read_holder(text: str) -> str:
+    """Return the name in `text`. Raises `Rejection` as `clean_holder` does, and where there is none."""
+    holder = clean_holder(text)
+    if holder is None:  # only invisible characters: a user who wants to skip the question presses its button
+        raise Rejection("holder.not_a_name")
+    return holder
+
+
 def _is_printed(character: str) -> bool:
     return character in _PUNCTUATION or unicodedata.category(character)[0] in {"L", "M", "N"}
 

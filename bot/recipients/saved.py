@@ -3,14 +3,13 @@
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from bot.checkout.draft import OrderDraft
-from bot.checkout.flow import missing
 from bot.core.clock import Clock
 from bot.core.text import plain
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.orders.order import Order
+from bot.recipients.methods import Recipient
 from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.model import PayoutMethod
@@ -73,28 +72,28 @@ class KnownRecipients:
         return known is not None
 
 
-async def remember(tx: Transaction, order: Order) -> None:
-    """Keep whom `order` goes to, within the transaction that keeps the order: once, however often it is ordered.
+async def remember(tx: Transaction, person_id: int, recipient: Recipient, at: datetime) -> None:
+    """Save whom an order of `at` goes to, in the transaction that saves the order. A recipient is saved once.
 
     A holder's name that was given is kept; that none was given this time doesn't take it away.
     """
-    every = await RecipientRepository(tx).of_person(order.person_id, limit=_EVERY)
-    known = known_as(every, order.method, order.number)
+    every = await RecipientRepository(tx).of_person(person_id, limit=_EVERY)
+    known = known_as(every, recipient.method, recipient.number)
     if known is None:
         known = SavedRecipient(
             id=secrets.token_hex(8),
-            person_id=order.person_id,
-            method=order.method,
-            number=order.number,
-            created_at=order.created_at,
-            used_at=order.created_at,
+            person_id=person_id,
+            method=recipient.method,
+            number=recipient.number,
+            created_at=at,
+            used_at=at,
         )
         unnamed = [each for each in every if each.label is None]
         for oldest in unnamed[KEPT_UNNAMED - 1 :]:
             await RecipientRepository(tx).delete(oldest.id)
-    used_at = max(known.used_at, order.created_at)
+    used_at = max(known.used_at, at)
     await RecipientRepository(tx).save(
-        replace(known, method=order.method, holder=order.holder or known.holder, used_at=used_at)
+        replace(known, method=recipient.method, holder=recipient.holder or known.holder, used_at=used_at)
     )
 
 
@@ -115,28 +114,6 @@ def is_at(recipient: SavedRecipient, method: PayoutMethod) -> bool:
 def current_method(recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> PayoutMethod | None:
     """The recipient's destination as the live list has it now; None where it isn't there any more."""
     return next((method for method in methods if is_at(recipient, method)), None)
-
-
-def with_recipient(draft: OrderDraft, recipient: SavedRecipient, method: PayoutMethod) -> OrderDraft:
-    """The draft for this recipient at their destination as the live list has it; what is known isn't asked again."""
-    filled = replace(
-        draft,
-        method=method,
-        number=recipient.number,
-        doubtful_number=None,
-        holder=recipient.holder,
-        holder_asked=True,
-    )
-    return replace(filled, ask=missing(filled))
-
-
-def with_known_holder(draft: OrderDraft, recipients: Iterable[SavedRecipient]) -> OrderDraft:
-    """The draft with the holder's name of an earlier order to the same number, unless one was given now."""
-    known = known_as(recipients, draft.method, draft.number)
-    if draft.holder is not None or known is None or known.holder is None:
-        return draft
-    filled = replace(draft, holder=known.holder, holder_asked=True)
-    return replace(filled, ask=missing(filled))
 
 
 def title(recipient: SavedRecipient) -> str:

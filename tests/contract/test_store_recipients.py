@@ -8,6 +8,7 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.orders.order import Order
+from bot.recipients.methods import Recipient
 from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
 from bot.recipients.saved import KEPT_UNNAMED, MOST_NAMED, KnownRecipients, TooManyNamed, remember
@@ -29,7 +30,8 @@ async def has_ordered(store: Database, *orders: Order) -> tuple[SavedRecipient, 
     """What is kept of Emma's recipients after these orders."""
     for order in orders:
         async with store.transaction() as tx:
-            await remember(tx, order)
+            recipient = Recipient(order.method, order.number, order.holder)
+            await remember(tx, order.person_id, recipient, order.created_at)
     return await KnownRecipients(store, StoppedClock()).of(EMMA)
 
 

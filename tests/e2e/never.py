@@ -242,7 +242,7 @@ def _made_up(matters: Matters) -> Iterator[str]:
         yield from (data.for_saved_answer(action, ticket) for action in answering.ACTIONS)
     yield from (data.for_saved_answer(action) for action in saved_answers.KEEPING)
     yield from _looked_up(matters)
-    yield from (f"r:{'0' * 32}:{action}" for action in saved.ACTIONS)
+    yield from (f"r:{'0' * 32}:{action}" for action in (*saved.ACTIONS, "send"))
     yield from (BroadcastButton("0" * 10, 1, action).pack() for action in BroadcastAction)
     yield from (DeliveryButton("0" * 10, action).pack() for action in DeliveryAction)
     yield from (

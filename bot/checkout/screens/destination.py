@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from bot.checkout.draft import OrderDraft
 from bot.checkout.parser import refusal, take_destination
+from bot.checkout.saved_recipients import with_known_holder, with_recipient
 from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
@@ -13,7 +14,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.infra.telegram.ui.session import Session
 from bot.recipients.formatting import format_method, format_recipient
 from bot.recipients.model import SavedRecipient
-from bot.recipients.saved import beginning, called, current_method, with_known_holder, with_recipient
+from bot.recipients.saved import beginning, called, current_method
 from bot.recipients.search import SearchResult, search
 from bot.settlement.model import BANK, EWALLET, PayoutMethod, ServiceDown
 

@@ -6,12 +6,11 @@ from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
 from bot.checkout.screens.formatting import format_recipient_line
 from bot.checkout.screens.parts import leave_row
-from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
-from bot.recipients.holders import clean_holder
+from bot.recipients.holders import read_holder
 
 
 def screen(t: Translator, draft: OrderDraft) -> Screen:
@@ -39,11 +38,3 @@ async def skip(_: Session, draft: OrderDraft, __: str) -> OrderDraft:
 def _with(draft: OrderDraft, holder: str | None) -> OrderDraft:
     asked = replace(draft, holder=holder, holder_asked=True)
     return replace(asked, ask=missing(asked))
-
-
-def read_holder(text: str) -> str:
-    """The name that was typed; raises `Rejection`."""
-    holder = clean_holder(text)
-    if holder is None:  # invisible characters only: that's not how anybody skips a question
-        raise Rejection("holder.not_a_name")
-    return holder

@@ -2,6 +2,7 @@
 
 from bot.checkout.draft import OrderDraft
 from bot.checkout.parser import confirm_number, waiting_number
+from bot.checkout.saved_recipients import with_known_holder
 from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection, Remark
 from bot.infra.i18n import Translator
@@ -10,7 +11,6 @@ from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
 from bot.recipients.formatting import format_full_method, format_method
 from bot.recipients.numbers import clean_number
-from bot.recipients.saved import with_known_holder
 from bot.settlement.model import PayoutMethod
 
 

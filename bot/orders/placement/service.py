@@ -27,6 +27,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_look, offer_is_over
 from bot.rates.quote import Estimate, estimate
+from bot.recipients.methods import Recipient
 from bot.recipients.saved import remember
 from bot.settlement.catalogue import Market
 from bot.settlement.model import PayoutMethod, ServiceDown, Settlement, SettlementFailure
@@ -250,7 +251,8 @@ class Orders:
         if not await OrderRepository(tx).add(order):
             raise DraftMoved
         if order.has_recipient:
-            await remember(tx, order)
+            recipient = Recipient(order.method, order.number, order.holder)
+            await remember(tx, order.person_id, recipient, order.created_at)
         await note(tx, order, order.created_at, EventNote.INTENDED)
 
     async def _placed_before(self, draft: OrderDraft) -> Order:
