@@ -72,8 +72,6 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     partial(saved.handlers, send_to_recipient),
     history.handlers,
     verifying.handlers,
-    auditing.handlers,
-    tickets.handlers,
     helping.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
@@ -88,8 +86,13 @@ ROUTES: tuple[Routes[Session], ...] = (
     delivering.routes,
     alarms.routes,
     figures.routes,
+    auditing.routes,
+    tickets.routes,
 )
 """The commands and buttons that features declare with who may use them."""
+
+ALL_ROUTES: tuple[Routes[Any], ...] = (*ROUTES, *staff.ROUTES)
+"""The same with support's, whose handlers stand before those of everybody."""
 
 ANSWERS: dict[str, questions.Answer] = {
     saved.NAME: saved.name_typed,
@@ -153,7 +156,7 @@ def register(application: Application) -> None:  # type: ignore[type-arg]
 
 def table() -> list[Route]:
     """Return every declared route."""
-    return [route for routes in ROUTES for route in routes.table()]
+    return [route for routes in ALL_ROUTES for route in routes.table()]
 
 
 def processor(

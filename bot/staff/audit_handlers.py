@@ -4,91 +4,62 @@ Whoever is no operator meets what an unknown command or an old button gives.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
-
-from telegram import Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
 
 from bot.infra.telegram.outbound.sender import Delivered
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.infra.telegram.ui.router import Audience, Routes
+from bot.infra.telegram.ui.session import Session
 from bot.operations.screens import export
+from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
 from bot.staff.screens import audit as screens
-from bot.support.staff import callback_data as data
 
-PAGE: Final = re.compile(r"([0-9T]{21,22}-[0-9a-f]{8})?:([0-9]{1,16})?")
-"""Where a page begins, and whose entries it shows."""
+routes = Routes[Session](Audience.OPERATORS)
 
 
-def handlers() -> list[Handler]:
-    """The command and the buttons."""
-    return [
-        CommandHandler("audit", _audit, filters=PRIVATE),
-        CallbackQueryHandler(_pressed, pattern=data.AUDIT_PATTERN),
-    ]
-
-
-async def _audit(_: Update, context: Context) -> None:
-    """All of it, or what the one did whose id stands behind the command."""
-    visit = SESSION.get()
-    if not visit.is_operator:
-        return
+@routes.command("audit")
+async def audit(visit: Session, typed: str) -> None:
+    """Show all of it, or what the one did whose id stands behind the command."""
     visit.message_id = None
-    typed = (context.args or [""])[0]
-    await _show(visit, "", int(typed) if re.fullmatch(r"[0-9]{1,16}", typed) else 0)
-    raise ApplicationHandlerStop
+    actor, *_ = typed.split() or [""]
+    await _show(visit, "", int(actor) if re.fullmatch(r"[0-9]{1,16}", actor) else 0)
 
 
-async def _pressed(update: Update, _: Context) -> None:
-    visit, query = SESSION.get(), update.callback_query
-    action, argument = data.read_audit_press((query.data or "") if query else "")
-    act = ACTIONS.get(action) if visit.is_operator else None
-    if act is None or not await act(visit, argument):
+@routes.button(AuditPageButton)
+async def page_button(visit: Session, button: AuditPageButton) -> None:
+    """Show another page."""
+    await visit.acknowledge()
+    await _show(visit, button.before, int(button.actor or 0))
+
+
+@routes.button(AuditExportButton)
+async def export_button(visit: Session, _: AuditExportButton) -> None:
+    """Ask for the period of the file."""
+    await visit.acknowledge()
+    await visit.show(screens.asking(visit.t))
+
+
+@routes.button(AuditFileButton)
+async def file_button(visit: Session, button: AuditFileButton) -> None:
+    """Send the entries of a period as a file; a second tap sends nothing."""
+    find = export.TIMES.get(button.period)
+    if find is None:
         await visit.explain("stale.button")
-    raise ApplicationHandlerStop
+        return
+    await visit.acknowledge()
+    desk, pressed = visit.desk, button.pack()
+    if desk.second_taps.is_second(visit.chat_id, pressed, desk.clock.now()):
+        return
+    span = find(desk.clock.now(), visit.zone)
+    made = await desk.trail.export(span, visit.person.id)
+    if made.content is None:
+        await visit.show(screens.nothing(visit.t, made, span, visit.zone))
+        return
+    name, caption = screens.file_name(span, visit.zone), screens.caption(visit.t, made, span, visit.zone)
+    sent = await desk.messenger.send_document(visit.chat_id, made.content, name, caption, lane="talk")
+    if not isinstance(sent, Delivered):
+        await visit.say(screens.not_sent(visit.t))
+    desk.second_taps.answered(visit.chat_id, pressed, desk.clock.now())
 
 
 async def _show(visit: Session, before: str, actor_id: int) -> None:
     page = await visit.desk.trail.page(before, actor_id)
     await visit.show(screens.screen(visit.t, page, visit.desk.clock.now(), visit.zone))
-
-
-async def _page(visit: Session, argument: str) -> bool:
-    wanted = PAGE.fullmatch(argument)
-    if wanted is None:
-        return False
-    await visit.acknowledge()
-    await _show(visit, wanted[1] or "", int(wanted[2] or 0))
-    return True
-
-
-async def _ask(visit: Session, _: str) -> bool:
-    await visit.acknowledge()
-    await visit.show(screens.asking(visit.t))
-    return True
-
-
-async def _file(visit: Session, argument: str) -> bool:
-    find = export.TIMES.get(argument)
-    if find is None:
-        return False
-    await visit.acknowledge()
-    desk, button = visit.desk, data.for_audit("csv", argument)
-    if desk.second_taps.is_second(visit.chat_id, button, desk.clock.now()):
-        return True
-    span = find(desk.clock.now(), visit.zone)
-    made = await desk.trail.export(span, visit.person.id)
-    if made.content is None:
-        await visit.show(screens.nothing(visit.t, made, span, visit.zone))
-        return True
-    name, caption = screens.file_name(span, visit.zone), screens.caption(visit.t, made, span, visit.zone)
-    sent = await desk.messenger.send_document(visit.chat_id, made.content, name, caption, lane="talk")
-    if not isinstance(sent, Delivered):
-        await visit.say(screens.not_sent(visit.t))
-    desk.second_taps.answered(visit.chat_id, button, desk.clock.now())
-    return True
-
-
-ACTIONS: Mapping[str, Callable[[Session, str], Awaitable[bool]]] = {"page": _page, "export": _ask, "csv": _file}
-"""What a button does; whether there was such a thing."""

@@ -1,4 +1,4 @@
-"""The buttons of alarms."""
+"""The buttons of alarms and of the audit log."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,3 +24,23 @@ class AlarmButton(Callback, prefix="al"):
     action: AlarmAction
     kind: Annotated[str, Pattern("[a-z_]{1,20}")] = ""
     subject: Annotated[str, Pattern("[0-9A-Z]{0,16}")] = ""
+
+
+@dataclass(frozen=True)
+class AuditPageButton(Callback, prefix="au:page"):
+    """A button to the entries older than the entry `before`, of the person with the id `actor`; empty means all."""
+
+    before: Annotated[str, Pattern("(?:[0-9T]{21,22}-[0-9a-f]{8})?")]
+    actor: Annotated[str, Pattern("[0-9]{0,16}")]
+
+
+@dataclass(frozen=True)
+class AuditExportButton(Callback, prefix="au:export"):
+    """The button that asks for the period of the file."""
+
+
+@dataclass(frozen=True)
+class AuditFileButton(Callback, prefix="au:csv"):
+    """A button that sends the log as a file; `period` is one of `export.TIMES`."""
+
+    period: Annotated[str, Pattern("[a-z_]{1,12}")]

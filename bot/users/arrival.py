@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from telegram import Chat, Update, User
+from telegram import Chat, Message, Update, User
 
 from bot.checkout.draft import OrderDraft
 from bot.checkout.repository import DraftRepository
@@ -50,6 +50,7 @@ async def load_session(desk: Desk, update: Update) -> Session | None:
         damage=damage,
         message_id=message.message_id if message else None,
         has_text=bool(getattr(message, "text", None)),
+        pressed=message if isinstance(message, Message) else None,
         query_id=query.id if query else None,
         has_missed=has_missed,
         away_since=away_since if chat.type == Chat.PRIVATE else None,

@@ -27,26 +27,32 @@ from bot.broadcasts.buttons import (
     DeliveryButton,
     NewBroadcastButton,
 )
+from bot.core.locales import LOCALES
 from bot.infra.db.encryption import SEALED, open_row
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.callback_data import for_help
+from bot.infra.telegram.ui.router import Audience
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.orders import handlers as presses
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
 from bot.rates.history import Period
 from bot.recipients import handlers as saved
-from bot.staff import audit_handlers as auditing
 from bot.staff.alarm_model import AlarmKind
-from bot.staff.buttons import AlarmAction, AlarmButton
-from bot.support.lookup.handlers import PAGES
+from bot.staff.buttons import AlarmAction, AlarmButton, AuditExportButton, AuditFileButton, AuditPageButton
+from bot.support.lookup.buttons import LookupButton, LookupPage
 from bot.support.model import TicketFilter
-from bot.support.reveal.handlers import ACTIONS as REVEALS
-from bot.support.saved_replies import handlers as saved_answers
-from bot.support.saved_replies import send_handlers as answering
-from bot.support.staff import callback_data as data
-from bot.support.staff import handlers as staff
+from bot.support.reveal.buttons import RevealAction, RevealButton
+from bot.support.reveal.rules import Reason
+from bot.support.saved_replies import buttons as saved_replies
+from bot.support.saved_replies.buttons import SavedReplyAction, SavedReplyButton
+from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.ticket import CloseReason, Rating
-from bot.support.user_chat import handlers as tickets
+from bot.support.user_chat.buttons import (
+    LeaveTicketQuestionButton,
+    NewTicketButton,
+    UserTicketAction,
+    UserTicketButton,
+)
 from bot.support.user_chat.screens.help import TOPICS
 from bot.tables import metadata
 from bot.users.buttons import (
@@ -104,7 +110,7 @@ def handlers() -> tuple[BaseHandler[Any, Any, Any], ...]:
 def patterns() -> frozenset[str]:
     """What each handler of buttons looks for."""
     found = [handler.pattern for handler in handlers() if isinstance(handler, CallbackQueryHandler)]
-    routed = {kind for routes in entrance.ROUTES for kind in routes.kinds()}
+    routed = {kind for routes in entrance.ALL_ROUTES for kind in routes.kinds()}
     return frozenset(
         {pattern.pattern for pattern in found if isinstance(pattern, re.Pattern)}
         | {f"^{re.escape(kind.prefix)}(?::|$)" for kind in routed}
@@ -115,6 +121,12 @@ def commands(*, in_groups: bool = False) -> frozenset[str]:
     """Every command; or those that are heard in groups, too."""
     found = [handler for handler in handlers() if isinstance(handler, CommandHandler)]
     return frozenset(name for each in found if not (in_groups and _is_private(each)) for name in each.commands)
+
+
+def prefixes(audience: Audience) -> frozenset[str]:
+    """How the data of the buttons begins that are for this audience."""
+    routes = (route for route in entrance.table() if route.audience is audience and not route.name.startswith("/"))
+    return frozenset(route.name.partition(":")[0] for route in routes)
 
 
 def buttons(matters: Matters, language: str = "en") -> tuple[str, ...]:
@@ -231,16 +243,28 @@ def _is_private(handler: CommandHandler[Any, Any]) -> bool:
 def _made_up(matters: Matters) -> Iterator[str]:
     for order in matters.orders:
         yield from (f"o:{order}:{action}" for action in (*presses.ACTIONS, "nothing"))
-        yield from (data.for_reveal(order, action, argument) for action in REVEALS for argument in ("", "bank"))
+        yield from (
+            RevealButton(order, action, argument).pack()
+            for action in RevealAction
+            for argument in ("", "bank", *Reason)
+        )
+        yield f"rv:{order}:nothing"
         yield f"h:{order}"
     for ticket in matters.tickets:
-        yield from (data.for_staff(ticket, action) for action in (*staff.ACTIONS, "nothing"))
-        yield from (data.for_staff(ticket, data.CLOSE_AS, reason) for reason in CloseReason)
-        yield data.for_staff(ticket, data.ANSWER_AGAIN, "1")
-        yield from (data.for_ticket(ticket, action) for action in (*tickets.ACTIONS, "nothing"))
-        yield from (data.for_ticket(ticket, "rate", rating) for rating in Rating)
-        yield from (data.for_saved_answer(action, ticket) for action in answering.ACTIONS)
-    yield from (data.for_saved_answer(action) for action in saved_answers.KEEPING)
+        yield from (StaffTicketButton(ticket, action).pack() for action in StaffTicketAction)
+        yield from (StaffTicketButton(ticket, StaffTicketAction.CLOSE_AS, reason).pack() for reason in CloseReason)
+        yield StaffTicketButton(ticket, StaffTicketAction.SEND_AGAIN, "1").pack()
+        yield f"tk:{ticket}:nothing"
+        yield from (UserTicketButton(ticket, action).pack() for action in (*UserTicketAction, "nothing"))
+        yield from (UserTicketButton(ticket, UserTicketAction.RATE, rating).pack() for rating in Rating)
+        yield saved_replies.SavedRepliesForTicketButton(ticket).pack()
+        yield saved_replies.OtherSavedRepliesButton(ticket).pack()
+        yield saved_replies.PreviewSavedReplyButton(ticket, "thanks").pack()
+        yield saved_replies.SendSavedReplyButton(ticket, "thanks", "0" * 8).pack()
+        yield from (f"sa:{word}:{ticket}" for word in ("pick", "send"))
+    yield from (SavedReplyButton(action, name).pack() for action in SavedReplyAction for name in ("", "thanks"))
+    yield from (saved_replies.WriteSavedReplyButton("thanks", locale).pack() for locale in LOCALES)
+    yield from ("sa:text", "sa:nothing")
     yield from _looked_up(matters)
     yield from (f"r:{'0' * 32}:{action}" for action in (*saved.ACTIONS, "send"))
     yield from (BroadcastButton("0" * 10, 1, action).pack() for action in BroadcastAction)
@@ -248,11 +272,13 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from (
         AlarmButton(action, AlarmKind.ORDER_FAILED, order).pack() for action in AlarmAction for order in matters.orders
     )
-    yield from (f"au:{action}" for action in auditing.ACTIONS)
+    yield from (AuditPageButton("", actor).pack() for actor in ("", str(matters.person_id)))
+    yield from (AuditExportButton().pack(), AuditFileButton("week").pack(), "au:page", "au:csv", "au:nothing")
     yield from (StatisticsButton(action, "week").pack() for action in StatisticsAction)
     yield from (DeletionButton(matters.person_id, "1").pack(), PrivacyButton(PrivacyAction.SEE).pack())
     yield from (NewBroadcastButton().pack(), BroadcastListButton(0).pack())
-    yield from ("r:list", f"d:{'0' * 8}:1:confirm", "t:new", "t:leave")
+    yield from ("r:list", f"d:{'0' * 8}:1:confirm", NewTicketButton().pack())
+    yield LeaveTicketQuestionButton().pack()
     yield from (for_help(page) for page in ("show", *TOPICS, "aside"))
     yield from (RateButton(Period.DAY).pack(), SubscriptionButton(SubscriptionAction.OPEN).pack())
     yield from (SettingsButton(SettingsAction.SHOW).pack(), PhraseButton(PhraseAction.SHOW).pack())
@@ -260,13 +286,14 @@ def _made_up(matters: Matters) -> Iterator[str]:
 
 
 def _looked_up(matters: Matters) -> Iterator[str]:
-    queries: Mapping[str, tuple[str, ...]] = {
-        "tickets": tuple(f"{which}:0" for which in TicketFilter),
-        "order": matters.orders,
-        "like": tuple(order[:4] for order in matters.orders),
+    queries: Mapping[LookupPage, tuple[str, ...]] = {
+        LookupPage.TICKETS: tuple(f"{which}:0" for which in TicketFilter),
+        LookupPage.ORDER: matters.orders,
+        LookupPage.ORDERS_LIKE: tuple(order[:4] for order in matters.orders),
     }
     persons = (str(matters.person_id), f"{matters.person_id}:0")
-    yield from (data.for_lookup(what, query) for what in PAGES for query in queries.get(what, persons))
+    yield from (LookupButton(page, query).pack() for page in LookupPage for query in queries.get(page, persons))
+    yield "lu:nothing:1"
 
 
 def _still(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, object]:

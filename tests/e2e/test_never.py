@@ -13,8 +13,10 @@ import pytest_asyncio
 
 from bot.infra.i18n import Translations
 from bot.infra.telegram.ui.commands import SUPPORTS_COMMANDS
+from bot.infra.telegram.ui.router import Audience
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from bot.support.staff import callback_data as data
+from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
+from bot.support.user_chat.buttons import UserTicketButton
 from tests.e2e import never
 from tests.e2e.never import Matters
 from tests.e2e.people import Newcomer, newcomer, order_of, row_of
@@ -65,11 +67,11 @@ class Try:
     def refusal(self, pressed: str) -> str | None:
         """What a press is answered with; None where anybody may press it, about themselves."""
         t = SENTENCES.get(self.language)
-        if data.STAFFS_PATTERN.match(pressed) and not pressed.startswith("au:"):
+        if pressed.partition(":")[0] in never.prefixes(Audience.SUPPORT):
             return t.plain("staff.not_yours")
         if self.is_in_a_group or pressed.startswith("o:"):
             return t.plain("stale.not_yours")
-        return t.plain("ticket.gone") if data.TICKET_PATTERN.match(pressed) else None
+        return t.plain("ticket.gone") if UserTicketButton.read(pressed) else None
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ async def set_up(made: World) -> Stage:
     await room.says(WORDS, reply_to=heads[0])
     told = await emma.sees(WORDS)
     await handles(made, emma, f"{WORDS} 2", reply_to=told)
-    await room.presses(heads[1], data.for_staff(tickets[1], data.CLOSE_AS, "solved"), force=True)
+    await room.presses(heads[1], StaffTicketButton(tickets[1], StaffTicketAction.CLOSE_AS, "solved").pack(), force=True)
     await in_peace(made)
     await looks_around(made, emma, orders)
     references = tuple(str(row_of(made, order)["reference"]) for order in orders)

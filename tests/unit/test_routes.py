@@ -13,6 +13,7 @@ def test_the_table_of_routes_can_be_printed() -> None:
     listed = [line.split()[:2] for line in printed.output.splitlines()]
     assert listed == [[route.name, str(route.audience)] for route in entrance.table()]
     assert ["/stats", "operators"] in listed
+    assert ["/tickets", "support"] in listed
 
 
 def test_no_route_is_declared_twice() -> None:
@@ -21,5 +22,5 @@ def test_no_route_is_declared_twice() -> None:
 
 
 def test_every_kind_of_button_has_a_handler() -> None:
-    handled = {kind for routes in entrance.ROUTES for kind in routes.kinds()}
+    handled = {kind for routes in entrance.ALL_ROUTES for kind in routes.kinds()}
     assert {kind for kind in kinds() if kind.__module__.startswith("bot.")} == handled

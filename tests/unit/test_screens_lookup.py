@@ -12,7 +12,7 @@ from bot.operations.screens import ticket_times
 from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
-from bot.support.lookup.callback_data import finding, place, read_finding, read_place
+from bot.support.lookup.buttons import LookupButton, LookupPage, finding, place, read_finding, read_place
 from bot.support.lookup.model import PersonTally
 from bot.support.lookup.query import Sought
 from bot.support.lookup.screens import orders as staff_lookup
@@ -21,7 +21,6 @@ from bot.support.lookup.screens import user as staff_lookup_person
 from bot.support.lookup.service import PAGE, About, Page, TicketPage
 from bot.support.model import TicketFilter
 from bot.support.reply_times import TicketFigures
-from bot.support.staff import callback_data as data
 from bot.support.ticket import Cause, CloseReason, Ticket, closed, opened
 from bot.users.model import Person
 from tests.texts import label, name_of, says, text
@@ -45,7 +44,7 @@ EMMA = Person(
 
 
 def turn(offset: int) -> str:
-    return data.for_lookup("orders", place(1001, offset))
+    return LookupButton(LookupPage.ORDERS_OF_USER, place(1001, offset)).pack()
 
 
 def list_of(count: int, offset: int = 0, *, has_more: bool = False, **facts: Any) -> Seen:
@@ -197,7 +196,8 @@ def test_what_is_sought_is_said_back(sought: Sought, said: str) -> None:
 def test_what_is_sought_comes_back_from_a_button_as_it_was(sought: Sought) -> None:
     query = finding(sought, 42)
     assert query is not None
-    assert data.read_lookup_press(data.for_lookup("find", query)) == ("find", query)
+    button = LookupButton(LookupPage.ORDERS_FOUND, query)
+    assert LookupButton.read(button.pack()) == button
     assert read_finding(query) == (sought, 42)
 
 

@@ -12,9 +12,9 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.operations.screens import export
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.audit import MOST_ENTRIES, AuditFile, AuditPage
+from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
 from bot.staff.model import AuditAction, AuditEntry
 from bot.support.reveal.rules import Reason
-from bot.support.staff import callback_data as data
 from bot.support.ticket import CloseReason
 
 DETAIL_SHOWN: Final = 200
@@ -44,7 +44,7 @@ def screen(t: Translator, page: AuditPage, now: datetime, zone: tzinfo) -> Scree
 def asking(t: Translator) -> Screen:
     """Of which time the file is to be."""
     day, week, month, this, before = (
-        Button(t.plain(f"export.{name}"), data=data.for_audit("csv", name)) for name in export.TIMES
+        Button(t.plain(f"export.{name}"), data=AuditFileButton(name).pack()) for name in export.TIMES
     )
     return Screen(t("audit.ask"), ((day, week, month), (this, before), _back_row(t)))
 
@@ -126,11 +126,11 @@ def _actors(t: Translator, page: AuditPage) -> Keyboard:
 
 
 def _turn(label: str, before: str, actor_id: int) -> Button:
-    return Button(label, data=data.for_audit("page", f"{before}:{actor_id or ''}"))
+    return Button(label, data=AuditPageButton(before, str(actor_id or "")).pack())
 
 
 def _export_row(t: Translator) -> tuple[Button, ...]:
-    return (Button(t.plain("audit.export"), data=data.for_audit("export")),)
+    return (Button(t.plain("audit.export"), data=AuditExportButton().pack()),)
 
 
 def _back_row(t: Translator) -> tuple[Button, ...]:

@@ -6,23 +6,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from telegram import Update
-
 from bot.core.date_ranges import Period
-from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.handling import Handler
+from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.lookup import user_handlers as lookup_people
-from bot.support.lookup.callback_data import finding, place, read_finding, read_place
+from bot.support.lookup.buttons import LookupButton, LookupPage, finding, place, read_finding, read_place
 from bot.support.lookup.pages import show, ticket_at
 from bot.support.lookup.query import Sought
 from bot.support.lookup.screens import orders as screens
 from bot.support.lookup.screens import tickets as staff_lookup_tickets
 from bot.support.lookup.service import SHORTEST_FRAGMENT, read_person_id
 from bot.support.model import TicketFilter
-from bot.support.staff import callback_data as data
 from bot.support.staff.links import link_to
 from bot.support.staff.questions import say_of
-from bot.support.staff.session import StaffSession, command, press
+from bot.support.staff.session import StaffSession, staff_handlers
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
@@ -30,16 +28,12 @@ from bot.support.tickets.repository import TicketRepository
 TICKET: Final = re.compile(r"T-?[0-9A-Z]{5}")
 FRAGMENT: Final = re.compile(rf"[0-9A-Za-z-]{{{SHORTEST_FRAGMENT},40}}")
 
+routes = Routes[StaffSession](Audience.SUPPORT)
+
 
 def handlers() -> list[Handler]:
-    """The commands and the buttons."""
-    return [
-        command("order", _order),
-        command("find", _find),
-        command("tickets", _tickets),
-        *lookup_people.handlers(),
-        press(data.LOOKUP_PATTERN, _pressed),
-    ]
+    """The commands and the buttons, and what is forwarded to the bot."""
+    return [*staff_handlers(routes), *lookup_people.handlers()]
 
 
 async def show_ticket(staff: StaffSession, ticket: Ticket, argument: str = "") -> None:
@@ -59,11 +53,12 @@ async def show_ticket(staff: StaffSession, ticket: Ticket, argument: str = "") -
         await say_of(staff, ticket, screen)
 
 
-async def _order(staff: StaffSession, update: Update, context: Context) -> None:
-    """One order by its reference, its id or a piece of them; without any, that of the ticket that is answered."""
-    wish = "".join(context.args or ()).strip("#<>")
+@routes.command("order")
+async def order(staff: StaffSession, typed: str) -> None:
+    """Show one order by its reference, its id or a piece of them; without any, that of the ticket that is answered."""
+    wish = "".join(typed.split()).strip("#<>")
     name = wish.upper()
-    ticket = await _ticket_called(staff, name) if wish else await ticket_at(staff, update.effective_message)
+    ticket = await _ticket_called(staff, name) if wish else await ticket_at(staff, staff.message)
     if ticket is not None and ticket.order_reference:
         await _show_order(staff, ticket.order_reference)
     elif ticket is not None:
@@ -76,16 +71,17 @@ async def _order(staff: StaffSession, update: Update, context: Context) -> None:
         await _show_like(staff, place(wish))
 
 
-async def _find(staff: StaffSession, _: Update, context: Context) -> None:
-    """Orders by destination, sum and day, as they are typed."""
-    question = await staff.desk.lookups.understood(" ".join(context.args or ()), staff.visit.zone)
+@routes.command("find")
+async def find_orders(staff: StaffSession, typed: str) -> None:
+    """Show orders by destination, sum and day, as they are typed."""
+    question = await staff.desk.lookups.understood(" ".join(typed.split()), staff.visit.zone)
     if question.unread:
         await show(staff, Screen(staff.t("lookup.unread", what=" ".join(question.unread))))
     elif question.candidates:
 
         def narrowed(code: str) -> str | None:
             query = finding(replace(question.sought, code=code))
-            return query and data.for_lookup("find", query)
+            return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
 
         await show(staff, screens.choose(staff.t, question.candidates, narrowed))
     elif question.sought.is_empty:
@@ -94,16 +90,16 @@ async def _find(staff: StaffSession, _: Update, context: Context) -> None:
         await _show_found(staff, question.sought, 0)
 
 
-async def _tickets(staff: StaffSession, _: Update, __: Context) -> None:
-    """The open tickets, old first, and the other lists one tap away."""
+@routes.command("tickets")
+async def tickets(staff: StaffSession, _: str) -> None:
+    """Show the open tickets, old first, and the other lists one tap away."""
     await _show_tickets(staff, place(TicketFilter.OPEN))
 
 
-async def _pressed(staff: StaffSession, update: Update, _: Context) -> None:
-    query = update.callback_query
-    what, wanted = data.read_lookup_press((query.data or "") if query else "")
-    turn = PAGES.get(what)
-    if turn is None or not await turn(staff, wanted):
+@routes.button(LookupButton)
+async def lookup_button(staff: StaffSession, button: LookupButton) -> None:
+    """Show the page that a button names."""
+    if not await PAGES[button.page](staff, button.query):
         await staff.toast("staff.gone", alert=True)
 
 
@@ -126,7 +122,7 @@ async def _show_like(staff: StaffSession, query: str) -> bool:
     if len(page.items) == 1 and not offset:
         return await _show_order(staff, page.items[0].reference)
     title = staff.t("lookup.orders_like", fragment=fragment)
-    turn = partial(_turn, "like", fragment)
+    turn = partial(_turn, LookupPage.ORDERS_LIKE, fragment)
     await show(staff, screens.orders(staff.t, title, page, turn, now=staff.desk.clock.now(), zone=staff.visit.zone))
     return True
 
@@ -146,14 +142,14 @@ async def _show_found(staff: StaffSession, sought: Sought, offset: int) -> None:
 
     def turn(to: int) -> str | None:
         query = finding(sought, to)
-        return query and data.for_lookup("find", query)
+        return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
 
     title = screens.sought(staff.t, sought, method, zone)
     await show(staff, screens.orders(staff.t, title, page, turn, now=now, zone=zone))
 
 
 async def _show_orders_of(staff: StaffSession, query: str) -> bool:
-    whom = _read_person(query, "orders")
+    whom = _read_person(query, LookupPage.ORDERS_OF_USER)
     if whom is None:
         return False
     person_id, offset, turn = whom
@@ -164,7 +160,7 @@ async def _show_orders_of(staff: StaffSession, query: str) -> bool:
 
 
 async def _show_tickets_of(staff: StaffSession, query: str) -> bool:
-    whom = _read_person(query, "matters")
+    whom = _read_person(query, LookupPage.TICKETS_OF_USER)
     if whom is None:
         return False
     person_id, offset, turn = whom
@@ -174,11 +170,11 @@ async def _show_tickets_of(staff: StaffSession, query: str) -> bool:
     return True
 
 
-def _read_person(query: str, what: str) -> tuple[int, int, Callable[[int], str]] | None:
-    """Whose, after how many, and what turns the pages of `what`."""
+def _read_person(query: str, page: LookupPage) -> tuple[int, int, Callable[[int], str]] | None:
+    """Whose, after how many, and what turns the pages of `page`."""
     of, offset = read_place(query)
     person_id = read_person_id(of)
-    return None if person_id is None else (person_id, offset, partial(_turn, what, str(person_id)))
+    return None if person_id is None else (person_id, offset, partial(_turn, page, str(person_id)))
 
 
 async def _show_tickets(staff: StaffSession, query: str) -> bool:
@@ -192,8 +188,8 @@ async def _show_tickets(staff: StaffSession, query: str) -> bool:
     return True
 
 
-def _turn(what: str, of: str, offset: int) -> str:
-    return data.for_lookup(what, place(of, offset))
+def _turn(page: LookupPage, of: str, offset: int) -> str:
+    return LookupButton(page, place(of, offset)).pack()
 
 
 async def _ticket_called(staff: StaffSession, name: str) -> Ticket | None:
@@ -204,13 +200,13 @@ async def _ticket_called(staff: StaffSession, name: str) -> Ticket | None:
         return await TicketRepository(tx).get(f"T-{name[1:].removeprefix('-')}")
 
 
-PAGES: Mapping[str, Callable[[StaffSession, str], Awaitable[bool]]] = {
-    "order": _show_order,
-    "like": _show_like,
-    "find": _turn_found,
-    "person": lookup_people.show_person,
-    "orders": _show_orders_of,
-    "matters": _show_tickets_of,
-    "tickets": _show_tickets,
+PAGES: Mapping[LookupPage, Callable[[StaffSession, str], Awaitable[bool]]] = {
+    LookupPage.ORDER: _show_order,
+    LookupPage.ORDERS_LIKE: _show_like,
+    LookupPage.ORDERS_FOUND: _turn_found,
+    LookupPage.USER: lookup_people.show_person,
+    LookupPage.ORDERS_OF_USER: _show_orders_of,
+    LookupPage.TICKETS_OF_USER: _show_tickets_of,
+    LookupPage.TICKETS: _show_tickets,
 }
 """What a button shows; whether there was such a thing."""

@@ -4,20 +4,23 @@ from telegram import Message, MessageOriginHiddenUser, MessageOriginUser, Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.lookup.pages import show, ticket_at
 from bot.support.lookup.screens import user as screens
 from bot.support.lookup.service import read_person_id
-from bot.support.staff.session import StaffSession, command, staff_visit
+from bot.support.staff.session import StaffSession, staff_handlers, staff_visit
 
 PICTURES = filters.PHOTO | filters.Document.ALL
 """A forwarded picture may be a receipt, which everybody may have checked."""
+
+routes = Routes[StaffSession](Audience.SUPPORT)
 
 
 def handlers() -> list[Handler]:
     """The command, and what is forwarded to the bot."""
     return [
-        command("person", _person),
+        *staff_handlers(routes),
         MessageHandler(PRIVATE & filters.FORWARDED & ~filters.COMMAND & ~PICTURES, _forwarded),
     ]
 
@@ -28,8 +31,10 @@ async def show_person(staff: StaffSession, person_id: str) -> bool:
     return known is not None and await _show(staff, known)
 
 
-async def _person(staff: StaffSession, update: Update, context: Context) -> None:
-    wish, message = "".join(context.args or ()), update.effective_message
+@routes.command("person")
+async def person(staff: StaffSession, typed: str) -> None:
+    """Show the person whose id or name was typed; without any, who wrote what the command answers."""
+    wish, message = "".join(typed.split()), staff.message
     if wish:
         await _show_called(staff, wish)
         return

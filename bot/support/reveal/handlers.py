@@ -6,39 +6,39 @@ The question and the recipient come in the private chat of whoever pressed, and 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from telegram import Update
-
 from bot.core.errors import Rejection
 from bot.infra.telegram.outbound.sender import Delivered, Unreachable
 from bot.infra.telegram.ui import questions
-from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.handling import Handler
+from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
 from bot.support.reveal import screens
+from bot.support.reveal.buttons import RevealAction, RevealButton
 from bot.support.reveal.rules import Reason, read_reason
-from bot.support.staff import callback_data as data
-from bot.support.staff.session import StaffSession, press
+from bot.support.staff.session import StaffSession, staff_handlers
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from bot.users.screens import start
 
 REASON: Final = "reveal"
 
+routes = Routes[StaffSession](Audience.SUPPORT)
+
 
 def handlers() -> list[Handler]:
     """The buttons."""
-    return [press(data.REVEAL_PATTERN, _pressed)]
+    return staff_handlers(routes)
 
 
-async def _pressed(staff: StaffSession, update: Update, _: Context) -> None:
-    query = update.callback_query
-    wish = data.read_reveal_press((query.data or "") if query else "")
-    act = ACTIONS.get(wish.action) if wish else None
-    if wish is None or act is None or (act is not _ask and not staff.is_private):
+@routes.button(RevealButton)
+async def reveal_button(staff: StaffSession, button: RevealButton) -> None:
+    """Do what a button about a full recipient says; in a group, only ask."""
+    if button.action is not RevealAction.ASK and not staff.is_private:
         await staff.toast("staff.gone", alert=True)
         return
     try:
-        await act(staff, wish.name, wish.argument)
+        await ACTIONS[button.action](staff, button.order, button.argument)
     except Rejection as rejection:
         await _refuse(staff.visit, rejection)
 
@@ -123,10 +123,10 @@ async def _keep(visit: Session, person: Person) -> None:
         await UserRepository(tx).save(person)
 
 
-ACTIONS: Mapping[str, Callable[[StaffSession, str, str], Awaitable[None]]] = {
-    "ask": _ask,
-    "for": _for,
-    "type": _type,
-    "hide": _hide,
+ACTIONS: Mapping[RevealAction, Callable[[StaffSession, str, str], Awaitable[None]]] = {
+    RevealAction.ASK: _ask,
+    RevealAction.FOR_REASON: _for,
+    RevealAction.TYPE_REASON: _type,
+    RevealAction.HIDE: _hide,
 }
 """What a button does. All but the question are for the private chat alone."""

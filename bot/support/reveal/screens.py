@@ -7,21 +7,21 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
 from bot.recipients.formatting import format_full_method
+from bot.support.reveal.buttons import RevealAction, RevealButton
 from bot.support.reveal.model import Reveal
 from bot.support.reveal.rules import Reason
-from bot.support.staff import callback_data as data
 from bot.users.model import Person
 
 
 def button(t: Translator, reference: str) -> Button:
     """Leads to the question why, in the private chat of whoever presses."""
-    return Button(t.plain("reveal.button"), data=data.for_reveal(reference, "ask"))
+    return Button(t.plain("reveal.button"), data=RevealButton(reference, RevealAction.ASK).pack())
 
 
 def asking(t: Translator, order: Order) -> Screen:
     """Why: the usual reasons, or one that is typed."""
-    usual = [_choice(t, order, f"reveal.reason_{reason}", "for", reason) for reason in Reason]
-    other = _choice(t, order, "reveal.other", "type")
+    usual = [_choice(t, order, f"reveal.reason_{reason}", RevealAction.FOR_REASON, reason) for reason in Reason]
+    other = _choice(t, order, "reveal.other", RevealAction.TYPE_REASON)
     return Screen(t("reveal.ask", line=format_order_line(t, order)), tuple((each,) for each in (*usual, other)))
 
 
@@ -46,7 +46,7 @@ def shown(t: Translator, reveal: Reveal, order: Order, person: Person | None) ->
         holder=order.holder or "",
         until=format_clock(t, reveal.until, zone),
     )
-    hide = Button(t.plain("reveal.hide"), data=data.for_reveal(order.reference, "hide", reveal.id))
+    hide = Button(t.plain("reveal.hide"), data=RevealButton(order.reference, RevealAction.HIDE, reveal.id).pack())
     return Screen(text, ((hide,),))
 
 
@@ -54,7 +54,7 @@ def masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
     """What is left: which order it was. A forgotten one can't be asked for again."""
     line: Html | str = format_order_line(t, order) if order is not None else reveal.reference
     can_be_asked = order is not None and order.has_recipient
-    again = Button(t.plain("reveal.again"), data=data.for_reveal(reveal.reference, "ask"))
+    again = Button(t.plain("reveal.again"), data=RevealButton(reveal.reference, RevealAction.ASK).pack())
     return Screen(t("reveal.masked", line=line), ((again,),) if can_be_asked else ())
 
 
@@ -68,5 +68,5 @@ def private_row(t: Translator, username: str) -> Keyboard:
     return ((Button(t.plain("reveal.open_private"), url=f"https://t.me/{username}?start=staff"),),) if username else ()
 
 
-def _choice(t: Translator, order: Order, label: str, action: str, argument: str = "") -> Button:
-    return Button(t.plain(label), data=data.for_reveal(order.reference, action, argument))
+def _choice(t: Translator, order: Order, label: str, action: RevealAction, argument: str = "") -> Button:
+    return Button(t.plain(label), data=RevealButton(order.reference, action, argument).pack())

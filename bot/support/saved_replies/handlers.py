@@ -6,21 +6,21 @@ The preview's message is what the answer is made of: a second tap, and a crash b
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from telegram import Message, Update
+from telegram import Message
 
 from bot.core.errors import Rejection
 from bot.core.text import plain
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.outbound.truncate import visible_units
 from bot.infra.telegram.ui import questions
-from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.handling import Handler
+from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.session import Session
 from bot.support.saved_replies import screens
 from bot.support.saved_replies import send_handlers as answering
+from bot.support.saved_replies.buttons import SavedReplyAction, SavedReplyButton, WriteSavedReplyButton
 from bot.support.saved_replies.model import LONGEST, SavedReply, read_name, read_text
-from bot.support.staff import callback_data as data
-from bot.support.staff.session import StaffSession, command, press
-from bot.support.ticket import PREFIX
+from bot.support.staff.session import StaffSession, rejection_alerts, staff_handlers
 from bot.users.repository import UserRepository
 from bot.users.screens import start
 
@@ -29,13 +29,17 @@ TEXT: Final = "sa_text"
 
 Act = Callable[[StaffSession, str], Awaitable[None]]
 
+routes = Routes[StaffSession](Audience.SUPPORT)
+
 
 def handlers() -> list[Handler]:
     """The command and the buttons."""
-    return [command("answers", _answers), press(data.SAVED_ANSWER_PATTERN, _pressed)]
+    return [*staff_handlers(routes), *staff_handlers(answering.routes)]
 
 
-async def _answers(staff: StaffSession, _: Update, __: Context) -> None:
+@routes.command("answers")
+async def saved_replies(staff: StaffSession, _: str) -> None:
+    """List the saved replies: to read and change them in private, or only their names in a group."""
     answers = await staff.desk.saved_answers.all()
     if staff.is_private:
         await staff.say(screens.overview(staff.t, answers))
@@ -43,18 +47,27 @@ async def _answers(staff: StaffSession, _: Update, __: Context) -> None:
         await staff.say(screens.in_group(staff.t, answers, staff.desk.messenger.username))
 
 
-async def _pressed(staff: StaffSession, update: Update, _: Context) -> None:
-    query = update.callback_query
-    action, argument = data.read_saved_answer_press((query.data or "") if query else "")
-    is_of_ticket = argument.startswith(PREFIX)
-    act = (answering.ACTIONS if is_of_ticket else KEEPING).get(action)
-    if act is None or not (is_of_ticket or staff.is_private):
-        await staff.toast("staff.gone", alert=True)
-        return
-    try:
-        await act(staff, argument)
-    except Rejection as rejection:
-        await staff.toast(rejection.key, alert=True, **rejection.arguments)
+@routes.button(SavedReplyButton)
+async def saved_reply_button(staff: StaffSession, button: SavedReplyButton) -> None:
+    """Do what a button of the list says, in private."""
+    async with rejection_alerts(staff):
+        _check_private(staff)
+        await KEEPING[button.action](staff, button.name)
+
+
+@routes.button(WriteSavedReplyButton)
+async def write_button(staff: StaffSession, button: WriteSavedReplyButton) -> None:
+    """Ask for the text of a saved reply in one language, in private."""
+    async with rejection_alerts(staff):
+        _check_private(staff)
+        await _known(staff, button.name)
+        await staff.visit.acknowledge()
+        await _ask_text(staff.visit, button.name, button.locale)
+
+
+def _check_private(staff: StaffSession) -> None:
+    if not staff.is_private:
+        raise Rejection("staff.gone")
 
 
 async def _list(staff: StaffSession, _: str) -> None:
@@ -74,15 +87,6 @@ async def _show(staff: StaffSession, name: str) -> None:
 async def _add(staff: StaffSession, _: str) -> None:
     await staff.visit.acknowledge()
     await questions.ask(staff.visit, NAME, screens.name(staff.t))
-
-
-async def _text(staff: StaffSession, argument: str) -> None:
-    name, _, locale = argument.partition(":")
-    await _known(staff, name)
-    if locale not in LOCALES:
-        raise Rejection("staff.gone")
-    await staff.visit.acknowledge()
-    await questions.ask(staff.visit, TEXT, screens.text(staff.t, name, locale), argument)
 
 
 async def _ask_to_delete(staff: StaffSession, name: str) -> None:
@@ -115,7 +119,7 @@ async def name_typed(visit: Session, _: str, typed: str) -> None:
         visit.notice = visit.reason(rejection)
         await visit.show(screens.name(visit.t))
         return
-    await _ask_text(visit, name, visit.desk.default_locale)
+    await _ask_next_text(visit, name, visit.desk.default_locale)
 
 
 async def text_sent(visit: Session, argument: str, message: Message) -> None:
@@ -132,14 +136,18 @@ async def text_sent(visit: Session, argument: str, message: Message) -> None:
     answer = await visit.desk.saved_answers.write(name, locale, template, questions.answered(visit))
     missing = [each for each in LOCALES if each not in answer.texts]
     if missing:
-        await _ask_text(visit, name, missing[0])
+        await _ask_next_text(visit, name, missing[0])
     else:
         await visit.show(screens.one(visit.t, answer))
 
 
-async def _ask_text(visit: Session, name: str, locale: str) -> None:
+async def _ask_next_text(visit: Session, name: str, locale: str) -> None:
     # Answered first: a crash behind this must not take the same message for the answer to the next question.
     questions.answered(visit)
+    await _ask_text(visit, name, locale)
+
+
+async def _ask_text(visit: Session, name: str, locale: str) -> None:
     await questions.ask(visit, TEXT, screens.text(visit.t, name, locale), f"{name}:{locale}")
 
 
@@ -163,13 +171,12 @@ def _written(message: Message) -> str:
     return message.text_html
 
 
-KEEPING: Mapping[str, Act] = {
-    "list": _list,
-    "show": _show,
-    "add": _add,
-    "text": _text,
-    "ask": _ask_to_delete,
-    "del": _delete,
+KEEPING: Mapping[SavedReplyAction, Act] = {
+    SavedReplyAction.LIST: _list,
+    SavedReplyAction.SHOW: _show,
+    SavedReplyAction.ADD: _add,
+    SavedReplyAction.ASK_TO_DELETE: _ask_to_delete,
+    SavedReplyAction.DELETE: _delete,
 }
 """What a button of the list does; in private alone."""
 

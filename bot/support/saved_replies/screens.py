@@ -9,8 +9,15 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.recipients.formatting import format_destination
 from bot.support.reveal.screens import private_row
+from bot.support.saved_replies.buttons import (
+    OtherSavedRepliesButton,
+    PreviewSavedReplyButton,
+    SavedReplyAction,
+    SavedReplyButton,
+    SendSavedReplyButton,
+    WriteSavedReplyButton,
+)
 from bot.support.saved_replies.model import VARIABLES, SavedReply, stamp
-from bot.support.staff import callback_data as data
 from bot.support.staff.entries import with_quote
 from bot.support.ticket import Ticket
 
@@ -21,8 +28,8 @@ def overview(t: Translator, answers: Sequence[SavedReply]) -> Screen:
     """All of them, each to be looked at, and the way to a new one."""
     known = t("answers.list", variables=templates.as_written(VARIABLES))
     text = known if answers else Html(f"{known}\n\n{t('answers.none')}")
-    add = Button(t.plain("answers.add"), data=data.for_saved_answer("add"))
-    return Screen(text, (*_grid([_button(each.name, "show", each.name) for each in answers]), (add,)))
+    add = Button(t.plain("answers.add"), data=SavedReplyButton(SavedReplyAction.ADD).pack())
+    return Screen(text, (*_grid([_button(each.name, SavedReplyAction.SHOW, each.name) for each in answers]), (add,)))
 
 
 def in_group(t: Translator, answers: Sequence[SavedReply], username: str) -> Screen:
@@ -35,36 +42,39 @@ def one(t: Translator, answer: SavedReply) -> Screen:
     """What it says, as it is kept."""
     texts = [with_quote(_language(t, locale), _shown(t, answer.texts.get(locale))) for locale in LOCALES]
     change = tuple(
-        _button(t.plain("answers.change", language=t.language(locale)), "text", f"{answer.name}:{locale}")
+        Button(
+            t.plain("answers.change", language=t.language(locale)),
+            data=WriteSavedReplyButton(answer.name, locale).pack(),
+        )
         for locale in LOCALES
     )
-    delete = _button(t.plain("answers.delete"), "ask", answer.name)
+    delete = _button(t.plain("answers.delete"), SavedReplyAction.ASK_TO_DELETE, answer.name)
     text = "\n\n".join((t("answers.one", name=answer.name), *texts))
-    return Screen(text, (change, (delete, _button(t.plain("answers.back"), "list"))))
+    return Screen(text, (change, (delete, _button(t.plain("answers.back"), SavedReplyAction.LIST))))
 
 
 def deleting(t: Translator, name: str) -> Screen:
     """Whether it is meant."""
-    yes = Button(t.plain("answers.delete"), data=data.for_saved_answer("del", name), style="danger")
-    return Screen(t("answers.sure", name=name), ((yes, _button(t.plain("answers.back"), "show", name)),))
+    yes = Button(t.plain("answers.delete"), data=SavedReplyButton(SavedReplyAction.DELETE, name).pack(), style="danger")
+    return Screen(t("answers.sure", name=name), ((yes, _button(t.plain("answers.back"), SavedReplyAction.SHOW, name)),))
 
 
 def name(t: Translator) -> Screen:
     """What a new one is to be called."""
-    return Screen(t("answers.ask_name"), ((_button(t.plain("answers.back"), "list"),),))
+    return Screen(t("answers.ask_name"), ((_button(t.plain("answers.back"), SavedReplyAction.LIST),),))
 
 
 def text(t: Translator, called: str, locale: str) -> Screen:
     """What it is to say, in one language."""
     asked = t("answers.ask_text", name=called, language=t.language(locale), variables=templates.as_written(VARIABLES))
-    return Screen(asked, ((_button(t.plain("answers.back"), "show", called),),))
+    return Screen(asked, ((_button(t.plain("answers.back"), SavedReplyAction.SHOW, called),),))
 
 
 def choosing(t: Translator, ticket: Ticket, answers: Sequence[SavedReply], locale: str) -> Screen:
     """Which one to answer a ticket with: those that there are in its person's language."""
     usable = [each for each in answers if locale in each.texts]
     key = "answers.choose" if usable else "answers.choose_none"
-    buttons = [_button(each.name, "pick", f"{ticket.reference}:{each.name}") for each in usable]
+    buttons = [Button(each.name, data=PreviewSavedReplyButton(ticket.reference, each.name).pack()) for each in usable]
     return Screen(t(key, ticket=ticket.reference, language=t.language(locale)), _grid(buttons))
 
 
@@ -73,10 +83,11 @@ def preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str
     said = t("answers.preview", ticket=ticket.reference, name=called, language=t.language(locale))
     send = Button(
         t.plain("answers.send"),
-        data=data.for_saved_answer("send", f"{ticket.reference}:{called}:{stamp(filled)}"),
+        data=SendSavedReplyButton(ticket.reference, called, stamp(filled)).pack(),
         style="primary",
     )
-    return Screen(with_quote(said, filled), ((send, _button(t.plain("answers.others"), "back", ticket.reference)),))
+    others = Button(t.plain("answers.others"), data=OtherSavedRepliesButton(ticket.reference).pack())
+    return Screen(with_quote(said, filled), ((send, others),))
 
 
 def handed_over(t: Translator, ticket: Ticket, called: str, filled: str, by: int) -> Screen:
@@ -104,8 +115,8 @@ def _shown(t: Translator, template: str | None) -> str:
     return template or t("answers.no_text")
 
 
-def _button(label: str, action: str, argument: str = "") -> Button:
-    return Button(label, data=data.for_saved_answer(action, argument))
+def _button(label: str, action: SavedReplyAction, name: str = "") -> Button:
+    return Button(label, data=SavedReplyButton(action, name).pack())
 
 
 def _grid(buttons: Sequence[Button]) -> Keyboard:

@@ -1,54 +1,84 @@
 """Answering a ticket with a saved answer: chosen, looked at as its person will read it, and sent."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
-
 from bot.core import templates
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator, translator_for
+from bot.infra.telegram.ui.router import Audience, Routes
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.support.model import Written
 from bot.support.saved_replies import screens
+from bot.support.saved_replies.buttons import (
+    OtherSavedRepliesButton,
+    PreviewSavedReplyButton,
+    SavedRepliesForTicketButton,
+    SendSavedReplyButton,
+)
 from bot.support.saved_replies.model import SavedReply, needs_order, stamp
 from bot.support.staff.entries import too_long_by
 from bot.support.staff.questions import say_of
-from bot.support.staff.session import StaffSession
+from bot.support.staff.session import StaffSession, rejection_alerts
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.users.repository import UserRepository
 
+routes = Routes[StaffSession](Audience.SUPPORT)
+
+
+@routes.button(SavedRepliesForTicketButton)
+async def choose_button(staff: StaffSession, button: SavedRepliesForTicketButton) -> None:
+    """Ask which saved reply to send, in a new message that belongs to the ticket."""
+    async with rejection_alerts(staff):
+        await _choose(staff, button.ticket)
+
+
+@routes.button(OtherSavedRepliesButton)
+async def others_button(staff: StaffSession, button: OtherSavedRepliesButton) -> None:
+    """Ask which saved reply to send, in the place of the preview."""
+    async with rejection_alerts(staff):
+        await _choose_again(staff, button.ticket)
+
+
+@routes.button(PreviewSavedReplyButton)
+async def preview_button(staff: StaffSession, button: PreviewSavedReplyButton) -> None:
+    """Show what the ticket's user would read."""
+    async with rejection_alerts(staff):
+        await _preview(staff, button.ticket, button.name)
+
+
+@routes.button(SendSavedReplyButton)
+async def send_button(staff: StaffSession, button: SendSavedReplyButton) -> None:
+    """Send the saved reply that the preview showed."""
+    async with rejection_alerts(staff):
+        await _send(staff, button)
+
 
 async def _choose(staff: StaffSession, reference: str) -> None:
-    """From the ticket's card: which one."""
     ticket, _, t = await _case(staff, reference)
     await staff.visit.acknowledge()
     answers = await staff.desk.saved_answers.all()
     await say_of(staff, ticket, screens.choosing(staff.t, ticket, answers, t.locale))
 
 
-async def _back(staff: StaffSession, reference: str) -> None:
-    """From a preview: another one."""
+async def _choose_again(staff: StaffSession, reference: str) -> None:
     ticket, _, t = await _case(staff, reference)
     await staff.visit.acknowledge()
     await staff.update(screens.choosing(staff.t, ticket, await staff.desk.saved_answers.all(), t.locale))
 
 
-async def _pick(staff: StaffSession, argument: str) -> None:
-    reference, _, name = argument.partition(":")
+async def _preview(staff: StaffSession, reference: str, name: str) -> None:
     ticket, order, t = await _case(staff, reference)
     filled = _filled(await staff.desk.saved_answers.get(name), ticket, order, t)
     await staff.visit.acknowledge()
     await staff.update(screens.preview(staff.t, ticket, name, filled, t.locale))
 
 
-async def _send(staff: StaffSession, argument: str) -> None:
-    """What was looked at, and nothing else: where it would read differently by now, it is to be looked at anew."""
-    reference, _, rest = argument.partition(":")
-    name, _, seen = rest.partition(":")
+async def _send(staff: StaffSession, button: SendSavedReplyButton) -> None:
+    """Send what the preview showed, and nothing else: where it would read differently by now, preview it again."""
+    reference, name = button.ticket, button.name
     ticket, order, t = await _case(staff, reference)
     filled = _filled(await staff.desk.saved_answers.get(name), ticket, order, t)
-    if stamp(filled) != seen:
+    if stamp(filled) != button.stamp:
         await staff.toast("answers.changed", alert=True)
         await staff.update(screens.preview(staff.t, ticket, name, filled, t.locale))
         return
@@ -97,12 +127,3 @@ def _filled(answer: SavedReply | None, ticket: Ticket, order: Order | None, t: T
     if over:
         raise Rejection("answers.too_long", over=over)
     return filled
-
-
-ACTIONS: Final[Mapping[str, Callable[[StaffSession, str], Awaitable[None]]]] = {
-    "list": _choose,
-    "back": _back,
-    "pick": _pick,
-    "send": _send,
-}
-"""What a button in a ticket does."""

@@ -6,12 +6,11 @@ from typing import Final
 from telegram import Message
 
 from bot.core.errors import Rejection
-from bot.support.staff import callback_data as data
+from bot.support.staff.buttons import StaffTicketAction
 from bot.support.staff.questions import TakeReply, ask, say_of
 from bot.support.staff.replies import passable
 from bot.support.staff.screens import talk as staff_talk
-from bot.support.staff.session import StaffSession
-from bot.support.staff.ticket_buttons import TicketAct
+from bot.support.staff.session import StaffSession, TicketAct
 from bot.support.ticket import CloseReason, Ticket
 
 TAKING_OVER: Final = "take_over"
@@ -78,13 +77,13 @@ async def _answer_again(staff: StaffSession, ticket: Ticket, argument: str) -> N
     await staff.toast("staff.tried_again")
 
 
-ACTIONS: Mapping[str, TicketAct] = {
-    data.CLAIM: _claim,
-    data.TAKE_OVER: _take_over,
-    data.CLOSE: _close,
-    data.CLOSE_AS: _close_as,
-    data.REOPEN: _reopen,
-    data.ANSWER_AGAIN: _answer_again,
+ACTIONS: Mapping[StaffTicketAction, TicketAct] = {
+    StaffTicketAction.CLAIM: _claim,
+    StaffTicketAction.TAKE_OVER: _take_over,
+    StaffTicketAction.CLOSE: _close,
+    StaffTicketAction.CLOSE_AS: _close_as,
+    StaffTicketAction.REOPEN: _reopen,
+    StaffTicketAction.SEND_AGAIN: _answer_again,
 }
 """What a button does."""
 

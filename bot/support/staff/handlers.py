@@ -1,36 +1,62 @@
 """Which handlers support has, and what stands before everybody else's in groups."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from telegram import Chat, Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
 
 from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.session import SESSION
 from bot.support.lookup import handlers as lookups
+from bot.support.lookup import user_handlers as lookup_people
 from bot.support.reveal import handlers as revealing
 from bot.support.saved_replies import handlers as saved_answers
+from bot.support.saved_replies import send_handlers as answering
 from bot.support.staff import assignment as holding
 from bot.support.staff import moved_group as moving
 from bot.support.staff import notes as noting
 from bot.support.staff import questions as asking
 from bot.support.staff import refresh as reading_afresh
 from bot.support.staff import replies
-from bot.support.staff import ticket_buttons as ticket_presses
+from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
+from bot.support.staff.session import (
+    StaffSession,
+    TicketAct,
+    refuse,
+    rejection_alerts,
+    staff_handlers,
+    staff_visit,
+)
+from bot.support.tickets.repository import TicketRepository
 
-ACTIONS: dict[str, ticket_presses.TicketAct] = {
-    "show": lookups.show_ticket,
+routes = Routes[StaffSession](Audience.SUPPORT)
+
+ACTIONS: Mapping[StaffTicketAction, TicketAct] = {
+    StaffTicketAction.SHOW: lookups.show_ticket,
     **holding.ACTIONS,
-    "fresh": reading_afresh.fresh,
+    StaffTicketAction.REFRESH: reading_afresh.fresh,
 }
 """What a button about a ticket does."""
 
 QUESTIONS: dict[str, asking.TakeReply] = {**holding.QUESTIONS, **noting.QUESTIONS}
 """What takes the reply to which question."""
 
+ROUTES: tuple[Routes[StaffSession], ...] = (
+    routes,
+    noting.routes,
+    revealing.routes,
+    saved_answers.routes,
+    answering.routes,
+    lookups.routes,
+    lookup_people.routes,
+)
+"""The commands and buttons of support agents."""
+
 PARTS: tuple[Callable[[], list[Handler]], ...] = (
-    partial(ticket_presses.handlers, ACTIONS),
+    partial(staff_handlers, routes),
     partial(replies.handlers, QUESTIONS),
     noting.handlers,
     revealing.handlers,
@@ -41,9 +67,36 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
 """Each part brings its own commands and buttons; all of them stand before those of persons."""
 
 
+@routes.button(StaffTicketButton)
+async def ticket_button(staff: StaffSession, button: StaffTicketButton) -> None:
+    """Do what a support agent's button says with its ticket."""
+    async with staff.desk.store.reading() as tx:
+        ticket = await TicketRepository(tx).get(button.ticket)
+    if ticket is None:
+        await staff.toast("staff.gone", alert=True)
+        return
+    async with rejection_alerts(staff):
+        await ACTIONS[button.action](staff, ticket, button.argument)
+
+
 def handlers() -> list[list[Handler]]:
-    """Support's, each part's for a group of their own, and then what sends away whoever presses others in a group."""
-    return [*(part() for part in PARTS), [CallbackQueryHandler(_in_a_group)]]
+    """Support's, each part's for a group of their own, and then what answers the presses that are none of these."""
+    prefixes = sorted({kind.prefix.partition(":")[0] for each in ROUTES for kind in each.kinds()})
+    last: list[Handler] = [
+        CallbackQueryHandler(_unreadable, pattern=re.compile(f"^(?:{'|'.join(prefixes)}):")),
+        CallbackQueryHandler(_in_a_group),
+    ]
+    return [*(part() for part in PARTS), last]
+
+
+async def _unreadable(update: Update, _: Context) -> None:
+    """Answer a press of a button that looks like support's, but that support has none like."""
+    staff = await staff_visit(update)
+    if staff is None:
+        await refuse(update)
+    else:
+        await staff.toast("staff.gone", alert=True)
+    raise ApplicationHandlerStop
 
 
 async def _in_a_group(update: Update, _: Context) -> None:

@@ -5,16 +5,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 
-from telegram import Message, Update
+from telegram import Message
 
 from bot.core.errors import Rejection
-from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.handling import Handler
+from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.lookup.pages import ticket_at
 from bot.support.model import TicketEntry, Written
 from bot.support.staff.questions import TakeReply, ask
 from bot.support.staff.screens import talk as staff_talk
-from bot.support.staff.session import StaffSession, command, replied_to
+from bot.support.staff.session import StaffSession, replied_to, staff_handlers
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
@@ -24,10 +25,12 @@ from bot.support.user_chat.messages import written_in
 
 _COMMAND = re.compile(r"^/note(?:@\w+)?(?:\s+|$)", re.IGNORECASE)
 
+routes = Routes[StaffSession](Audience.SUPPORT)
+
 
 def handlers() -> list[Handler]:
     """The commands."""
-    return [command("note", _note), command("unsend", _unsend)]
+    return staff_handlers(routes)
 
 
 def is_note(message: Message) -> bool:
@@ -66,8 +69,10 @@ QUESTIONS: Mapping[str, TakeReply] = {TO_NOTE: _note_in_reply}
 """What takes the reply to which question."""
 
 
-async def _note(staff: StaffSession, update: Update, _: Context) -> None:
-    message = update.effective_message
+@routes.command("note")
+async def note(staff: StaffSession, _: str) -> None:
+    """Keep what the message says among support, in the ticket that it belongs to."""
+    message = staff.message
     ticket = await _ticket_here(staff, message) if message else None
     if message is None or ticket is None:
         await staff.say(staff_talk.how_to_note(staff.t))
@@ -75,9 +80,10 @@ async def _note(staff: StaffSession, update: Update, _: Context) -> None:
     await keep_note(staff, ticket, message)
 
 
-async def _unsend(staff: StaffSession, update: Update, _: Context) -> None:
-    """What became of it is told when it is known."""
-    message = update.effective_message
+@routes.command("unsend")
+async def unsend(staff: StaffSession, _: str) -> None:
+    """Take back the reply that the message answers. What became of it is told when it is known."""
+    message = staff.message
     entry = await _entry_meant(staff, message) if message else None
     if entry is None:
         await staff.say(Screen(staff.t("ticket.no_answer")))

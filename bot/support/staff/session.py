@@ -4,21 +4,27 @@ They may in their private chat and in the staff's own group. Whoever isn't named
 wherever a button or a command of theirs comes from; and in a group that isn't the staff's nobody may.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from telegram import Chat, Message, Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler, filters
+from telegram.ext import filters
 
+from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid
-from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.handling import Handler
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Desk, Session
+from bot.support.ticket import Ticket
 from bot.users.model import Person
 
-Act = Callable[["StaffSession", Update, Context], Awaitable[None]]
+TicketAct = Callable[["StaffSession", Ticket, str], Awaitable[None]]
+"""Answers the press (once), and acts. The ticket is as it was read a moment ago: save over its version. A `Rejection`
+that it raises before answering is shown to whoever pressed."""
+
 NEW_MESSAGES = filters.UpdateType.MESSAGE
 
 
@@ -34,6 +40,8 @@ class StaffSession:
     chat_id: int
     topic_id: int | None
     message_id: int | None
+    message: Message | None
+    """What they wrote, or what they pressed a button of; None for a press under a message that Telegram withholds."""
     t: Translator
 
     @property
@@ -90,6 +98,7 @@ async def staff_visit(update: Update) -> StaffSession | None:
         chat_id=chat.id,
         topic_id=topic_of(message),
         message_id=message.message_id if message is not None else None,
+        message=message,
         t=visit.t if chat.type == Chat.PRIVATE else visit.desk.translations.get(visit.desk.default_locale),
     )
 
@@ -105,28 +114,24 @@ def replied_to(message: Message) -> int | None:
     return None if answered is None or answered.forum_topic_created is not None else answered.message_id
 
 
-def command(name: str, act: Act) -> Handler:
-    """A command of support's. To everybody else it is one that doesn't exist."""
-    return CommandHandler(name, _if_staff(act), filters=NEW_MESSAGES)
+def staff_handlers(routes: Routes[StaffSession]) -> list[Handler]:
+    """Return the handlers of support's routes. Commands of theirs don't exist for anybody else."""
+    return routes.handlers(staff_visit, refuse, NEW_MESSAGES)
 
 
-def press(pattern: Any, act: Act) -> Handler:  # noqa: ANN401  as the library's own
-    """A button of support's. Whoever may not press it is told so."""
-    return CallbackQueryHandler(_if_staff(act), pattern=pattern)
+async def refuse(_: Update) -> None:
+    """Tell somebody who isn't support, or not here, that a button isn't theirs to press."""
+    visit = SESSION.get()
+    await visit.acknowledge(visit.t.plain("staff.not_yours"), alert=True)
 
 
-def _if_staff(act: Act) -> Callable[[Update, Context], Coroutine[Any, Any, None]]:
-    async def handle(update: Update, context: Context) -> None:
-        staff = await staff_visit(update)
-        if staff is not None:
-            await act(staff, update, context)
-            raise ApplicationHandlerStop
-        if update.callback_query is not None:
-            visit = SESSION.get()
-            await visit.acknowledge(visit.t.plain("staff.not_yours"), alert=True)
-            raise ApplicationHandlerStop
-
-    return handle
+@asynccontextmanager
+async def rejection_alerts(staff: StaffSession) -> AsyncIterator[None]:
+    """Show a rejection that is raised inside as an alert over the screen."""
+    try:
+        yield
+    except Rejection as rejection:
+        await staff.toast(rejection.key, alert=True, **rejection.arguments)
 
 
 async def _group(desk: Desk) -> int | None:

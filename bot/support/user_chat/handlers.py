@@ -3,21 +3,25 @@
 A button works for whose ticket it is alone, whoever presses it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
-from telegram import Message, Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
+from telegram import Message
 
 from bot.core.errors import Rejection
-from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.support.staff.callback_data import LEAVE, NEW_TICKET, TICKET_PATTERN, read_ticket_press
 from bot.support.ticket import Rating, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat import typed as ticket_words
+from bot.support.user_chat.buttons import (
+    LeaveTicketQuestionButton,
+    NewTicketButton,
+    UserTicketAction,
+    UserTicketButton,
+)
 from bot.support.user_chat.messages import written_in
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
@@ -26,14 +30,7 @@ OFFERED = 3
 LISTED = 5
 """Open tickets under `/help`; nobody has as many matters at once."""
 
-
-def handlers() -> list[Handler]:
-    """The buttons."""
-    return [
-        CallbackQueryHandler(_new, pattern=f"^{NEW_TICKET}$"),
-        CallbackQueryHandler(_leave, pattern=f"^{LEAVE}$"),
-        CallbackQueryHandler(_pressed, pattern=TICKET_PATTERN),
-    ]
+routes = Routes[Session]()
 
 
 async def help_page(visit: Session) -> Screen:
@@ -76,8 +73,9 @@ async def offers_to_pass_on(visit: Session, message: Message) -> bool:
     return bool(mine)
 
 
-async def _new(_: Update, __: Context) -> None:
-    visit = SESSION.get()
+@routes.button(NewTicketButton)
+async def new_button(visit: Session, _: NewTicketButton) -> None:
+    """Ask what to tell support."""
     await visit.acknowledge()
     if visit.desk.help.has_staff:
         async with visit.desk.store.reading() as tx:
@@ -85,37 +83,34 @@ async def _new(_: Update, __: Context) -> None:
         await ticket_words.ask(visit, None, ticket)
     else:
         await visit.say(visit.with_resume(await help_page(visit)))
-    raise ApplicationHandlerStop
 
 
-async def _leave(_: Update, __: Context) -> None:
-    """The press itself has ended the question (`infra/telegram/ui/questions.py`)."""
-    visit = SESSION.get()
+@routes.button(LeaveTicketQuestionButton)
+async def leave_button(visit: Session, _: LeaveTicketQuestionButton) -> None:
+    """Say that the question has ended: the press itself has ended it (`infra/telegram/ui/questions.py`)."""
     await visit.acknowledge()
     await visit.show(visit.with_resume(ticket_question.left(visit.t)))
-    raise ApplicationHandlerStop
 
 
-async def _pressed(update: Update, _: Context) -> None:
-    visit, query = SESSION.get(), update.callback_query
-    press = read_ticket_press((query.data or "") if query else "")
+@routes.button(UserTicketButton, belongs_to="ticket")
+async def ticket_button(visit: Session, button: UserTicketButton) -> None:
+    """Do what a button says with the user's own ticket."""
     async with visit.desk.store.reading() as tx:
-        ticket = await TicketRepository(tx).get(press.name) if press else None
-    act = ACTIONS.get(press.action) if press else None
-    if press is None or ticket is None or ticket.person_id != visit.person.id:
+        ticket = await TicketRepository(tx).get(button.ticket)
+    act = ACTIONS.get(button.action)
+    if ticket is None or ticket.person_id != visit.person.id:
         await visit.acknowledge(visit.t.plain("ticket.gone"), alert=True)
     elif act is None:
         await visit.acknowledge(visit.t.plain("stale.button"))
         await _show(visit, ticket)
     else:
         try:
-            await act(visit, ticket, press.argument, query.message if query else None)
+            await act(visit, ticket, button.argument)
         except Rejection as rejection:
             await visit.acknowledge(visit.t.plain(rejection.key, **rejection.arguments), alert=True)
-    raise ApplicationHandlerStop
 
 
-async def _show(visit: Session, ticket: Ticket, *_: object) -> None:
+async def _show(visit: Session, ticket: Ticket, _: str = "") -> None:
     """The page: in the place of the list under `/help`, never in that of news."""
     await visit.acknowledge()
     if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
@@ -123,14 +118,14 @@ async def _show(visit: Session, ticket: Ticket, *_: object) -> None:
     await visit.show(visit.with_resume(await _page(visit, ticket)))
 
 
-async def _say(visit: Session, ticket: Ticket, *_: object) -> None:
+async def _say(visit: Session, ticket: Ticket, _: str) -> None:
     if not ticket.is_open and not _may_be_reopened(visit, ticket):
         raise Rejection("ticket.closed_too_long_ago")
     await visit.acknowledge()
     await ticket_words.ask(visit, await _order_of(visit, ticket), ticket)
 
 
-async def _reopen(visit: Session, ticket: Ticket, *_: object) -> None:
+async def _reopen(visit: Session, ticket: Ticket, _: str) -> None:
     """Open it again at once, and then ask what is still wrong."""
     ticket = await visit.desk.ticket_ending.reopen(ticket)
     await visit.acknowledge(visit.t.plain("ticket.reopened"))
@@ -138,7 +133,7 @@ async def _reopen(visit: Session, ticket: Ticket, *_: object) -> None:
     await ticket_words.ask(visit, await _order_of(visit, ticket), ticket)
 
 
-async def _rate(visit: Session, ticket: Ticket, argument: str, *_: object) -> None:
+async def _rate(visit: Session, ticket: Ticket, argument: str) -> None:
     if argument not in set(Rating):
         raise Rejection("stale.button")
     ticket = await visit.desk.ticket_ending.rate(ticket, Rating(argument))
@@ -146,9 +141,9 @@ async def _rate(visit: Session, ticket: Ticket, argument: str, *_: object) -> No
     await visit.update(await _page(visit, ticket))
 
 
-async def _pass_on(visit: Session, ticket: Ticket, _: str, pressed: object) -> None:
+async def _pass_on(visit: Session, ticket: Ticket, _: str) -> None:
     """The message that ours has answered goes to support, if it is this person's own."""
-    theirs = pressed.reply_to_message if isinstance(pressed, Message) else None
+    theirs = visit.pressed.reply_to_message if visit.pressed is not None else None
     is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == visit.person.id
     written = written_in(theirs) if theirs is not None and is_own else None
     if written is None:
@@ -160,13 +155,14 @@ async def _pass_on(visit: Session, ticket: Ticket, _: str, pressed: object) -> N
         await ticket_words.keep_post(visit, taken.ticket, visit.message_id)
 
 
-ACTIONS: dict[str, Callable[[Session, Ticket, str, object], Awaitable[None]]] = {
-    "show": _show,
-    "say": _say,
-    "reopen": _reopen,
-    "rate": _rate,
-    "pass": _pass_on,
+ACTIONS: Mapping[str, Callable[[Session, Ticket, str], Awaitable[None]]] = {
+    UserTicketAction.SHOW: _show,
+    UserTicketAction.WRITE: _say,
+    UserTicketAction.REOPEN: _reopen,
+    UserTicketAction.RATE: _rate,
+    UserTicketAction.FORWARD: _pass_on,
 }
+"""What a button does, by its action."""
 
 
 async def _page(visit: Session, ticket: Ticket) -> Screen:

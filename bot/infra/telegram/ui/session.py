@@ -8,6 +8,8 @@ from datetime import datetime, tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from telegram import Message
+
 from bot.broadcasts.deliveries import Delivering
 from bot.broadcasts.drafts import BroadcastDrafts
 from bot.broadcasts.service import Broadcasts
@@ -140,6 +142,8 @@ class Session:
     message_id: int | None = None
     has_text: bool = False
     """Whether the pressed message has text, which another screen can replace; a picture has none."""
+    pressed: Message | None = None
+    """The message with the pressed button; None where Telegram withholds it."""
     query_id: str | None = None
     notice: Html | None = None
     failure: Exception | None = None

@@ -11,10 +11,11 @@ from bot.orders.screens.status import mark, state_key
 from bot.recipients.formatting import format_destination, format_method
 from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
+from bot.support.lookup.buttons import LookupButton, LookupPage
 from bot.support.lookup.query import Sought
 from bot.support.lookup.service import PAGE, Page
 from bot.support.reveal import screens as staff_reveal
-from bot.support.staff import callback_data as data
+from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
 
 COLUMNS = 3
@@ -63,7 +64,7 @@ def _whose(t: Translator, order: Order) -> Html:
 
 def choices(orders: Sequence[Order]) -> Keyboard:
     """A button to each order's page."""
-    buttons = [Button(order.reference, data=data.for_lookup("order", order.reference)) for order in orders]
+    buttons = [Button(order.reference, data=LookupButton(LookupPage.ORDER, order.reference).pack()) for order in orders]
     return tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
 
 
@@ -83,9 +84,10 @@ def order(t: Translator, case: Case, now: datetime, zone: tzinfo, default_locale
     text = staff_case.text(t, case, now, zone, default_locale=default_locale)
     about = [ticket for ticket in case.tickets if case.order and ticket.order_reference == case.order.reference]
     tickets = tuple(
-        Button(ticket.reference, data=data.for_staff(ticket.reference, "show")) for ticket in about[:OPEN_TICKETS]
+        Button(ticket.reference, data=StaffTicketButton(ticket.reference, StaffTicketAction.SHOW).pack())
+        for ticket in about[:OPEN_TICKETS]
     )
-    refresh = data.for_lookup("order", case.order.reference) if case.order else data.for_lookup("order", "")
+    refresh = LookupButton(LookupPage.ORDER, case.order.reference if case.order else "").pack()
     has_recipient = case.order is not None and case.order.has_recipient
     reveal = (staff_reveal.button(t, case.order.reference),) if case.order and has_recipient else ()
     ways = (*person_row(t, case.person_id), *reveal)
@@ -97,7 +99,7 @@ def person_row(t: Translator, person_id: int) -> tuple[Button, ...]:
     """The way to a person's page; none to somebody who has been forgotten."""
     if not person_id:
         return ()
-    return (Button(t.plain("lookup.person"), data=data.for_lookup("person", str(person_id))),)
+    return (Button(t.plain("lookup.person"), data=LookupButton(LookupPage.USER, str(person_id)).pack()),)
 
 
 def sought(t: Translator, wanted: Sought, method: PayoutMethod | None, zone: tzinfo) -> Html:

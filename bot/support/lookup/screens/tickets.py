@@ -10,12 +10,12 @@ from bot.operations.screens import ticket_times
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
 from bot.support.cases import Case
-from bot.support.lookup.callback_data import place
+from bot.support.lookup.buttons import LookupButton, LookupPage, place
 from bot.support.lookup.screens.orders import COLUMNS, Turn, person_row, turns
 from bot.support.lookup.service import Page, TicketPage
 from bot.support.model import TicketFilter
 from bot.support.reply_times import TicketFigures
-from bot.support.staff import callback_data as data
+from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Ticket
@@ -33,7 +33,7 @@ def screen(t: Translator, listed: TicketPage, figures: TicketFigures, now: datet
     """A page of one of the lists; at its foot, how long people of the last week have waited."""
 
     def turn(offset: int) -> str:
-        return data.for_lookup("tickets", place(listed.which, offset))
+        return LookupButton(LookupPage.TICKETS, place(listed.which, offset)).pack()
 
     title = t(f"lookup.tickets.{listed.which}", count=listed.counts[listed.which])
     shown = _list(t, title, listed.page, turn, now=now, zone=zone, more=_filters(t, listed))
@@ -53,11 +53,17 @@ def one(
     """A ticket's page: its card as it is now, and the ways on; `link` is to where it is talked about."""
     card = staff_ticket.card(t, ticket, case, now, zone, default_locale=default_locale)
     ways = (
-        *([Button(case.order.reference, data=data.for_lookup("order", case.order.reference))] if case.order else []),
+        *(
+            [Button(case.order.reference, data=LookupButton(LookupPage.ORDER, case.order.reference).pack())]
+            if case.order
+            else []
+        ),
         *person_row(t, case.person_id),
     )
     there = (Button(t.plain("lookup.go_there"), url=link),) if link else ()
-    refresh = Button(t.plain("button.refresh"), data=data.for_staff(ticket.reference, "show", HERE))
+    refresh = Button(
+        t.plain("button.refresh"), data=StaffTicketButton(ticket.reference, StaffTicketAction.SHOW, HERE).pack()
+    )
     rows = [row for row in (*card.keyboard, there, (*ways, refresh)) if row]
     return Screen(card.text, tuple(rows))
 
@@ -66,7 +72,10 @@ def _list(
     t: Translator, title: Html, page: Page[About], turn: Turn, *, now: datetime, zone: tzinfo, more: Keyboard
 ) -> Screen:
     entries = [_entry(t, *each, now=now, zone=zone) for each in page.items] or [t("lookup.no_tickets")]
-    buttons = [Button(each.reference, data=data.for_staff(each.reference, "show")) for each, _ in page.items]
+    buttons = [
+        Button(each.reference, data=StaffTicketButton(each.reference, StaffTicketAction.SHOW).pack())
+        for each, _ in page.items
+    ]
     rows = tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
     return Screen("\n\n".join([title, *entries]), (*rows, *turns(t, page, turn), *more))
 
@@ -100,7 +109,7 @@ def _filters(t: Translator, listed: TicketPage) -> Keyboard:
         tuple(
             Button(
                 ("• " if which is listed.which else "") + t.plain(f"lookup.list.{which}", count=listed.counts[which]),
-                data=data.for_lookup("tickets", place(which)),
+                data=LookupButton(LookupPage.TICKETS, place(which)).pack(),
             )
             for which in row
         )

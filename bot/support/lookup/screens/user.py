@@ -6,10 +6,10 @@ from datetime import datetime, tzinfo
 from bot.infra.i18n import Html, Translator, choose, zone_name
 from bot.infra.telegram.ui.formatting import format_day, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.support.lookup.callback_data import place
+from bot.support.lookup.buttons import LookupButton, LookupPage, place
 from bot.support.lookup.screens import orders as staff_lookup
 from bot.support.lookup.service import About
-from bot.support.staff import callback_data as data
+from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
 from bot.users.model import Person
 
@@ -28,7 +28,7 @@ def screen(t: Translator, about: About, now: datetime, zone: tzinfo, default_loc
 
 def several(t: Translator, ids: Sequence[int]) -> Screen:
     """A public name that was several people's, one after the other: the last seen first."""
-    rows = tuple((Button(str(each), data=data.for_lookup("person", str(each))),) for each in ids)
+    rows = tuple((Button(str(each), data=LookupButton(LookupPage.USER, str(each)).pack()),) for each in ids)
     return Screen(t("lookup.several_people"), rows)
 
 
@@ -64,14 +64,17 @@ def _latest(t: Translator, about: About, now: datetime, zone: tzinfo) -> Iterato
 
 
 def _keyboard(t: Translator, about: About) -> Keyboard:
-    tickets = tuple(Button(each.reference, data=data.for_staff(each.reference, "show")) for each in about.tickets)
+    tickets = tuple(
+        Button(each.reference, data=StaffTicketButton(each.reference, StaffTicketAction.SHOW).pack())
+        for each in about.tickets
+    )
     lists = (
-        *([_list(t, "lookup.all_orders", "orders", about.person_id)] if about.tally.orders else []),
-        *([_list(t, "lookup.all_tickets", "matters", about.person_id)] if about.tickets else []),
-        Button(t.plain("button.refresh"), data=data.for_lookup("person", str(about.person_id))),
+        *([_list(t, "lookup.all_orders", LookupPage.ORDERS_OF_USER, about.person_id)] if about.tally.orders else []),
+        *([_list(t, "lookup.all_tickets", LookupPage.TICKETS_OF_USER, about.person_id)] if about.tickets else []),
+        Button(t.plain("button.refresh"), data=LookupButton(LookupPage.USER, str(about.person_id)).pack()),
     )
     return (*staff_lookup.choices(about.orders), *((tickets,) if tickets else ()), lists)
 
 
-def _list(t: Translator, label: str, what: str, person_id: int) -> Button:
-    return Button(t.plain(label), data=data.for_lookup(what, place(person_id)))
+def _list(t: Translator, label: str, page: LookupPage, person_id: int) -> Button:
+    return Button(t.plain(label), data=LookupButton(page, place(person_id)).pack())

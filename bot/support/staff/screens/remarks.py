@@ -6,7 +6,7 @@ from typing import Final
 from bot.infra.i18n import Html, Translator, as_html
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.support.model import TicketEntry
-from bot.support.staff import callback_data as data
+from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.entries import with_quote
 from bot.support.staff.screens.talk import mention
 from bot.support.tickets.remarks import Remark
@@ -50,5 +50,5 @@ def _id(given: object) -> int:
 
 
 def _again(t: Translator, entry: TicketEntry) -> tuple[Button, ...]:
-    again = data.for_staff(entry.ticket, data.ANSWER_AGAIN, str(entry.number))
+    again = StaffTicketButton(entry.ticket, StaffTicketAction.SEND_AGAIN, str(entry.number)).pack()
     return (Button(t.plain("staff.button.again"), data=again),)

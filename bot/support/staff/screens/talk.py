@@ -3,7 +3,7 @@
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.support.staff import callback_data as data
+from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.ticket import CloseReason, Ticket
 
 KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
@@ -33,7 +33,12 @@ def take_over(t: Translator, ticket: Ticket, holder: int) -> Screen:
 def closing(t: Translator, ticket: Ticket) -> Screen:
     """Why it is to be closed: the person will be told."""
     rows = [
-        (Button(t.plain(f"staff.close.{reason}"), data=data.for_staff(ticket.reference, data.CLOSE_AS, reason)),)
+        (
+            Button(
+                t.plain(f"staff.close.{reason}"),
+                data=StaffTicketButton(ticket.reference, StaffTicketAction.CLOSE_AS, reason).pack(),
+            ),
+        )
         for reason in CloseReason
     ]
     return Screen(t("staff.closing", ticket=ticket.reference), tuple(rows))
@@ -58,7 +63,11 @@ def how_to_note(t: Translator) -> Screen:
 
 def reopen_row(t: Translator, ticket: Ticket) -> tuple[Button, ...]:
     """The button that opens a closed ticket again."""
-    return (Button(t.plain("staff_ticket.reopen"), data=data.for_staff(ticket.reference, data.REOPEN)),)
+    return (
+        Button(
+            t.plain("staff_ticket.reopen"), data=StaffTicketButton(ticket.reference, StaffTicketAction.REOPEN).pack()
+        ),
+    )
 
 
 def mention(staff_id: int) -> Html:
@@ -70,6 +79,6 @@ def _way(t: Translator, ticket: Ticket, why: Rejection) -> Keyboard:
     if why.key == "ticket.closed":
         return (reopen_row(t, ticket),)
     if why.key == "ticket.held_by_another":
-        over = data.for_staff(ticket.reference, data.TAKE_OVER)
+        over = StaffTicketButton(ticket.reference, StaffTicketAction.TAKE_OVER).pack()
         return ((Button(t.plain("staff_ticket.take"), data=over),),)
     return ()

@@ -13,7 +13,8 @@ from bot.recipients.formatting import format_method
 from bot.support.cases import Case
 from bot.support.model import TicketEntry
 from bot.support.reveal import screens as staff_reveal
-from bot.support.staff import callback_data as data
+from bot.support.saved_replies.buttons import SavedRepliesForTicketButton
+from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
 from bot.support.ticket import Rating, Ticket
 
@@ -40,17 +41,25 @@ def standing(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> str:
 def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
     """What support can do with it; each press is looked at anew."""
 
-    def button(label: str, action: str) -> Button:
-        return Button(t.plain(label), data=data.for_staff(ticket.reference, action))
+    def button(label: str, action: StaffTicketAction) -> Button:
+        return Button(t.plain(label), data=StaffTicketButton(ticket.reference, action).pack())
 
-    afresh = (button("staff_ticket.fresh", "fresh"),) if order is not None and order.service_id else ()
+    afresh = (
+        (button("staff_ticket.fresh", StaffTicketAction.REFRESH),) if order is not None and order.service_id else ()
+    )
     reveal = (staff_reveal.button(t, order.reference),) if order is not None and order.has_recipient else ()
     if not ticket.is_open:
-        return tuple(row for row in ((button("staff_ticket.reopen", data.REOPEN),), (*afresh, *reveal)) if row)
+        return tuple(
+            row for row in ((button("staff_ticket.reopen", StaffTicketAction.REOPEN),), (*afresh, *reveal)) if row
+        )
     is_free = ticket.claimed_by is None
-    hold = button("staff_ticket.claim", data.CLAIM) if is_free else button("staff_ticket.take", data.TAKE_OVER)
-    saved = Button(t.plain("staff_ticket.answers"), data=data.for_saved_answer("list", ticket.reference))
-    rows = ((hold, button("staff_ticket.close", data.CLOSE)), (*afresh, *reveal), (saved,))
+    hold = (
+        button("staff_ticket.claim", StaffTicketAction.CLAIM)
+        if is_free
+        else button("staff_ticket.take", StaffTicketAction.TAKE_OVER)
+    )
+    saved = Button(t.plain("staff_ticket.answers"), data=SavedRepliesForTicketButton(ticket.reference).pack())
+    rows = ((hold, button("staff_ticket.close", StaffTicketAction.CLOSE)), (*afresh, *reveal), (saved,))
     return tuple(row for row in rows if row)
 
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.support.staff import callback_data as data
+from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens.talk import mention
 from bot.support.ticket import Ticket
 
@@ -13,7 +13,9 @@ def to_room(t: Translator, ticket: Ticket, now: datetime) -> Screen:
     """Who holds it is named, so that their phone tells them."""
     keyboard: Keyboard = ()
     if ticket.claimed_by is None:
-        keyboard = ((Button(t.plain("waits.claim"), data=data.for_staff(ticket.reference, data.CLAIM)),),)
+        keyboard = (
+            (Button(t.plain("waits.claim"), data=StaffTicketButton(ticket.reference, StaffTicketAction.CLAIM).pack()),),
+        )
     return Screen(_text(t, "waits.head", ticket, now), keyboard)
 
 

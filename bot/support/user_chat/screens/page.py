@@ -10,8 +10,8 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.recipients.formatting import format_method
 from bot.staff.help import Help
-from bot.support.staff.callback_data import NEW_TICKET, for_ticket
 from bot.support.ticket import Rating, Ticket
+from bot.support.user_chat.buttons import NewTicketButton, UserTicketAction, UserTicketButton
 from bot.support.user_chat.screens import help as help_topics
 from bot.support.user_chat.screens.question import elsewhere, heading, more_row
 from bot.users.provider import UNNAMED, Provider
@@ -48,12 +48,20 @@ def _rating(t: Translator, ticket: Ticket) -> Html:
 
 def _rating_row(t: Translator, ticket: Ticket) -> tuple[Button, ...]:
     return tuple(
-        Button(t.plain(f"button.rate_{rating}"), data=for_ticket(ticket.reference, "rate", rating)) for rating in Rating
+        Button(
+            t.plain(f"button.rate_{rating}"),
+            data=UserTicketButton(ticket.reference, UserTicketAction.RATE, rating).pack(),
+        )
+        for rating in Rating
     )
 
 
 def _reopen_rows(t: Translator, ticket: Ticket, *, may_reopen: bool) -> Keyboard:
-    return ((Button(t.plain("button.reopen"), data=for_ticket(ticket.reference, "reopen")),),) if may_reopen else ()
+    if not may_reopen:
+        return ()
+    return (
+        (Button(t.plain("button.reopen"), data=UserTicketButton(ticket.reference, UserTicketAction.REOPEN).pack()),),
+    )
 
 
 def _order_rows(t: Translator, order: Order | None) -> Keyboard:
@@ -76,7 +84,7 @@ def help_screen(
     if help_desk.contact:
         said.append(elsewhere(t, help_desk.contact, too=help_desk.has_staff))
     said += provider.line(t, run_by)
-    write = ((Button(t.plain("button.write_to_us"), data=NEW_TICKET),),) if help_desk.has_staff else ()
+    write = ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),) if help_desk.has_staff else ()
     mine = tuple((_ticket_button(t, ticket, (orders or {}).get(ticket.order_reference)),) for ticket in tickets)
     others = (Button(t.plain("settings.phrase"), data=phrase.SHOW), Button(t.plain("button.settings"), data="s:show"))
     return Screen("\n\n".join(said), (send_row(t), *write, *mine, *help_topics.rows(t), others))
@@ -84,4 +92,6 @@ def help_screen(
 
 def _ticket_button(t: Translator, ticket: Ticket, order: Order | None) -> Button:
     about = "" if order is None else f" · {format_method(order.method)} {t.rupiah(order.idr or order.expected_idr)}"
-    return Button(f"🎫 {ticket.reference}{about}", data=for_ticket(ticket.reference, "show"))
+    return Button(
+        f"🎫 {ticket.reference}{about}", data=UserTicketButton(ticket.reference, UserTicketAction.SHOW).pack()
+    )

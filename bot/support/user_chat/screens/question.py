@@ -8,8 +8,8 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
-from bot.support.staff.callback_data import LEAVE, NEW_TICKET, for_ticket
 from bot.support.ticket import Ticket
+from bot.support.user_chat.buttons import LeaveTicketQuestionButton, NewTicketButton, UserTicketAction, UserTicketButton
 from bot.users.screens.buttons import send_row
 
 PROFILE = "https://t.me/"
@@ -21,7 +21,7 @@ def screen(t: Translator, order: Order | None, ticket: Ticket | None, contact: s
     said = [*about, _question(t, ticket), t("ticket.how_to_write")]
     if contact:
         said.append(elsewhere(t, contact, order.reference if order else "", too=True))
-    return Screen("\n\n".join(said), ((Button(t.plain("button.cancel"), data=LEAVE),),))
+    return Screen("\n\n".join(said), ((Button(t.plain("button.cancel"), data=LeaveTicketQuestionButton().pack()),),))
 
 
 def _question(t: Translator, ticket: Ticket | None) -> Html:
@@ -32,12 +32,14 @@ def _question(t: Translator, ticket: Ticket | None) -> Html:
 
 def unreadable(t: Translator) -> Screen:
     """What was sent can't be passed on; the question stays open."""
-    return Screen(t("ticket.unreadable"), ((Button(t.plain("button.cancel"), data=LEAVE),),))
+    return Screen(
+        t("ticket.unreadable"), ((Button(t.plain("button.cancel"), data=LeaveTicketQuestionButton().pack()),),)
+    )
 
 
 def left(t: Translator) -> Screen:
     """The question isn't open any more."""
-    return Screen(t("ticket.left"), ((Button(t.plain("button.write_to_us"), data=NEW_TICKET),),))
+    return Screen(t("ticket.left"), ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),))
 
 
 def opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
@@ -66,7 +68,12 @@ def _replies(t: Translator, reply_time: timedelta | None) -> tuple[Html, ...]:
 def offer(t: Translator, tickets: Sequence[Ticket]) -> Screen:
     """Something was written that answers nothing: perhaps it is for one of these."""
     rows = tuple(
-        (Button(t.plain("button.pass_on", ticket=each.reference), data=for_ticket(each.reference, "pass")),)
+        (
+            Button(
+                t.plain("button.pass_on", ticket=each.reference),
+                data=UserTicketButton(each.reference, UserTicketAction.FORWARD).pack(),
+            ),
+        )
         for each in tickets
     )
     return Screen(t("ticket.for_support"), (*rows, send_row(t)))
@@ -74,7 +81,7 @@ def offer(t: Translator, tickets: Sequence[Ticket]) -> Screen:
 
 def refused(t: Translator, why: Html) -> Screen:
     """Words that can't be added any more, with the way to a new ticket."""
-    return Screen(why, ((Button(t.plain("button.write_to_us"), data=NEW_TICKET, style="primary"),),))
+    return Screen(why, ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack(), style="primary"),),))
 
 
 def contact_only(t: Translator, order: Order, contact: str) -> Screen:
@@ -91,7 +98,7 @@ def heading(t: Translator, ticket: Ticket, order: Order | None) -> str:
 
 def more_row(t: Translator, ticket: Ticket, label: str = "button.write_more") -> tuple[Button, ...]:
     """The button to write more; the same as a reply to any of the ticket's messages."""
-    return (Button(t.plain(label), data=for_ticket(ticket.reference, "say")),)
+    return (Button(t.plain(label), data=UserTicketButton(ticket.reference, UserTicketAction.WRITE).pack()),)
 
 
 def elsewhere(t: Translator, whom: str, reference: str = "", *, too: bool = False) -> Html:

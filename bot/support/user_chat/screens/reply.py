@@ -5,8 +5,8 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
 from bot.support.model import TicketEntry
-from bot.support.staff.callback_data import for_ticket
 from bot.support.staff.entries import with_quote
+from bot.support.user_chat.buttons import UserTicketAction, UserTicketButton
 
 
 def screen(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
@@ -29,4 +29,6 @@ def _heading(t: Translator, entry: TicketEntry, order: Order | None) -> str:
 
 
 def _answer(t: Translator, entry: TicketEntry) -> Keyboard:
-    return ((Button(t.plain("ticket.button.answer"), data=for_ticket(entry.ticket, "say")),),)
+    return (
+        (Button(t.plain("ticket.button.answer"), data=UserTicketButton(entry.ticket, UserTicketAction.WRITE).pack()),),
+    )

@@ -1,15 +1,38 @@
-"""The query in the data of a button to something looked up: a list's place and what it is of, in at most 50 letters."""
+"""The buttons of lookups, and the query that such a button holds: what is listed, and from which place on."""
 
 import string
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from enum import StrEnum
+from typing import Annotated, Final
 
+from bot.infra.telegram.ui.callbacks import Callback, Pattern
 from bot.support.lookup.query import Sought
 
 LONGEST: Final = 50
 FIELD, VALUE = "~", ","
 DIGITS: Final = string.digits + string.ascii_lowercase
 MINUTE: Final = 60
+
+
+class LookupPage(StrEnum):
+    """What a button of a lookup shows."""
+
+    ORDER = "order"
+    ORDERS_LIKE = "like"
+    ORDERS_FOUND = "find"
+    ORDERS_OF_USER = "orders"
+    USER = "person"
+    TICKETS_OF_USER = "matters"
+    TICKETS = "tickets"
+
+
+@dataclass(frozen=True)
+class LookupButton(Callback, prefix="lu"):
+    """A button to a page; `query` is a reference, an id, or what `place` or `finding` wrote."""
+
+    page: LookupPage
+    query: Annotated[str, Pattern(rf"[^\n]{{0,{LONGEST}}}")]
 
 
 def place(of: object, offset: int = 0) -> str:

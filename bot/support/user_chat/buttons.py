@@ -1,0 +1,40 @@
+"""The buttons that users have about their own tickets."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from bot.infra.telegram.ui.callbacks import Callback, Pattern
+
+
+class UserTicketAction(StrEnum):
+    """What a user's button does with their ticket."""
+
+    SHOW = "show"
+    WRITE = "say"
+    REOPEN = "reopen"
+    RATE = "rate"
+    FORWARD = "pass"
+
+
+@dataclass(frozen=True)
+class UserTicketButton(Callback, prefix="t"):
+    """A user's button about their ticket; `argument` is the rating.
+
+    `action` can be any word, not only a `UserTicketAction`: a button that an earlier version sent still shows the
+    ticket to its user, and nothing to anybody else.
+    """
+
+    ticket: Annotated[str, Pattern("T-[0-9A-Z]{5}")]
+    action: Annotated[str, Pattern("[a-z]{1,12}")]
+    argument: Annotated[str, Pattern("[a-z0-9]{1,16}")] = ""
+
+
+@dataclass(frozen=True)
+class NewTicketButton(Callback, prefix="t:new"):
+    """The button that asks what to tell support."""
+
+
+@dataclass(frozen=True)
+class LeaveTicketQuestionButton(Callback, prefix="t:leave"):
+    """The button that ends the question what to tell support."""
