@@ -152,12 +152,13 @@ async def test_a_loss_while_recovering_or_running_ends_the_process_before_it_act
 async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(
     bare_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app, "OTHERS_MIGRATE_WITHIN", 0.05)
     settings = settings_of(bare_database)
     other = Database(bare_database)
     async with other.lead():
-        with pytest.raises(app.BotIsRunning):
-            await app.migrate(settings)
+        with monkeypatch.context() as patched:
+            patched.setattr(app, "OTHERS_MIGRATE_WITHIN", 0.05)
+            with pytest.raises(app.BotIsRunning):
+                await app.migrate(settings)
         assert await migrate.current(bare_database) is None
     assert await app.migrate(settings) == migrate.head()
     async with other.lead():
