@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from bot.checkout.draft import IDLE_LIMIT, OrderDraft
-from bot.checkout.reorder import is_same_wish, may_be_sent_again
+from bot.checkout.reorder import is_same_wish
 from bot.checkout.screens import requote
 from bot.checkout.screens.parts import has_answers
 from bot.checkout.steps import show_draft
@@ -12,6 +12,7 @@ from bot.infra.i18n import Html
 from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
+from bot.orders.resend import may_be_sent_again
 from bot.orders.status_messages import show_as_decided, show_at_the_end
 from bot.orders.tracking.intervals import offer_is_over
 from bot.recipients.formatting import format_method

@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 
 from bot.checkout.draft import Ask
-from bot.checkout.reorder import is_same_wish, last_price, may_be_sent_again
+from bot.checkout.reorder import is_same_wish
 from bot.core.money import Amount
 from bot.orders.order import Order
+from bot.orders.resend import last_price, may_be_sent_again
 from bot.settlement.steps import Step
 from tests.unit.every_screen import BCA, GOPAY, NOW, a_deposit, a_draft, an_order, at_each_moment
 

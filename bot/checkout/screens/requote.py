@@ -1,8 +1,8 @@
 """What the same wish costs now, against what it cost before: for who sends to the same recipient again."""
 
-from bot.checkout.reorder import last_price
 from bot.infra.i18n import Html, Translator
 from bot.orders.order import Order
+from bot.orders.resend import last_price
 from bot.rates.quote import Estimate
 
 

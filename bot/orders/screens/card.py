@@ -2,12 +2,12 @@
 
 from datetime import datetime, tzinfo
 
-from bot.checkout.reorder import is_given_up, is_lapsed
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.order import Failure, Order, Phase
+from bot.orders.resend import is_given_up, is_lapsed
 from bot.recipients.formatting import format_destination, place_key
 from bot.settlement.steps import COMPLETED, FAILED, Step
 from bot.users.screens.buttons import send_row

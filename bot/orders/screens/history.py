@@ -2,13 +2,13 @@
 
 from datetime import datetime, tzinfo
 
-from bot.checkout.reorder import last_price
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_day
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.history import HistoryPage
 from bot.orders.order import Order
+from bot.orders.resend import last_price
 from bot.orders.screens.status import mark, state_key
 from bot.recipients.formatting import format_destination
 from bot.users.screens.buttons import send_row

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-from bot.checkout.reorder import has_shown_price, last_price, may_be_sent_again
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import clip, quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.order import LOOKED_FOR, Order, OrderEvent, Phase
+from bot.orders.resend import has_shown_price, last_price, may_be_sent_again
 from bot.orders.screens import card
 from bot.orders.screens import timeline as order_timeline
 from bot.orders.screens.formatting import format_channel

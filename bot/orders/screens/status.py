@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.checkout.reorder import is_given_up, is_lapsed
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
@@ -11,6 +10,7 @@ from bot.infra.telegram.ui.session import Session
 from bot.orders.history import NEWEST
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
+from bot.orders.resend import is_given_up, is_lapsed
 from bot.orders.screens import card
 from bot.orders.screens.formatting import format_order_line
 from bot.users.screens.buttons import send_row

@@ -6,11 +6,11 @@ It fits one message whatever the order has been through: the timeline takes the 
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
 
-from bot.checkout.reorder import has_shown_price
 from bot.infra.i18n import Html, Translator, choose, zone_name
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS, visible_units
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.orders.order import Order
+from bot.orders.resend import has_shown_price
 from bot.orders.screens.formatting import format_channel, format_order_line
 from bot.orders.screens.status import mark, state_key
 from bot.recipients.formatting import format_destination
