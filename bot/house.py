@@ -8,6 +8,7 @@ from typing import Final
 
 from telegram.ext import Application, ApplicationBuilder
 
+import bot.tables  # noqa: F401  every feature adds its tables to the metadata, which encryption goes through
 from bot.broadcasts import user_data as broadcasts_data
 from bot.broadcasts.deliveries import Delivering
 from bot.broadcasts.delivery import ChatCourier, LiveMessages

@@ -15,6 +15,7 @@ import pytest_asyncio
 import uvicorn.server
 from hypothesis import settings
 
+import bot.tables  # noqa: F401  encryption goes through the tables of all features
 from tests.examples import CHOSEN, be_quick, examples
 from tests.support.chromium import chromium
 from tests.support.machine import BROWSER, POSTGRESQL, provided

@@ -23,12 +23,11 @@ from sqlalchemy import (
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db.columns import Instant, constant
-from bot.infra.db.durations import microseconds
 from bot.infra.db.transaction import Transaction
 from bot.operations.statistics import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally
 from bot.operations.statistics_model import OrderLine
 from bot.orders.order import LOOKED_FOR, Phase
-from bot.orders.payout_times import PayoutTimes
+from bot.orders.payout_time_repository import MIDDLE
 from bot.orders.tables import orders
 from bot.payments.tokens import LIGHTNING
 from bot.rates.tables import rate_alerts, subscriptions
@@ -86,24 +85,6 @@ NEWCOMERS = select(func.count(), _how_many(HAS_ORDERED), _how_many(HAS_PAID)).wh
 SUBSCRIBERS = select(func.count(), _how_many(_within(subscriptions.c.since)), func.count(subscriptions.c.daily_minute))
 ALERTS = select(func.count()).select_from(rate_alerts).where(rate_alerts.c.expires_at > NOW)
 
-TIMED = (
-    select(microseconds(orders.c.paid_at, orders.c.ended_at).label("length"))
-    .where(PLACED_WITHIN, _is(COMPLETED), orders.c.ended_at > orders.c.paid_at)
-    .subquery()
-)
-RANKED = select(
-    TIMED.c.length,
-    func.row_number().over(order_by=TIMED.c.length).label("place"),
-    func.count().over().label("every"),
-).subquery()
-MIDDLE = select(func.max(RANKED.c.every), func.min(RANKED.c.length), func.max(RANKED.c.length)).where(
-    RANKED.c.place.in_([(RANKED.c.every + 1) // 2, (RANKED.c.every + 2) // 2])
-)
-"""The one in the middle, or the two."""
-
-SLOW = select(func.max(RANKED.c.length)).where(RANKED.c.place == (RANKED.c.every * 9 + 9) // 10)
-"""Nine in ten took this long or less."""
-
 COUNT = select(func.count()).select_from(orders).where(PLACED_WITHIN)
 PLACE = tuple_(orders.c.created_at, orders.c.reference)
 BEHIND = tuple_(bindparam("at", type_=Instant()), bindparam("reference", type_=Text()))
@@ -152,16 +133,6 @@ class StatisticsRepository:
         timed, shorter, longer = (await self._connection.execute(MIDDLE, within)).one()
         median = timedelta(microseconds=(int(shorter) + int(longer)) // 2) if timed else None
         return OrderFigures(parts=parts, median=median, timed=timed or 0)
-
-    async def payout_times(self, since: datetime, until: datetime) -> PayoutTimes | None:
-        """Return how long the orders placed within this time took that were sent; None where none was."""
-        within = {"since": since, "until": until}
-        timed, shorter, longer = (await self._connection.execute(MIDDLE, within)).one()
-        if not timed:
-            return None
-        slow = (await self._connection.execute(SLOW, within)).scalar_one()
-        median = timedelta(microseconds=(int(shorter) + int(longer)) // 2)
-        return PayoutTimes(orders=timed, median=median, slow=timedelta(microseconds=int(slow)))
 
     async def count_orders(self, since: datetime, until: datetime) -> int:
         """How many were placed within this time."""

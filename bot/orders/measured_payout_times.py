@@ -7,8 +7,8 @@ from bot.core.sample_size import SAMPLE_PERIOD
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
-from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.measured import Measured
+from bot.orders.payout_time_repository import PayoutTimeRepository
 from bot.orders.payout_times import PayoutTimes
 
 
@@ -28,5 +28,5 @@ def in_words(t: Translator, times: PayoutTimes) -> Html:
 
 
 async def _times(tx: Transaction, since: datetime, until: datetime) -> PayoutTimes | None:
-    times = await StatisticsRepository(tx).payout_times(since, until)
+    times = await PayoutTimeRepository(tx).between(since, until)
     return times if times is not None and times.is_telling else None

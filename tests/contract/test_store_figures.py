@@ -15,6 +15,7 @@ from bot.operations.statistics import OrderFigures, Outcome, PeopleFigures, Subs
 from bot.operations.statistics_model import OrderLine
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.order import Order, Phase
+from bot.orders.payout_time_repository import PayoutTimeRepository
 from bot.orders.payout_times import PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.rates.model import RateAlert, Subscription
@@ -152,14 +153,14 @@ async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: Database
     ]
     await keep(store, others)
     async with store.reading() as tx:
-        assert await StatisticsRepository(tx).payout_times(NOW, NOW + SECOND) is None
+        assert await PayoutTimeRepository(tx).between(NOW, NOW + SECOND) is None
     lengths = [SECOND * number for number in range(1, 22)]
     random.Random(3).shuffle(lengths)
     found = []
     for number, length in enumerate(lengths):
         await keep(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
         async with store.reading() as tx:
-            found.append(await StatisticsRepository(tx).payout_times(NOW, NOW + SECOND))
+            found.append(await PayoutTimeRepository(tx).between(NOW, NOW + SECOND))
     for count, times in enumerate(found, 1):
         known = sorted(lengths[:count])
         # So many that at least nine in ten of them are no longer.

@@ -8,7 +8,6 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.screen import Screen
-from bot.operations.screens import ticket_times
 from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
@@ -22,6 +21,7 @@ from bot.support.lookup.service import PAGE, About, Page, TicketPage
 from bot.support.model import TicketFilter
 from bot.support.reply_times import TicketFigures
 from bot.support.ticket import Cause, CloseReason, Ticket, closed, opened
+from bot.support.tickets.screens import format_ticket_times
 from bot.users.model import Person
 from tests.texts import label, name_of, says, text
 from tests.unit.every_screen import BCA, HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
@@ -133,7 +133,7 @@ def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter,
     seen = Seen("tickets", staff_lookup_tickets.screen(t, listed, TIMES, NOW, JAKARTA))
     assert seen.units <= LONGEST_TEXT
     assert all(each.reference in seen.text for each in tickets)
-    assert str(ticket_times.lines(t, TIMES)).split("\n")[0] in seen.screen.text, "how long people waited"
+    assert str(format_ticket_times(t, TIMES)).split("\n")[0] in seen.screen.text, "how long people waited"
     filters = [button for button in seen.buttons if t.number(1_234) in button.label]
     assert [button.data for button in filters] == [f"lu:tickets:{each}~0" for each in TicketFilter]
     assert [button.data for button in filters if button.label.startswith("•")] == [f"lu:tickets:{which}~0"]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.screen import Screen
-from bot.operations.screens import ticket_times
 from bot.support import ticket as steps
 from bot.support.reply_times import Overdue, TicketFigures, TicketTimes, measured, overdue, reminded
 from bot.support.ticket import CloseReason, Rating, Ticket, opened
+from bot.support.tickets.screens import format_ticket_times
 from tests.texts import text
 from tests.unit.every_screen import TRANSLATIONS, Seen
 
@@ -78,7 +78,7 @@ def times(answer: int | None = None, close: int | None = None, rating: Rating | 
 
 def test_of_no_tickets_there_is_nothing_to_say() -> None:
     assert measured([]) == TicketFigures()
-    assert ticket_times.lines(TRANSLATIONS.get("en"), measured([])) == ""
+    assert format_ticket_times(TRANSLATIONS.get("en"), measured([])) == ""
 
 
 def test_medians_count_only_what_has_come_to_pass() -> None:
@@ -108,9 +108,9 @@ def test_a_median_lies_within_what_it_is_of_in_any_order(waits: list[tuple[int, 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_lines_say_times_and_ratings_where_there_are_any(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    only_opened = ticket_times.lines(t, measured([times()]))
+    only_opened = format_ticket_times(t, measured([times()]))
     assert Seen("", Screen(only_opened)).text == text("ticket_times.opened", locale, opened=1, closed=0)
-    whole = ticket_times.lines(t, measured([times(1, 180, Rating.GOOD), times(1, 180, Rating.GOOD)]))
+    whole = format_ticket_times(t, measured([times(1, 180, Rating.GOOD), times(1, 180, Rating.GOOD)]))
     assert Seen("", Screen(whole)).text.split("\n") == [
         text("ticket_times.opened", locale, opened=2, closed=2),
         text("ticket_times.first_answer", locale, median=text("figures.seconds", locale, count=60), count=2),

@@ -10,8 +10,8 @@ import structlog
 
 from bot.infra.db.columns import MALFORMED
 from bot.infra.db.errors import BrokenSeal
+from bot.infra.db.metadata import metadata
 from bot.infra.db.vault import Vault
-from bot.tables import metadata
 
 log = structlog.get_logger(__name__)
 

@@ -16,8 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.infra.db import keys
 from bot.infra.db.encryption import SEALED, place
 from bot.infra.db.errors import StoreFailure
+from bot.infra.db.metadata import metadata
 from bot.infra.db.vault import Vault
-from bot.tables import metadata
 
 AT_ONCE = 200
 """Rows in one transaction: some ten milliseconds, which is what the bot has to wait for it."""

@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.infra.db import upsert as writing
 from bot.infra.db.encryption import SEALED
 from bot.infra.db.key_tables import sealing_keys
+from bot.infra.db.metadata import metadata
 from bot.infra.db.vault import VERSION, UnfitKeys, Vault
-from bot.tables import metadata
 
 NAME_AT, NAME_LENGTH = len(VERSION) + 2, 8
 """Where a sealed text bears the name of its key, counted from 1 (see `bot/infra/db/vault.py`)."""

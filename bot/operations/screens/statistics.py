@@ -9,9 +9,9 @@ from bot.infra.drawing.chart import Bar, BarFacts, Mark
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.operations.buttons import StatisticsAction, StatisticsButton
-from bot.operations.screens import ticket_times
 from bot.operations.statistics import OrderFigures, Outcome, OwnFigures, PeopleFigures, SubscriberFigures, share
 from bot.rates.axes import round_step
+from bot.support.tickets.screens import format_length, format_ticket_times
 
 LEVELS: Final = 4
 SIGNS: Final = {
@@ -32,7 +32,7 @@ SIGNS: Final = {
 def screen(t: Translator, period: Period, since: str, own: OwnFigures, picture: bytes) -> Screen:
     """All of it; short enough for a caption, whatever the figures are."""
     head = t("figures.head", period=t.plain(f"figures.{period}"), since=since)
-    parts = [head, _people(t, own.people, own.subscribers), _orders(t, own.orders), ticket_times.lines(t, own.tickets)]
+    parts = [head, _people(t, own.people, own.subscribers), _orders(t, own.orders), format_ticket_times(t, own.tickets)]
     return Screen("\n\n".join(part for part in parts if part), _keyboard(t, period), photo=picture)
 
 
@@ -104,7 +104,7 @@ def _orders(t: Translator, orders: OrderFigures) -> Html:
     lines.append(t("figures.paid", paid=orders.paid.orders, placed=orders.placed.orders, share=paid))
     lines.append(t("figures.volume", idr=orders.paid.idr, sats=orders.paid.sats))
     if orders.median is not None:
-        lines.append(t("figures.median", median=ticket_times.length(t, orders.median), count=orders.timed))
+        lines.append(t("figures.median", median=format_length(t, orders.median), count=orders.timed))
     return Html("\n".join(lines))
 
 

@@ -6,7 +6,6 @@ from datetime import datetime, tzinfo
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.operations.screens import ticket_times
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
 from bot.support.cases import Case
@@ -19,6 +18,7 @@ from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Ticket
+from bot.support.tickets.screens import format_ticket_times
 
 About = tuple[Ticket, Order | None]
 """A ticket, and the order that it is about."""
@@ -37,7 +37,7 @@ def screen(t: Translator, listed: TicketPage, figures: TicketFigures, now: datet
 
     title = t(f"lookup.tickets.{listed.which}", count=listed.counts[listed.which])
     shown = _list(t, title, listed.page, turn, now=now, zone=zone, more=_filters(t, listed))
-    times = ticket_times.lines(t, figures)
+    times = format_ticket_times(t, figures)
     return replace(shown, text=f"{shown.text}\n\n<b>{t('figures.week')}</b>\n{times}") if times else shown
 
 
