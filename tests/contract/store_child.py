@@ -3,6 +3,7 @@
 import asyncio
 import sys
 
+import bot.tables  # noqa: F401  encryption goes through the tables of all features
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault
