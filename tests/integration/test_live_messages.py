@@ -34,7 +34,7 @@ async def test_the_progress_is_shown_to_an_operator_who_cannot_be_read(store: Da
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE people SET phrase = 's1.no.key' WHERE id = :key"), {"key": OPERATOR})
     live = LiveMessages(store, cast("Messenger", sent), Translations.load(strict=True), "en")
-    running = a_broadcast("b1", now, status=BroadcastStatus.RUNNING, started_at=now)
+    running = a_broadcast("b1b1", now, status=BroadcastStatus.RUNNING, started_at=now)
     assert await live.show(Progress(running, {DeliveryStatus.WAITING: 3})) == 7
     assert sent.chats == [OPERATOR]
     assert store.unreadable_rows() == {f"people {OPERATOR}"}

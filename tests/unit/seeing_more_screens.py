@@ -68,7 +68,11 @@ def of_seeing_more(
     yield "no private chat", staff_reveal.unreachable(t, "kirim_bot"), ()
     for action in AuditAction:
         entries = tuple(an_entry(now, action=action, subject=each, detail=(typed * 100)[:5000]) for each in SUBJECTS)
-        yield f"audit: {action}", audit.screen(t, AuditPage(entries[:PAGE], older="x"), now, zone), ("3001",)
+        yield (
+            f"audit: {action}",
+            audit.screen(t, AuditPage(entries[:PAGE], older="20260817T030500000000-00000000"), now, zone),
+            ("3001",),
+        )
     for word in sorted(audit.WORDS):
         page = AuditPage((an_entry(now, detail=word),), actor_id=3001, is_newest=False)
         yield f"audit: {word}", audit.screen(t, page, now, zone), ("3001",)
