@@ -169,21 +169,21 @@ def processor(
     async def process(update: Update) -> None:
         if await gate.refuses(desk, update):
             return
-        visit = await load_session(desk, update)
-        if visit is None:
+        session = await load_session(desk, update)
+        if session is None:
             return
         # Who has just written or pressed something waits for what comes of it: their orders are polled first.
-        desk.viewed.user_active(visit.person.id)
-        token = SESSION.set(visit)
+        desk.viewed.user_active(session.person.id)
+        token = SESSION.set(session)
         try:
-            if visit.damage is not None:
-                await _tell_unreadable(visit, visit.damage)
+            if session.damage is not None:
+                await _tell_unreadable(session, session.damage)
                 return
             await application.process_update(update)
-            if visit.failure is not None:
-                raise visit.failure
-            await visit.acknowledge()
-            await catch_up(visit)
+            if session.failure is not None:
+                raise session.failure
+            await session.acknowledge()
+            await catch_up(session)
         finally:
             SESSION.reset(token)
 
@@ -217,8 +217,8 @@ def _shows() -> dict[str, Show]:
 
 def _at_any_point(show: Show) -> Callable[[Update, Context], Coroutine[Any, Any, None]]:
     async def handle(_: Update, __: Context) -> None:
-        visit = SESSION.get()
-        await visit.say(visit.with_resume(await show(visit)))
+        session = SESSION.get()
+        await session.say(session.with_resume(await show(session)))
         raise ApplicationHandlerStop
 
     return handle
@@ -226,14 +226,18 @@ def _at_any_point(show: Show) -> Callable[[Update, Context], Coroutine[Any, Any,
 
 async def _in_a_group(update: Update, context: Context) -> None:
     """A payment is nobody else's business: in a group the bot offers the private chat, when it is spoken to."""
-    visit = SESSION.get()
+    session = SESSION.get()
     message, chat = update.effective_message, update.effective_chat
     name = context.bot.username
     text = (message.text or "") if message else ""
     if chat is not None and _is_for_us(text, name):
-        button = Button(visit.t.plain("group.open"), url=f"https://t.me/{name}?start=group")
-        await visit.desk.messenger.send_text(
-            chat.id, visit.t("group.text"), ((button,),), lane="talk", reply_to=message.message_id if message else None
+        button = Button(session.t.plain("group.open"), url=f"https://t.me/{name}?start=group")
+        await session.desk.messenger.send_text(
+            chat.id,
+            session.t("group.text"),
+            ((button,),),
+            lane="talk",
+            reply_to=message.message_id if message else None,
         )
     raise ApplicationHandlerStop
 
@@ -246,40 +250,40 @@ def _is_for_us(text: str, name: str) -> bool:
 
 async def _membership(update: Update, _: Context) -> None:
     change = update.my_chat_member
-    visit = SESSION.get()
+    session = SESSION.get()
     if change is not None and change.chat.type == Chat.PRIVATE and change.new_chat_member.status == "kicked":
-        now = visit.desk.clock.now()
+        now = session.desk.clock.now()
         # Telegram's time: what happened between the block and this update couldn't be sent either.
         blocked_at = min(change.date, now)
-        async with visit.desk.store.transaction() as tx:
-            await UserRepository(tx).save(replace(visit.person, blocked_at=blocked_at))
-            await SubscriptionRepository(tx).delete(visit.person.id)
-            await record_user_event(tx, visit.person.id, UserEvent.BLOCKED, now)
-        visit.away_since, visit.has_missed = None, False
+        async with session.desk.store.transaction() as tx:
+            await UserRepository(tx).save(replace(session.person, blocked_at=blocked_at))
+            await SubscriptionRepository(tx).delete(session.person.id)
+            await record_user_event(tx, session.person.id, UserEvent.BLOCKED, now)
+        session.away_since, session.has_missed = None, False
     raise ApplicationHandlerStop
 
 
 async def _apologise(_: object, context: Context) -> None:
     """Something of ours broke: the person is told, the log gets the kind of error, and the chat goes on."""
-    error, visit = context.error, SESSION.get(None)
-    if isinstance(error, RowUnreadable) and error.table in DAMAGED and visit is not None:
-        await _tell_unreadable(visit, error)
+    error, session = context.error, SESSION.get(None)
+    if isinstance(error, RowUnreadable) and error.table in DAMAGED and session is not None:
+        await _tell_unreadable(session, error)
         return
-    if isinstance(error, StoreDown) and visit is not None:
+    if isinstance(error, StoreDown) and session is not None:
         # The lane tries the same update again; the person need not hear of it.
-        visit.failure = error
+        session.failure = error
         return
     # Without the exception's text, which may quote what a person wrote.
     log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
-    if visit is not None:
-        await visit.acknowledge()
-        await visit.say(Screen(visit.t("talk.broken")))
+    if session is not None:
+        await session.acknowledge()
+        await session.say(Screen(session.t("talk.broken")))
 
 
-async def _tell_unreadable(visit: Session, error: RowUnreadable) -> None:
+async def _tell_unreadable(session: Session, error: RowUnreadable) -> None:
     """Say what is damaged. An open draft is closed after that: who has read nothing would wonder where it went."""
     log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))
-    await visit.acknowledge()
-    await visit.say(lapsed.damaged(visit.t) if error.is_of_draft else Screen(visit.t(DAMAGED[error.table])))
+    await session.acknowledge()
+    await session.say(lapsed.damaged(session.t) if error.is_of_draft else Screen(session.t(DAMAGED[error.table])))
     if error.is_of_draft:
-        await visit.desk.drafts.set_unreadable_aside(visit.chat_id)
+        await session.desk.drafts.set_unreadable_aside(session.chat_id)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.source import nodes
 
 SPEAKERS = frozenset({"t", "n", "plain", "translator", "Rejection", "Remark"})
-"""Names of what takes a key first, as `visit.t(…)`, `t.n(…)` and `Rejection(…)` do."""
+"""Names of what takes a key first, as `session.t(…)`, `t.n(…)` and `Rejection(…)` do."""
 
 UNFORMATTED = frozenset({"Button", "acknowledge", "plain", "BotCommand"})
 

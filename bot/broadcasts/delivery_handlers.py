@@ -14,22 +14,22 @@ routes = Routes[Session](Audience.OPERATORS)
 
 
 @routes.button(DeliveryButton)
-async def delivery_button(visit: Session, button: DeliveryButton) -> None:
+async def delivery_button(session: Session, button: DeliveryButton) -> None:
     """Do what a button of a broadcast that has started says."""
-    if not await _carry_out(visit, button.broadcast_id, ACTIONS[button.action]):
-        await visit.explain("stale.button")
+    if not await _carry_out(session, button.broadcast_id, ACTIONS[button.action]):
+        await session.explain("stale.button")
 
 
-async def _carry_out(visit: Session, broadcast_id: str, act: "Act") -> bool:
+async def _carry_out(session: Session, broadcast_id: str, act: "Act") -> bool:
     """Do it and show how it stands; False where there is no such broadcast under way."""
-    if await visit.desk.delivering.progress(broadcast_id) is None:
+    if await session.desk.delivering.progress(broadcast_id) is None:
         return False
-    has_done = await act(visit, broadcast_id)
-    progress = await visit.desk.delivering.progress(broadcast_id)
+    has_done = await act(session, broadcast_id)
+    progress = await session.desk.delivering.progress(broadcast_id)
     if progress is None:
         return False
-    await visit.acknowledge(None if has_done else visit.t.plain("delivery.has_changed"))
-    await visit.update(broadcast_progress.screen(visit.t, progress, visit.zone))
+    await session.acknowledge(None if has_done else session.t.plain("delivery.has_changed"))
+    await session.update(broadcast_progress.screen(session.t, progress, session.zone))
     return True
 
 
@@ -37,20 +37,20 @@ async def _show(_: Session, __: str) -> bool:
     return True
 
 
-async def _pause(visit: Session, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.pause(broadcast_id, visit.person.id) is not None
+async def _pause(session: Session, broadcast_id: str) -> bool:
+    return await session.desk.delivering.pause(broadcast_id, session.person.id) is not None
 
 
-async def _resume(visit: Session, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.resume(broadcast_id, visit.person.id) is not None
+async def _resume(session: Session, broadcast_id: str) -> bool:
+    return await session.desk.delivering.resume(broadcast_id, session.person.id) is not None
 
 
-async def _stop(visit: Session, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.stop(broadcast_id, visit.person.id) is not None
+async def _stop(session: Session, broadcast_id: str) -> bool:
+    return await session.desk.delivering.stop(broadcast_id, session.person.id) is not None
 
 
-async def _again(visit: Session, broadcast_id: str) -> bool:
-    return await visit.desk.delivering.again(broadcast_id, visit.person.id) > 0
+async def _again(session: Session, broadcast_id: str) -> bool:
+    return await session.desk.delivering.again(broadcast_id, session.person.id) > 0
 
 
 Act = Callable[[Session, str], Awaitable[bool]]

@@ -28,149 +28,149 @@ routes = Routes[Session](Audience.OPERATORS)
 
 
 @routes.command("broadcast")
-async def write_broadcast(visit: Session, _: str) -> None:
+async def write_broadcast(session: Session, _: str) -> None:
     """Show the operator's draft."""
-    visit.message_id = None
-    await compose(visit, await visit.desk.broadcast_drafts.open(visit.person.id))
+    session.message_id = None
+    await compose(session, await session.desk.broadcast_drafts.open(session.person.id))
 
 
 @routes.command("broadcasts")
-async def list_broadcasts(visit: Session, _: str) -> None:
+async def list_broadcasts(session: Session, _: str) -> None:
     """Show the newest broadcasts."""
-    visit.message_id = None
-    await _show_list(visit, 0)
+    session.message_id = None
+    await _show_list(session, 0)
 
 
 @routes.button(NewBroadcastButton)
-async def new_broadcast_button(visit: Session, _: NewBroadcastButton) -> None:
+async def new_broadcast_button(session: Session, _: NewBroadcastButton) -> None:
     """Show the operator's draft in place of the list."""
-    await visit.acknowledge()
-    await compose(visit, await visit.desk.broadcast_drafts.open(visit.person.id))
+    await session.acknowledge()
+    await compose(session, await session.desk.broadcast_drafts.open(session.person.id))
 
 
 @routes.button(BroadcastListButton)
-async def list_button(visit: Session, button: BroadcastListButton) -> None:
+async def list_button(session: Session, button: BroadcastListButton) -> None:
     """Show another page of the list."""
-    await visit.acknowledge()
-    await _show_list(visit, button.offset)
+    await session.acknowledge()
+    await _show_list(session, button.offset)
 
 
 @routes.button(BroadcastButton)
-async def broadcast_button(visit: Session, button: BroadcastButton) -> None:
+async def broadcast_button(session: Session, button: BroadcastButton) -> None:
     """Do what a button of a broadcast says, unless the broadcast has changed since the button was shown."""
-    broadcast = await visit.desk.broadcast_drafts.get(button.broadcast_id)
+    broadcast = await session.desk.broadcast_drafts.get(button.broadcast_id)
     if broadcast is None:
-        await visit.explain("stale.button")
+        await session.explain("stale.button")
     elif button.action not in READING and button.revision != broadcast.revision:
-        await _as_it_is_now(visit, broadcast)
-    elif not await ACTIONS[button.action](visit, broadcast, button.argument):
-        await _as_it_is_now(visit, await visit.desk.broadcast_drafts.get(broadcast.id) or broadcast)
+        await _as_it_is_now(session, broadcast)
+    elif not await ACTIONS[button.action](session, broadcast, button.argument):
+        await _as_it_is_now(session, await session.desk.broadcast_drafts.get(broadcast.id) or broadcast)
 
 
-async def _as_it_is_now(visit: Session, broadcast: Broadcast) -> None:
+async def _as_it_is_now(session: Session, broadcast: Broadcast) -> None:
     """Somebody was faster, or it is an old button: how the broadcast stands."""
-    await visit.acknowledge(visit.t.plain("broadcast.changed_meanwhile"))
-    if broadcast.status is BroadcastStatus.DRAFT and broadcast.operator_id == visit.person.id:
-        await compose(visit, broadcast)
+    await session.acknowledge(session.t.plain("broadcast.changed_meanwhile"))
+    if broadcast.status is BroadcastStatus.DRAFT and broadcast.operator_id == session.person.id:
+        await compose(session, broadcast)
     else:
-        await _page(visit, broadcast, "")
+        await _page(session, broadcast, "")
 
 
-async def _show_list(visit: Session, offset: int) -> None:
-    page = await visit.desk.broadcast_drafts.page(offset)
+async def _show_list(session: Session, offset: int) -> None:
+    page = await session.desk.broadcast_drafts.page(offset)
     if offset and not page.broadcasts:
-        page = await visit.desk.broadcast_drafts.page()
-    await visit.show(broadcast_list.screen(visit.t, page, visit.desk.clock.now(), visit.zone))
+        page = await session.desk.broadcast_drafts.page()
+    await session.show(broadcast_list.screen(session.t, page, session.desk.clock.now(), session.zone))
 
 
-async def _page(visit: Session, broadcast: Broadcast, _: str) -> bool:
-    await visit.acknowledge()
-    counts = await visit.desk.broadcast_drafts.counts(broadcast)
-    await visit.show(broadcast_list.page(visit.t, broadcast, counts, visit.desk.clock.now(), visit.zone))
+async def _page(session: Session, broadcast: Broadcast, _: str) -> bool:
+    await session.acknowledge()
+    counts = await session.desk.broadcast_drafts.counts(broadcast)
+    await session.show(broadcast_list.page(session.t, broadcast, counts, session.desk.clock.now(), session.zone))
     return True
 
 
-async def _edit(visit: Session, broadcast: Broadcast, _: str) -> bool:
+async def _edit(session: Session, broadcast: Broadcast, _: str) -> bool:
     if broadcast.status is not BroadcastStatus.DRAFT:
         return False
-    await visit.acknowledge()
-    await compose(visit, broadcast)
+    await session.acknowledge()
+    await compose(session, broadcast)
     return True
 
 
-async def _text(visit: Session, broadcast: Broadcast, locale: str) -> bool:
-    return locale in LOCALES and await ask_text(visit, broadcast, locale)
+async def _text(session: Session, broadcast: Broadcast, locale: str) -> bool:
+    return locale in LOCALES and await ask_text(session, broadcast, locale)
 
 
-async def _usual(visit: Session, broadcast: Broadcast, locale: str) -> bool:
-    return await keep(visit, replace(broadcast, texts=with_text(broadcast.texts, locale, None)))
+async def _usual(session: Session, broadcast: Broadcast, locale: str) -> bool:
+    return await keep(session, replace(broadcast, texts=with_text(broadcast.texts, locale, None)))
 
 
-async def _picture(visit: Session, broadcast: Broadcast, choice: str) -> bool:
+async def _picture(session: Session, broadcast: Broadcast, choice: str) -> bool:
     if not choice:
-        return await ask_picture(visit, broadcast)
+        return await ask_picture(session, broadcast)
     if choice not in {"none", *PERIODS}:
         return False
-    return await keep(visit, replace(broadcast, picture=None if choice == "none" else CHART + choice))
+    return await keep(session, replace(broadcast, picture=None if choice == "none" else CHART + choice))
 
 
-async def _to(visit: Session, broadcast: Broadcast, choice: str) -> bool:
+async def _to(session: Session, broadcast: Broadcast, choice: str) -> bool:
     if not choice:
-        return await show_readers(visit, broadcast)
+        return await show_readers(session, broadcast)
     if choice not in {"all", *LOCALES}:
         return False
     audience = replace(broadcast.audience, locale=None if choice == "all" else choice)
-    return await keep(visit, replace(broadcast, audience=audience), show_readers)
+    return await keep(session, replace(broadcast, audience=audience), show_readers)
 
 
-async def _days(visit: Session, broadcast: Broadcast, choice: str) -> bool:
+async def _days(session: Session, broadcast: Broadcast, choice: str) -> bool:
     if not choice.isdecimal() or int(choice) > MOST_DAYS:
         return False
     audience = replace(broadcast.audience, active_days=int(choice) or None)
-    return await keep(visit, replace(broadcast, audience=audience), show_readers)
+    return await keep(session, replace(broadcast, audience=audience), show_readers)
 
 
-async def _when(visit: Session, broadcast: Broadcast, choice: str) -> bool:
+async def _when(session: Session, broadcast: Broadcast, choice: str) -> bool:
     if not choice:
-        return await ask_moment(visit, broadcast)
-    return await keep(visit, replace(broadcast, starts_at=None, daily_minute=None))
+        return await ask_moment(session, broadcast)
+    return await keep(session, replace(broadcast, starts_at=None, daily_minute=None))
 
 
-async def _daily(visit: Session, broadcast: Broadcast, choice: str) -> bool:
+async def _daily(session: Session, broadcast: Broadcast, choice: str) -> bool:
     if choice == "other":
-        return await ask_daily(visit, broadcast)
+        return await ask_daily(session, broadcast)
     if not choice.isdecimal() or int(choice) >= MINUTES:
         return False
-    return await keep(visit, replace(broadcast, starts_at=None, daily_minute=int(choice)))
+    return await keep(session, replace(broadcast, starts_at=None, daily_minute=int(choice)))
 
 
-async def _discard(visit: Session, broadcast: Broadcast, _: str) -> bool:
-    if await visit.desk.broadcast_drafts.discard(broadcast) is None:
+async def _discard(session: Session, broadcast: Broadcast, _: str) -> bool:
+    if await session.desk.broadcast_drafts.discard(broadcast) is None:
         return False
-    await visit.acknowledge()
-    await visit.show(screens.discarded(visit.t))
+    await session.acknowledge()
+    await session.show(screens.discarded(session.t))
     return True
 
 
-async def _like(visit: Session, broadcast: Broadcast, _: str) -> bool:
-    await visit.acknowledge()
-    visit.message_id = None
-    await compose(visit, await visit.desk.broadcast_drafts.like(broadcast, visit.person.id))
+async def _like(session: Session, broadcast: Broadcast, _: str) -> bool:
+    await session.acknowledge()
+    session.message_id = None
+    await compose(session, await session.desk.broadcast_drafts.like(broadcast, session.person.id))
     return True
 
 
-async def _call_off(visit: Session, broadcast: Broadcast, _: str) -> bool:
+async def _call_off(session: Session, broadcast: Broadcast, _: str) -> bool:
     if not may_be_called_off(broadcast):
         return False
-    stopped = await visit.desk.broadcasts.call_off(broadcast, visit.person.id)
+    stopped = await session.desk.broadcasts.call_off(broadcast, session.person.id)
     if stopped is None:
         return False
-    await visit.acknowledge(visit.t.plain("broadcast.called_off"))
-    return await _page(visit, stopped, "")
+    await session.acknowledge(session.t.plain("broadcast.called_off"))
+    return await _page(session, stopped, "")
 
 
-async def _preview(visit: Session, broadcast: Broadcast, _: str) -> bool:
-    return may_be_confirmed(broadcast) and await broadcast_confirming.preview(visit, broadcast)
+async def _preview(session: Session, broadcast: Broadcast, _: str) -> bool:
+    return may_be_confirmed(broadcast) and await broadcast_confirming.preview(session, broadcast)
 
 
 ACTIONS: Mapping[BroadcastAction, Act] = {

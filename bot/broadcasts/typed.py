@@ -31,55 +31,55 @@ DAYS: Final = "bc_days"
 Show = Callable[[Session, Broadcast], Awaitable[bool]]
 
 
-async def compose(visit: Session, broadcast: Broadcast) -> bool:
+async def compose(session: Session, broadcast: Broadcast) -> bool:
     """The draft at a glance."""
-    await visit.show(screens.screen(visit.t, broadcast, visit.desk.clock.now(), visit.zone))
+    await session.show(screens.screen(session.t, broadcast, session.desk.clock.now(), session.zone))
     return True
 
 
-async def show_readers(visit: Session, broadcast: Broadcast) -> bool:
+async def show_readers(session: Session, broadcast: Broadcast) -> bool:
     """To whom, with how many they are."""
-    readers = await visit.desk.broadcasts.readers(broadcast.audience)
-    return await _ask(visit, DAYS, broadcast.id, screens.audiences(visit.t, broadcast, readers))
+    readers = await session.desk.broadcasts.readers(broadcast.audience)
+    return await _ask(session, DAYS, broadcast.id, screens.audiences(session.t, broadcast, readers))
 
 
-async def keep(visit: Session, changed: Broadcast, show: Show = compose) -> bool:
+async def keep(session: Session, changed: Broadcast, show: Show = compose) -> bool:
     """Keep a change that a button has made, if its messages still fit, and show it; whether it could be kept."""
     try:
-        check_fits(replace(changed, is_rate=tells_rate(changed)), visit.desk.translations)
+        check_fits(replace(changed, is_rate=tells_rate(changed)), session.desk.translations)
     except Rejection as rejection:
-        await visit.acknowledge(visit.t.plain(rejection.key, **rejection.arguments), alert=True)
+        await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
         return True
-    kept = await visit.desk.broadcast_drafts.change(changed)
+    kept = await session.desk.broadcast_drafts.change(changed)
     if kept is None:
         return False
-    await visit.acknowledge()
-    return await show(visit, kept)
+    await session.acknowledge()
+    return await show(session, kept)
 
 
-async def ask_text(visit: Session, broadcast: Broadcast, locale: str) -> bool:
+async def ask_text(session: Session, broadcast: Broadcast, locale: str) -> bool:
     """Ask for the text in one language."""
-    return await _ask(visit, TEXT, f"{broadcast.id}:{locale}", screens.text(visit.t, broadcast, locale))
+    return await _ask(session, TEXT, f"{broadcast.id}:{locale}", screens.text(session.t, broadcast, locale))
 
 
-async def ask_picture(visit: Session, broadcast: Broadcast) -> bool:
+async def ask_picture(session: Session, broadcast: Broadcast) -> bool:
     """Ask for a picture."""
-    return await _ask(visit, PICTURE, broadcast.id, screens.pictures(visit.t, broadcast))
+    return await _ask(session, PICTURE, broadcast.id, screens.pictures(session.t, broadcast))
 
 
-async def ask_moment(visit: Session, broadcast: Broadcast) -> bool:
+async def ask_moment(session: Session, broadcast: Broadcast) -> bool:
     """Ask when."""
-    screen = screens.moments(visit.t, broadcast, visit.desk.clock.now(), visit.zone)
-    return await _ask(visit, MOMENT, broadcast.id, screen)
+    screen = screens.moments(session.t, broadcast, session.desk.clock.now(), session.zone)
+    return await _ask(session, MOMENT, broadcast.id, screen)
 
 
-async def ask_daily(visit: Session, broadcast: Broadcast) -> bool:
+async def ask_daily(session: Session, broadcast: Broadcast) -> bool:
     """Ask at what time each day."""
-    screen = screens.daily_minute(visit.t, broadcast, visit.desk.clock.now(), visit.zone)
-    return await _ask(visit, DAILY, broadcast.id, screen)
+    screen = screens.daily_minute(session.t, broadcast, session.desk.clock.now(), session.zone)
+    return await _ask(session, DAILY, broadcast.id, screen)
 
 
-async def text_sent(visit: Session, argument: str, message: Message) -> None:
+async def text_sent(session: Session, argument: str, message: Message) -> None:
     """A text for one language; with a picture where one came along."""
     broadcast_id, _separator, locale = argument.partition(":")
 
@@ -87,10 +87,10 @@ async def text_sent(visit: Session, argument: str, message: Message) -> None:
         texts = with_text(broadcast.texts, locale, read_template(_html(message)))
         return replace(broadcast, texts=texts, picture=_photo(message) or broadcast.picture)
 
-    await _take(visit, broadcast_id, change, lambda broadcast: screens.text(visit.t, broadcast, locale))
+    await _take(session, broadcast_id, change, lambda broadcast: screens.text(session.t, broadcast, locale))
 
 
-async def picture_sent(visit: Session, broadcast_id: str, message: Message) -> None:
+async def picture_sent(session: Session, broadcast_id: str, message: Message) -> None:
     """A picture of one's own; what is written under it is not taken."""
 
     def change(broadcast: Broadcast) -> Broadcast:
@@ -99,39 +99,39 @@ async def picture_sent(visit: Session, broadcast_id: str, message: Message) -> N
             raise Rejection("broadcast.not_a_picture")
         return replace(broadcast, picture=photo)
 
-    await _take(visit, broadcast_id, change, lambda broadcast: screens.pictures(visit.t, broadcast))
+    await _take(session, broadcast_id, change, lambda broadcast: screens.pictures(session.t, broadcast))
 
 
-async def moment_sent(visit: Session, broadcast_id: str, message: Message) -> None:
+async def moment_sent(session: Session, broadcast_id: str, message: Message) -> None:
     """A time to begin at."""
-    now = visit.desk.clock.now()
+    now = session.desk.clock.now()
 
     def change(broadcast: Broadcast) -> Broadcast:
-        starts_at = read_moment(message.text or "", now, visit.zone)
+        starts_at = read_moment(message.text or "", now, session.zone)
         return replace(broadcast, starts_at=starts_at, daily_minute=None)
 
-    await _take(visit, broadcast_id, change, lambda each: screens.moments(visit.t, each, now, visit.zone))
+    await _take(session, broadcast_id, change, lambda each: screens.moments(session.t, each, now, session.zone))
 
 
-async def daily_sent(visit: Session, broadcast_id: str, message: Message) -> None:
+async def daily_sent(session: Session, broadcast_id: str, message: Message) -> None:
     """A time of each day."""
-    now = visit.desk.clock.now()
+    now = session.desk.clock.now()
 
     def change(broadcast: Broadcast) -> Broadcast:
         return replace(broadcast, starts_at=None, daily_minute=read_minute(message.text or ""))
 
-    await _take(visit, broadcast_id, change, lambda each: screens.daily_minute(visit.t, each, now, visit.zone))
+    await _take(session, broadcast_id, change, lambda each: screens.daily_minute(session.t, each, now, session.zone))
 
 
-async def days_sent(visit: Session, broadcast_id: str, message: Message) -> None:
+async def days_sent(session: Session, broadcast_id: str, message: Message) -> None:
     """Within how many days readers must have been here."""
-    shown = await visit.desk.broadcast_drafts.get(broadcast_id)
-    readers = await visit.desk.broadcasts.readers(shown.audience) if shown else {}
+    shown = await session.desk.broadcast_drafts.get(broadcast_id)
+    readers = await session.desk.broadcasts.readers(shown.audience) if shown else {}
 
     def change(broadcast: Broadcast) -> Broadcast:
         return replace(broadcast, audience=replace(broadcast.audience, active_days=read_days(message.text or "")))
 
-    await _take(visit, broadcast_id, change, lambda each: screens.audiences(visit.t, each, readers))
+    await _take(session, broadcast_id, change, lambda each: screens.audiences(session.t, each, readers))
 
 
 WHOLE_MESSAGES: Final = {
@@ -144,38 +144,38 @@ WHOLE_MESSAGES: Final = {
 """What takes the answer to which question."""
 
 
-async def _ask(visit: Session, question: str, argument: str, screen: Screen) -> bool:
-    await visit.acknowledge()
-    await questions.ask(visit, question, screen, argument)
+async def _ask(session: Session, question: str, argument: str, screen: Screen) -> bool:
+    await session.acknowledge()
+    await questions.ask(session, question, screen, argument)
     return True
 
 
 async def _take(
-    visit: Session, broadcast_id: str, change: Callable[[Broadcast], Broadcast], ask: Callable[[Broadcast], Screen]
+    session: Session, broadcast_id: str, change: Callable[[Broadcast], Broadcast], ask: Callable[[Broadcast], Screen]
 ) -> None:
     """Keep what was sent, or say why not and ask again."""
-    broadcast = await visit.desk.broadcast_drafts.get(broadcast_id) if visit.is_operator else None
+    broadcast = await session.desk.broadcast_drafts.get(broadcast_id) if session.is_operator else None
     if broadcast is None:
-        await _end_question(visit)
-        await visit.show(Screen(visit.t("broadcast.gone")))
+        await _end_question(session)
+        await session.show(Screen(session.t("broadcast.gone")))
         return
     try:
         changed = change(broadcast)
-        check_fits(replace(changed, is_rate=tells_rate(changed)), visit.desk.translations)
+        check_fits(replace(changed, is_rate=tells_rate(changed)), session.desk.translations)
     except Rejection as rejection:
-        visit.notice = visit.reason(rejection)
-        await visit.show(ask(broadcast))
+        session.notice = session.reason(rejection)
+        await session.show(ask(broadcast))
         return
-    kept = await visit.desk.broadcast_drafts.change(changed)
-    await _end_question(visit)
+    kept = await session.desk.broadcast_drafts.change(changed)
+    await _end_question(session)
     if kept is None:
-        visit.notice = visit.t("broadcast.changed_meanwhile")
-    await compose(visit, kept or await visit.desk.broadcast_drafts.open(visit.person.id))
+        session.notice = session.t("broadcast.changed_meanwhile")
+    await compose(session, kept or await session.desk.broadcast_drafts.open(session.person.id))
 
 
-async def _end_question(visit: Session) -> None:
-    async with visit.desk.store.transaction() as tx:
-        await UserRepository(tx).save(questions.answered(visit))
+async def _end_question(session: Session) -> None:
+    async with session.desk.store.transaction() as tx:
+        await UserRepository(tx).save(questions.answered(session))
 
 
 def _html(message: Message) -> str:

@@ -111,135 +111,135 @@ def around_the_conversation() -> list[Handler]:
 
 async def _send(update: Update, _: Context) -> None:
     """A question to begin with; or all at once, in the line after the command."""
-    visit = SESSION.get()
+    session = SESSION.get()
     _command, *line = (_text_of(update) or "").split(maxsplit=1)
     if line:
-        await lines.begin(visit, line[0])
+        await lines.begin(session, line[0])
     else:
-        await _begin_or_ask(visit)
+        await _begin_or_ask(session)
 
 
 async def _new(_: Update, __: Context) -> None:
-    visit = SESSION.get()
-    await visit.acknowledge()
+    session = SESSION.get()
+    await session.acknowledge()
     # The button also stands under notifications of orders, which must not be written over.
-    visit.message_id = None
-    await _begin_or_ask(visit)
+    session.message_id = None
+    await _begin_or_ask(session)
 
 
 async def _over(_: Update, __: Context) -> None:
-    visit = SESSION.get()
-    await visit.acknowledge()
-    await _begin(visit)
+    session = SESSION.get()
+    await session.acknowledge()
+    await _begin(session)
 
 
-async def _begin_or_ask(visit: Session) -> None:
+async def _begin_or_ask(session: Session) -> None:
     """A new draft; where one with answers is open, the question whether to go on with that."""
-    if visit.draft is not None and not visit.is_replayed and has_answers(visit.draft):
-        await visit.show(_unfinished(visit, visit.draft))
+    if session.draft is not None and not session.is_replayed and has_answers(session.draft):
+        await session.show(_unfinished(session, session.draft))
     else:
-        await _begin(visit)
+        await _begin(session)
 
 
-async def _begin(visit: Session) -> None:
-    if not visit.is_replayed:
-        visit.draft = await visit.desk.drafts.begin(visit.person.id, visit.chat_id, visit.update_id)
-        visit.notice = await too_many.foretold(visit) or visit.notice
-    await show_draft(visit)
+async def _begin(session: Session) -> None:
+    if not session.is_replayed:
+        session.draft = await session.desk.drafts.begin(session.person.id, session.chat_id, session.update_id)
+        session.notice = await too_many.foretold(session) or session.notice
+    await show_draft(session)
 
 
 async def _answer_typed(update: Update, _: Context) -> None:
-    visit = SESSION.get()
+    session = SESSION.get()
     text = _text_of(update)
     if text is None:
-        visit.notice = visit.t("talk.only_text")
-        await show_draft(visit)
-    elif open_draft(visit).ask is not Ask.DESTINATION or not await lines.take_line(visit, text):
-        await take_typed(visit, text)
+        session.notice = session.t("talk.only_text")
+        await show_draft(session)
+    elif open_draft(session).ask is not Ask.DESTINATION or not await lines.take_line(session, text):
+        await take_typed(session, text)
 
 
 async def _answer_pressed(update: Update, _: Context) -> None:
-    visit, press = SESSION.get(), press_in(update)
-    await visit.acknowledge()
+    session, press = SESSION.get(), press_in(update)
+    await session.acknowledge()
     if press is not None:
-        await take_button(visit, press.action, press.argument)
+        await take_button(session, press.action, press.argument)
 
 
 async def _other_press(update: Update, _: Context) -> None:
     """A button that no open question has: it continues a draft, was pressed twice, or explains itself."""
-    visit, press = SESSION.get(), press_in(update)
-    draft = visit.draft
+    session, press = SESSION.get(), press_in(update)
+    draft = session.draft
     if press is None:
         return
     if press.action == "takeup":
-        await _take_up(visit, press.draft_id)
+        await _take_up(session, press.draft_id)
     elif draft is None or press.draft_id != draft.id:
-        await stale(visit, press.draft_id)
-    elif visit.is_replayed:
-        await show_draft(visit)
+        await stale(session, press.draft_id)
+    elif session.is_replayed:
+        await show_draft(session)
     else:
-        await _outdated(visit)
+        await _outdated(session)
 
 
-async def _outdated(visit: Session) -> None:
+async def _outdated(session: Session) -> None:
     """A button of a question that has been answered. A second tap on the newest one needs no second question."""
-    if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
-        await visit.acknowledge(visit.t.plain("stale.button"))
-        visit.message_id = None
-    await show_draft(visit)
+    if not session.desk.prompts.is_current(session.chat_id, session.message_id):
+        await session.acknowledge(session.t.plain("stale.button"))
+        session.message_id = None
+    await show_draft(session)
 
 
 async def _cancel(_: Update, __: Context) -> None:
-    visit = SESSION.get()
-    await leave(visit, open_draft(visit))
+    session = SESSION.get()
+    await leave(session, open_draft(session))
 
 
-async def _take_up(visit: Session, draft_id: str) -> None:
-    await visit.acknowledge()
-    draft = await visit.desk.drafts.get(draft_id)
-    mine = draft if draft is not None and draft.chat_id == visit.chat_id else None
-    taken = await visit.desk.drafts.take_up(mine, visit.update_id) if mine is not None else None
+async def _take_up(session: Session, draft_id: str) -> None:
+    await session.acknowledge()
+    draft = await session.desk.drafts.get(draft_id)
+    mine = draft if draft is not None and draft.chat_id == session.chat_id else None
+    taken = await session.desk.drafts.take_up(mine, session.update_id) if mine is not None else None
     if taken is None:
-        await stale(visit, draft_id)
+        await stale(session, draft_id)
         return
-    visit.draft = taken
-    await show_draft(visit)
+    session.draft = taken
+    await show_draft(session)
 
 
-def _unfinished(visit: Session, draft: OrderDraft) -> Screen:
-    go_on = Button(visit.t.plain("draft.continue"), data=data.for_draft(draft, "show"), style="primary")
-    anew = Button(visit.t.plain("draft.start_over"), data=data.OVER)
-    text = visit.t("draft.unfinished", line=Html(format_draft_line(visit.t, draft)))
+def _unfinished(session: Session, draft: OrderDraft) -> Screen:
+    go_on = Button(session.t.plain("draft.continue"), data=data.for_draft(draft, "show"), style="primary")
+    anew = Button(session.t.plain("draft.start_over"), data=data.OVER)
+    text = session.t("draft.unfinished", line=Html(format_draft_line(session.t, draft)))
     return Screen(text, ((go_on,), (anew,)))
 
 
 async def _nothing_to_cancel(_: Update, __: Context) -> None:
-    visit = SESSION.get()
-    await visit.show(Screen(visit.t("draft.nothing_to_cancel"), (send_row(visit.t),)))
+    session = SESSION.get()
+    await session.show(Screen(session.t("draft.nothing_to_cancel"), (send_row(session.t),)))
 
 
 async def _idle(update: Update, _: Context) -> None:
     """An order in one line; words to nobody in particular; and commands that there are none of."""
-    visit = SESSION.get()
+    session = SESSION.get()
     text = _text_of(update)
-    if text is not None and await _is_order(visit, update, text):
-        await lines.begin(visit, text)
+    if text is not None and await _is_order(session, update, text):
+        await lines.begin(session, text)
         return
     is_command = text is not None and text.startswith("/")
     message = update.effective_message
-    if not is_command and message is not None and await tickets.offers_to_pass_on(visit, message):
+    if not is_command and message is not None and await tickets.offers_to_pass_on(session, message):
         return
     if is_command:
-        visit.notice = visit.t("talk.unknown_command")
-    await visit.show(visit.with_resume(await start.show(visit)))
+        session.notice = session.t("talk.unknown_command")
+    await session.show(session.with_resume(await start.show(session)))
 
 
-async def _is_order(visit: Session, update: Update, text: str) -> bool:
+async def _is_order(session: Session, update: Update, text: str) -> bool:
     """What somebody else wrote, and was merely passed on, is no wish of this person's."""
     message = update.effective_message
-    if visit.draft is not None or text.startswith("/") or message is None or message.forward_origin is not None:
+    if session.draft is not None or text.startswith("/") or message is None or message.forward_origin is not None:
         return False
-    return await lines.is_order(visit, text)
+    return await lines.is_order(session, text)
 
 
 def press_in(update: Update) -> data.DraftPress | None:

@@ -30,87 +30,92 @@ SAID_WHILE_ASKING = frozenset({Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER})
 """The later questions show all there is themselves."""
 
 
-async def begin(visit: Session, text: str) -> None:
+async def begin(session: Session, text: str) -> None:
     """A new draft with what the line says, in the place of an open one."""
     try:
-        methods, known = await _listed(visit)
+        methods, known = await _listed(session)
     except SettlementFailure:
-        await _unread(visit)
+        await _unread(session)
         return
     wanted = lines.read(text, methods, known)
     notices = []
-    if not visit.is_replayed:
-        put_aside = visit.draft is not None and has_answers(visit.draft)
-        visit.draft = await visit.desk.drafts.begin(
-            visit.person.id, visit.chat_id, visit.update_id, lambda draft: lines.fill(draft, wanted, methods, known)
+    if not session.is_replayed:
+        put_aside = session.draft is not None and has_answers(session.draft)
+        session.draft = await session.desk.drafts.begin(
+            session.person.id,
+            session.chat_id,
+            session.update_id,
+            lambda draft: lines.fill(draft, wanted, methods, known),
         )
-        notices = [await too_many.foretold(visit), visit.t("draft.replaced") if put_aside else None]
-    elif open_draft(visit).last_update_id != visit.update_id:
-        await show_draft(visit)
+        notices = [await too_many.foretold(session), session.t("draft.replaced") if put_aside else None]
+    elif open_draft(session).last_update_id != session.update_id:
+        await show_draft(session)
         return
-    await _ask(visit, wanted, methods, notices)
+    await _ask(session, wanted, methods, notices)
 
 
-async def take_line(visit: Session, text: str) -> bool:
+async def take_line(session: Session, text: str) -> bool:
     """Do the same where the destination is asked for; False where `text` is no more than a destination's name."""
-    draft = open_draft(visit)
-    if draft.ask is not Ask.DESTINATION or draft.status is not DraftStatus.OPEN or visit.is_replayed:
+    draft = open_draft(session)
+    if draft.ask is not Ask.DESTINATION or draft.status is not DraftStatus.OPEN or session.is_replayed:
         return False
     try:
-        methods, known = await _listed(visit)
+        methods, known = await _listed(session)
     except SettlementFailure:
         return False
     wanted = lines.read(text, methods, known)
     if not wanted.says_more or _is_a_name(text, methods, known):
         return False
-    visit.draft = await visit.desk.drafts.save(lines.fill(draft, wanted, methods, known), visit.update_id)
-    if visit.draft is None:
-        visit.draft = await visit.desk.drafts.get(draft.id)
-        await show_draft(visit)
+    session.draft = await session.desk.drafts.save(lines.fill(draft, wanted, methods, known), session.update_id)
+    if session.draft is None:
+        session.draft = await session.desk.drafts.get(draft.id)
+        await show_draft(session)
     else:
-        await _ask(visit, wanted, methods, [])
+        await _ask(session, wanted, methods, [])
     return True
 
 
-async def is_order(visit: Session, text: str) -> bool:
+async def is_order(session: Session, text: str) -> bool:
     """Whether a plain message outside a draft begins an order."""
-    known = await visit.desk.recipients.of(visit.person.id)
+    known = await session.desk.recipients.of(session.person.id)
     if not lines.may_be_order(text, known):
         return False
     try:
-        methods: Sequence[PayoutMethod] = await destination.listed(visit)
+        methods: Sequence[PayoutMethod] = await destination.listed(session)
     except SettlementFailure:
         methods = ()
     return lines.is_order(text, methods, known)
 
 
-async def _listed(visit: Session) -> tuple[Sequence[PayoutMethod], Sequence[SavedRecipient]]:
+async def _listed(session: Session) -> tuple[Sequence[PayoutMethod], Sequence[SavedRecipient]]:
     """Without the list, the name of a bank would be taken for somebody's."""
-    methods = await destination.listed(visit)
+    methods = await destination.listed(session)
     if not methods:
         raise ServiceDown
-    return methods, await visit.desk.recipients.of(visit.person.id)
+    return methods, await session.desk.recipients.of(session.person.id)
 
 
-async def _unread(visit: Session) -> None:
-    screen = Screen(visit.t("oneline.unread"), (send_row(visit.t),))
-    await visit.show(visit.with_resume(screen))
+async def _unread(session: Session) -> None:
+    screen = Screen(session.t("oneline.unread"), (send_row(session.t),))
+    await session.show(session.with_resume(screen))
 
 
-async def _ask(visit: Session, wanted: Wanted, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]) -> None:
+async def _ask(
+    session: Session, wanted: Wanted, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]
+) -> None:
     """Say what was understood and what wasn't, and ask the first thing that is doubtful or missing."""
-    draft = open_draft(visit)
-    doubt = _doubt(visit.t, draft, wanted)
+    draft = open_draft(session)
+    doubt = _doubt(session.t, draft, wanted)
     said = [
         *notices,
-        _understood(visit.t, draft) if doubt is not None or draft.ask in SAID_WHILE_ASKING else None,
-        *_not_taken(visit.t, draft, wanted, methods),
+        _understood(session.t, draft) if doubt is not None or draft.ask in SAID_WHILE_ASKING else None,
+        *_not_taken(session.t, draft, wanted, methods),
     ]
-    visit.notice = Html("\n".join(each for each in said if each)) or None
+    session.notice = Html("\n".join(each for each in said if each)) or None
     if doubt is None:
-        await show_draft(visit)
+        await show_draft(session)
     else:
-        await visit.show(doubt)
+        await session.show(doubt)
 
 
 def _doubt(t: Translator, draft: OrderDraft, wanted: Wanted) -> Screen | None:

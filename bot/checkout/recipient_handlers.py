@@ -12,36 +12,39 @@ from bot.recipients.saved import current_method
 from bot.settlement.model import PayoutMethod, SettlementFailure
 
 
-async def send_to_recipient(visit: Session, recipient: SavedRecipient) -> None:
+async def send_to_recipient(session: Session, recipient: SavedRecipient) -> None:
     """Start an order for a saved recipient and ask the next question. A second press finds the draft that is there."""
-    if not visit.is_replayed and not _is_begun(visit, recipient):
-        method = await _method(visit, recipient)
-        put_aside = visit.draft is not None and has_answers(visit.draft)
-        drafts = visit.desk.drafts
+    if not session.is_replayed and not _is_begun(session, recipient):
+        method = await _method(session, recipient)
+        put_aside = session.draft is not None and has_answers(session.draft)
+        drafts = session.desk.drafts
         if method is None:
-            visit.notice = visit.t("recipient.vanished", name=format_method(recipient.method))
-            visit.draft = await drafts.begin(visit.person.id, visit.chat_id, visit.update_id)
+            session.notice = session.t("recipient.vanished", name=format_method(recipient.method))
+            session.draft = await drafts.begin(session.person.id, session.chat_id, session.update_id)
         else:
-            said = (await too_many.foretold(visit), visit.t("draft.replaced") if put_aside else None)
-            visit.notice = Html("\n".join(filter(None, said))) or None
-            visit.draft = await drafts.begin(
-                visit.person.id, visit.chat_id, visit.update_id, lambda draft: with_recipient(draft, recipient, method)
+            said = (await too_many.foretold(session), session.t("draft.replaced") if put_aside else None)
+            session.notice = Html("\n".join(filter(None, said))) or None
+            session.draft = await drafts.begin(
+                session.person.id,
+                session.chat_id,
+                session.update_id,
+                lambda draft: with_recipient(draft, recipient, method),
             )
-    await show_draft(visit)
+    await show_draft(session)
 
 
-def _is_begun(visit: Session, recipient: SavedRecipient) -> bool:
-    draft = visit.draft
+def _is_begun(session: Session, recipient: SavedRecipient) -> bool:
+    draft = session.draft
     if draft is None or draft.method is None or draft.amount is not None:
         return False
     wanted = (recipient.method.code, recipient.method.name, recipient.number)
     return (draft.method.code, draft.method.name, draft.number) == wanted
 
 
-async def _method(visit: Session, recipient: SavedRecipient) -> PayoutMethod | None:
+async def _method(session: Session, recipient: SavedRecipient) -> PayoutMethod | None:
     """The destination as the list has it; as it was, where the list can't be read: placing looks again."""
     try:
-        methods = await visit.desk.market.methods()
+        methods = await session.desk.market.methods()
     except SettlementFailure:
         methods = ()
     return current_method(recipient, methods) if methods else recipient.method

@@ -25,48 +25,48 @@ Unless it comes from what is itself the newest question: then what was shown has
 """
 
 
-async def resend(visit: Session, order: Order) -> None:
+async def resend(session: Session, order: Order) -> None:
     """The same recipient and amount as a new draft at its review, whatever became of the order."""
-    order = await _let_go(visit, order)
+    order = await _let_go(session, order)
     if not order.has_recipient:
-        await visit.acknowledge(visit.t.plain("again.forgotten"), alert=True)
-    elif not may_be_sent_again(order, visit.desk.clock.now()):
-        await visit.acknowledge(visit.t.plain("again.open" if order.phase is Phase.OPEN else "again.undecided"))
-        await show_at_the_end(visit, order)
+        await session.acknowledge(session.t.plain("again.forgotten"), alert=True)
+    elif not may_be_sent_again(order, session.desk.clock.now()):
+        await session.acknowledge(session.t.plain("again.open" if order.phase is Phase.OPEN else "again.undecided"))
+        await show_at_the_end(session, order)
     else:
-        await _wish_again(visit, order)
+        await _wish_again(session, order)
 
 
-async def new_quote(visit: Session, order: Order) -> None:
+async def new_quote(session: Session, order: Order) -> None:
     """The same for an order that wasn't paid. Paid meanwhile, it needs no other: then it shows how it stands."""
     if order.is_paid:
-        await show_as_decided(visit, order)
+        await show_as_decided(session, order)
     else:
-        await resend(visit, order)
+        await resend(session, order)
 
 
-async def _wish_again(visit: Session, order: Order) -> None:
+async def _wish_again(session: Session, order: Order) -> None:
     """The new draft, with what is to be said before its review: once, however often the button was pressed."""
-    await visit.acknowledge()
-    pressed_in_question = visit.desk.prompts.is_current(visit.chat_id, visit.message_id)
-    visit.message_id = None
-    before, method = visit.draft, await _on_the_list(visit, order)
-    wished = visit.desk.drafts.wish_of(order, method)
-    if before is None or not (visit.is_replayed or is_same_wish(before, wished)):
+    await session.acknowledge()
+    pressed_in_question = session.desk.prompts.is_current(session.chat_id, session.message_id)
+    session.message_id = None
+    before, method = session.draft, await _on_the_list(session, order)
+    wished = session.desk.drafts.wish_of(order, method)
+    if before is None or not (session.is_replayed or is_same_wish(before, wished)):
         put_aside = before is not None and has_answers(before)
-        visit.draft = await visit.desk.drafts.begin_with(wished, visit.update_id)
-        visit.notice = visit.t("draft.replaced") if put_aside else None
-    elif not (visit.is_replayed or pressed_in_question) and _touched_just_now(before, visit.desk.clock.now()):
+        session.draft = await session.desk.drafts.begin_with(wished, session.update_id)
+        session.notice = session.t("draft.replaced") if put_aside else None
+    elif not (session.is_replayed or pressed_in_question) and _touched_just_now(before, session.desk.clock.now()):
         return
-    gone = visit.t("again.vanished", name=format_method(order.method)) if method is None else None
-    visit.notice = _joined(visit.notice, gone or await _difference(visit, order))
-    await show_draft(visit)
+    gone = session.t("again.vanished", name=format_method(order.method)) if method is None else None
+    session.notice = _joined(session.notice, gone or await _difference(session, order))
+    await show_draft(session)
 
 
-async def _on_the_list(visit: Session, order: Order) -> PayoutMethod | None:
+async def _on_the_list(session: Session, order: Order) -> PayoutMethod | None:
     """The order's destination as the live list has it now. A list that can't be had, or is empty, says nothing."""
     try:
-        methods = await visit.desk.market.methods()
+        methods = await session.desk.market.methods()
     except SettlementFailure:
         return order.method
     known = (method for method in methods if method.key() == order.method.key())
@@ -77,23 +77,23 @@ def _touched_just_now(draft: OrderDraft, now: datetime) -> bool:
     return now - (draft.expires_at - IDLE_LIMIT) < DOUBLE_TAP
 
 
-async def _let_go(visit: Session, order: Order) -> Order:
+async def _let_go(session: Session, order: Order) -> Order:
     """An offer that is over is given up by asking for another."""
-    if order.phase is not Phase.HELD or not offer_is_over(order, visit.desk.clock.now()):
+    if order.phase is not Phase.HELD or not offer_is_over(order, session.desk.clock.now()):
         return order
-    await visit.desk.orders.drop(order.reference)
-    async with visit.desk.store.reading() as tx:
+    await session.desk.orders.drop(order.reference)
+    async with session.desk.store.reading() as tx:
         return await OrderRepository(tx).get(order.reference) or order
 
 
-async def _difference(visit: Session, order: Order) -> Html | None:
-    if visit.draft is None:
+async def _difference(session: Session, order: Order) -> Html | None:
+    if session.draft is None:
         return None
     try:
-        _, worth = await visit.desk.orders.review(visit.draft)
+        _, worth = await session.desk.orders.review(session.draft)
     except (SettlementFailure, Rejection):
         return None
-    return requote.difference(visit.t, order, worth)
+    return requote.difference(session.t, order, worth)
 
 
 def _joined(*notices: Html | None) -> Html | None:

@@ -56,97 +56,97 @@ QUESTIONS: Mapping[Ask, Question] = {
 """Each step of `flow.STEPS` with its screen."""
 
 
-async def take_typed(visit: Session, text: str) -> None:
+async def take_typed(session: Session, text: str) -> None:
     """Give what was typed to the question that is open."""
-    await _take(visit, QUESTIONS[open_draft(visit).ask].typed, text)
+    await _take(session, QUESTIONS[open_draft(session).ask].typed, text)
 
 
-async def take_button(visit: Session, action: str, argument: str) -> None:
+async def take_button(session: Session, action: str, argument: str) -> None:
     """Do what a button of the open question says; `action` is one of its buttons or of `COMMON`."""
-    draft = open_draft(visit)
+    draft = open_draft(session)
     common = COMMON.get(action)
-    if common is not None and not visit.is_replayed:
-        await common(visit, draft)
+    if common is not None and not session.is_replayed:
+        await common(session, draft)
     else:
-        await _take(visit, QUESTIONS[draft.ask].buttons[action], argument)
+        await _take(session, QUESTIONS[draft.ask].buttons[action], argument)
 
 
-async def _take(visit: Session, answer: Answer, given: str) -> None:
-    draft = open_draft(visit)
-    if visit.is_replayed:
-        await show_draft(visit)
+async def _take(session: Session, answer: Answer, given: str) -> None:
+    draft = open_draft(session)
+    if session.is_replayed:
+        await show_draft(session)
         return
     try:
-        found = await answer(visit, draft, given)
+        found = await answer(session, draft, given)
     except Rejection as rejection:
-        await _reject(visit, draft, rejection)
+        await _reject(session, draft, rejection)
     except SettlementFailure:
-        await _service_down(visit, draft)
+        await _service_down(session, draft)
     else:
         if isinstance(found, Screen):
-            await visit.show(found)
+            await session.show(found)
         else:
-            await _keep(visit, found)
+            await _keep(session, found)
 
 
-async def _keep(visit: Session, draft: OrderDraft) -> None:
-    visit.draft = await visit.desk.drafts.save(draft, visit.update_id)
-    if visit.draft is None:
-        visit.draft = await visit.desk.drafts.get(draft.id)
-    await show_draft(visit)
+async def _keep(session: Session, draft: OrderDraft) -> None:
+    session.draft = await session.desk.drafts.save(draft, session.update_id)
+    if session.draft is None:
+        session.draft = await session.desk.drafts.get(draft.id)
+    await show_draft(session)
 
 
-async def show_draft(visit: Session) -> None:
+async def show_draft(session: Session) -> None:
     """Show the question that the draft waits for."""
-    draft = open_draft(visit)
-    await visit.acknowledge()
+    draft = open_draft(session)
+    await session.acknowledge()
     if draft.status is not DraftStatus.OPEN:
-        await stale(visit, draft.id)
+        await stale(session, draft.id)
         return
     try:
-        await visit.show(await QUESTIONS[draft.ask].show(visit, draft))
+        await session.show(await QUESTIONS[draft.ask].show(session, draft))
     except Rejection as rejection:
-        await _reject(visit, draft, rejection)
+        await _reject(session, draft, rejection)
     except SettlementFailure:
-        await _service_down(visit, draft)
+        await _service_down(session, draft)
 
 
-async def _reject(visit: Session, draft: OrderDraft, rejection: Rejection) -> None:
+async def _reject(session: Session, draft: OrderDraft, rejection: Rejection) -> None:
     """Say why, and ask the same question again. A sum that no longer fits is asked for, whichever screen found it."""
     if too_many.is_one(rejection):
-        await visit.show(too_many.screen(visit.t, draft, visit.reason(rejection)))
+        await session.show(too_many.screen(session.t, draft, session.reason(rejection)))
         return
-    visit.notice = Html("\n".join(filter(None, (visit.notice, visit.reason(rejection)))))
+    session.notice = Html("\n".join(filter(None, (session.notice, session.reason(rejection)))))
     if rejection.key.startswith("amount.") and draft.ask is Ask.REVIEW:
-        await _keep(visit, replace(draft, ask=Ask.AMOUNT))
+        await _keep(session, replace(draft, ask=Ask.AMOUNT))
         return
     if draft.ask is Ask.REVIEW:
-        visit.message_id = None
+        session.message_id = None
     try:
-        await visit.show(await QUESTIONS[draft.ask].show(visit, draft))
+        await session.show(await QUESTIONS[draft.ask].show(session, draft))
     except Rejection:
-        await _keep(visit, replace(draft, ask=Ask.DESTINATION))
+        await _keep(session, replace(draft, ask=Ask.DESTINATION))
     except SettlementFailure:
-        await _service_down(visit, draft)
+        await _service_down(session, draft)
 
 
-async def _service_down(visit: Session, draft: OrderDraft) -> None:
-    again = Button(visit.t.plain("button.try_again"), data=data.for_draft(draft, "show"), style="primary")
-    await visit.show(Screen(visit.t("service.down"), ((again,), leave_row(visit.t, draft))))
+async def _service_down(session: Session, draft: OrderDraft) -> None:
+    again = Button(session.t.plain("button.try_again"), data=data.for_draft(draft, "show"), style="primary")
+    await session.show(Screen(session.t("service.down"), ((again,), leave_row(session.t, draft))))
 
 
-async def _back(visit: Session, draft: OrderDraft) -> None:
-    await _keep(visit, step_back(draft))
+async def _back(session: Session, draft: OrderDraft) -> None:
+    await _keep(session, step_back(draft))
 
 
-async def _again(visit: Session, _: OrderDraft) -> None:
-    await show_draft(visit)
+async def _again(session: Session, _: OrderDraft) -> None:
+    await show_draft(session)
 
 
-async def leave(visit: Session, draft: OrderDraft) -> None:
+async def leave(session: Session, draft: OrderDraft) -> None:
     """Put the draft away for good."""
-    await visit.desk.drafts.cancel(draft, visit.update_id)
-    await visit.show(Screen(visit.t("draft.cancelled"), (send_row(visit.t),)))
+    await session.desk.drafts.cancel(draft, session.update_id)
+    await session.show(Screen(session.t("draft.cancelled"), (send_row(session.t),)))
 
 
 COMMON: Mapping[str, Callable[[Session, OrderDraft], Awaitable[None]]] = {
@@ -157,45 +157,45 @@ COMMON: Mapping[str, Callable[[Session, OrderDraft], Awaitable[None]]] = {
 """The buttons that every question has."""
 
 
-async def stale(visit: Session, draft_id: str) -> None:
+async def stale(session: Session, draft_id: str) -> None:
     """A button of a draft that isn't open any more explains itself and offers the way on."""
-    draft = await visit.desk.drafts.get(draft_id)
-    mine = draft is not None and draft.chat_id == visit.chat_id
+    draft = await session.desk.drafts.get(draft_id)
+    mine = draft is not None and draft.chat_id == session.chat_id
     if draft is None or not mine:
-        await explain(visit, "stale.button")
+        await explain(session, "stale.button")
     elif draft.status is DraftStatus.PLACED:
-        await _placed(visit, draft)
-    elif draft.status is DraftStatus.LAPSED and visit.draft is None:
-        await visit.acknowledge(visit.t.plain("stale.lapsed"))
-        await visit.say(lapsed.screen(visit.t, draft))
+        await _placed(session, draft)
+    elif draft.status is DraftStatus.LAPSED and session.draft is None:
+        await session.acknowledge(session.t.plain("stale.lapsed"))
+        await session.say(lapsed.screen(session.t, draft))
     else:
-        await explain(visit, "stale.cancelled" if draft.status is DraftStatus.CANCELLED else "stale.button")
+        await explain(session, "stale.cancelled" if draft.status is DraftStatus.CANCELLED else "stale.button")
 
 
-async def explain(visit: Session, key: str) -> None:
+async def explain(session: Session, key: str) -> None:
     """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
-    await visit.acknowledge(visit.t.plain(key))
-    visit.message_id = None
-    if visit.draft is not None and visit.draft.status is DraftStatus.OPEN:
-        await show_draft(visit)
+    await session.acknowledge(session.t.plain(key))
+    session.message_id = None
+    if session.draft is not None and session.draft.status is DraftStatus.OPEN:
+        await show_draft(session)
     else:
-        await visit.show(Screen(visit.t(key), (send_row(visit.t),)))
+        await session.show(Screen(session.t(key), (send_row(session.t),)))
 
 
-async def _placed(visit: Session, draft: OrderDraft) -> None:
+async def _placed(session: Session, draft: OrderDraft) -> None:
     """A second tap on Confirm changes nothing; an older button shows how the order stands."""
-    await visit.acknowledge(visit.t.plain("stale.placed"))
-    async with visit.desk.store.reading() as tx:
+    await session.acknowledge(session.t.plain("stale.placed"))
+    async with session.desk.store.reading() as tx:
         order = await OrderRepository(tx).of_draft(draft.id)
-    if order is not None and visit.message_id == draft.message_id:
-        await visit.update(await review.agreed(visit, draft, order))
+    if order is not None and session.message_id == draft.message_id:
+        await session.update(await review.agreed(session, draft, order))
     elif order is not None:
-        now, help_offered = visit.desk.clock.now(), visit.desk.help.is_offered
-        await visit.post(outcome.state(visit.t, order, now, visit.zone, help_offered=help_offered))
+        now, help_offered = session.desk.clock.now(), session.desk.help.is_offered
+        await session.post(outcome.state(session.t, order, now, session.zone, help_offered=help_offered))
 
 
-def open_draft(visit: Session) -> OrderDraft:
-    """The draft of this visit, where the map says that there is one."""
-    if visit.draft is None:
+def open_draft(session: Session) -> OrderDraft:
+    """Return the draft of this session, in a step that has one."""
+    if session.draft is None:
         raise RuntimeError("the conversation was entered without a draft")
-    return visit.draft
+    return session.draft

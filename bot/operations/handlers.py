@@ -20,70 +20,70 @@ routes = Routes[Session](Audience.OPERATORS)
 """The buttons; the command is everybody's, and shows operators more."""
 
 
-async def show_status(visit: Session) -> Screen:
+async def show_status(session: Session) -> Screen:
     """All at a glance for an operator, one's own orders for everybody else."""
-    if not visit.is_operator:
-        return await status.show(visit)
-    glance = await visit.desk.watching.glance()
-    orders = await orders_of(visit.desk.store, glance.alarms)
-    return operator_status.screen(visit.t, glance, orders, visit.desk.clock.now(), visit.zone)
+    if not session.is_operator:
+        return await status.show(session)
+    glance = await session.desk.watching.glance()
+    orders = await orders_of(session.desk.store, glance.alarms)
+    return operator_status.screen(session.t, glance, orders, session.desk.clock.now(), session.zone)
 
 
 @routes.button(AlarmButton)
-async def alarm_button(visit: Session, button: AlarmButton) -> None:
+async def alarm_button(session: Session, button: AlarmButton) -> None:
     """Do what a button of an alarm says."""
-    if not await ACTIONS[button.action](visit, button.kind, button.subject):
-        await visit.explain("stale.button")
+    if not await ACTIONS[button.action](session, button.kind, button.subject):
+        await session.explain("stale.button")
 
 
-async def _status(visit: Session, _: str = "", __: str = "") -> bool:
+async def _status(session: Session, _: str = "", __: str = "") -> bool:
     """Anew in its own place; asked for from a reminder, which is to stay, as a message of its own."""
-    await visit.acknowledge()
-    if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
-        visit.message_id = None
-    await visit.show(visit.with_resume(await show_status(visit)))
+    await session.acknowledge()
+    if not session.desk.prompts.is_current(session.chat_id, session.message_id):
+        session.message_id = None
+    await session.show(session.with_resume(await show_status(session)))
     return True
 
 
-async def _mine(visit: Session, _: str, __: str) -> bool:
-    await visit.acknowledge()
-    await visit.show(visit.with_resume(await status.show(visit)))
+async def _mine(session: Session, _: str, __: str) -> bool:
+    await session.acknowledge()
+    await session.show(session.with_resume(await status.show(session)))
     return True
 
 
-async def _done(visit: Session, kind: str, subject: str) -> bool:
+async def _done(session: Session, kind: str, subject: str) -> bool:
     """Under the alarm's own message: its button has done its work."""
-    if not await _settle(visit, kind, subject):
+    if not await _settle(session, kind, subject):
         return False
-    if visit.message_id is not None:
-        await visit.desk.messenger.edit_keyboard(visit.chat_id, visit.message_id, (), lane="talk")
+    if session.message_id is not None:
+        await session.desk.messenger.edit_keyboard(session.chat_id, session.message_id, (), lane="talk")
     return True
 
 
-async def _tick(visit: Session, kind: str, subject: str) -> bool:
+async def _tick(session: Session, kind: str, subject: str) -> bool:
     """Under the status, which is brought up to date."""
-    return await _settle(visit, kind, subject) and await _status(visit)
+    return await _settle(session, kind, subject) and await _status(session)
 
 
-async def _list(visit: Session, kind: str, subject: str) -> bool:
+async def _list(session: Session, kind: str, subject: str) -> bool:
     """Under a reminder, of which the rest is left."""
-    if not await _settle(visit, kind, subject):
+    if not await _settle(session, kind, subject):
         return False
-    async with visit.desk.store.reading() as tx:
+    async with session.desk.store.reading() as tx:
         raised = await AlarmRepository(tx).open()
-    orders, now = await orders_of(visit.desk.store, raised), visit.desk.clock.now()
-    left = alarms.reminder(visit.t, raised, orders, now, visit.zone) if raised else alarms.none_left(visit.t)
-    await visit.update(left)
+    orders, now = await orders_of(session.desk.store, raised), session.desk.clock.now()
+    left = alarms.reminder(session.t, raised, orders, now, session.zone) if raised else alarms.none_left(session.t)
+    await session.update(left)
     return True
 
 
-async def _settle(visit: Session, kind: str, subject: str) -> bool:
+async def _settle(session: Session, kind: str, subject: str) -> bool:
     """Whether there is such an alarm at all; a second tap, and one after another operator's, find it over already."""
     known = KINDS.get(kind)
     if known is None:
         return False
-    settled = await visit.desk.watching.settle(known, subject, visit.person.id)
-    await visit.acknowledge(visit.t.plain("alarm.noted" if settled else "alarm.over_already"))
+    settled = await session.desk.watching.settle(known, subject, session.person.id)
+    await session.acknowledge(session.t.plain("alarm.noted" if settled else "alarm.over_already"))
     return True
 
 

@@ -29,106 +29,106 @@ routes = Routes[Session](Audience.OPERATORS)
 
 
 @routes.command("stats")
-async def show_statistics(visit: Session, _: str) -> None:
+async def show_statistics(session: Session, _: str) -> None:
     """Show the bot's own statistics at once, and the service's as soon as it has answered."""
-    await visit.post(await _own(visit, FIRST_SHOWN))
-    told = await visit.desk.figures.service()
-    await visit.post(platform.screen(visit.t, told, visit.zone))
+    await session.post(await _own(session, FIRST_SHOWN))
+    told = await session.desk.figures.service()
+    await session.post(platform.screen(session.t, told, session.zone))
 
 
 @routes.command("export")
-async def export_orders(visit: Session, typed: str) -> None:
+async def export_orders(session: Session, typed: str) -> None:
     """Send the orders of the period behind the command; ask for the period where there is none."""
-    visit.message_id = None
+    session.message_id = None
     typed = " ".join(typed.split())
-    span = spans.typed(typed, _today(visit), visit.zone)
+    span = spans.typed(typed, _today(session), session.zone)
     if span is not None:
-        await _hand_out(visit, span)
+        await _hand_out(session, span)
     else:
         if typed:
-            visit.notice = visit.t("export.unclear")
-        await questions.ask(visit, TIME, export.asking(visit.t))
+            session.notice = session.t("export.unclear")
+        await questions.ask(session, TIME, export.asking(session.t))
 
 
 @routes.button(StatisticsButton)
-async def statistics_button(visit: Session, button: StatisticsButton) -> None:
+async def statistics_button(session: Session, button: StatisticsButton) -> None:
     """Do what a button under the statistics says."""
-    if not await ACTIONS[button.action](visit, button.period):
-        await visit.explain("stale.button")
+    if not await ACTIONS[button.action](session, button.period):
+        await session.explain("stale.button")
 
 
-async def time_typed(visit: Session, _: str, text: str) -> None:
+async def time_typed(session: Session, _: str, text: str) -> None:
     """The time whose orders are wanted; asked again as long as it can't be read."""
-    if not visit.is_operator:
-        await _forget_question(visit)
-        await visit.show(visit.with_resume(await start.show(visit)))
+    if not session.is_operator:
+        await _forget_question(session)
+        await session.show(session.with_resume(await start.show(session)))
         return
-    span = spans.typed(text, _today(visit), visit.zone)
+    span = spans.typed(text, _today(session), session.zone)
     if span is None:
-        visit.notice = visit.t("export.unclear")
-        await visit.show(export.asking(visit.t))
+        session.notice = session.t("export.unclear")
+        await session.show(export.asking(session.t))
         return
-    await _forget_question(visit)
-    await _hand_out(visit, span)
+    await _forget_question(session)
+    await _hand_out(session, span)
 
 
-async def _show(visit: Session, argument: str) -> bool:
+async def _show(session: Session, argument: str) -> bool:
     if argument not in set(Period):
         return False
-    await visit.acknowledge()
-    await visit.update(await _own(visit, Period(argument)))
+    await session.acknowledge()
+    await session.update(await _own(session, Period(argument)))
     return True
 
 
-async def _ask(visit: Session, _: str) -> bool:
-    await visit.acknowledge()
-    visit.message_id = None
-    await questions.ask(visit, TIME, export.asking(visit.t))
+async def _ask(session: Session, _: str) -> bool:
+    await session.acknowledge()
+    session.message_id = None
+    await questions.ask(session, TIME, export.asking(session.t))
     return True
 
 
-async def _file(visit: Session, argument: str) -> bool:
+async def _file(session: Session, argument: str) -> bool:
     find = export.TIMES.get(argument)
     if find is None:
         return False
-    desk, button = visit.desk, StatisticsButton(StatisticsAction.CSV, argument).pack()
-    await visit.acknowledge()
-    if not desk.second_taps.is_second(visit.chat_id, button, desk.clock.now()):
-        visit.message_id = None
-        await _hand_out(visit, find(desk.clock.now(), visit.zone))
-        desk.second_taps.answered(visit.chat_id, button, desk.clock.now())
+    desk, button = session.desk, StatisticsButton(StatisticsAction.CSV, argument).pack()
+    await session.acknowledge()
+    if not desk.second_taps.is_second(session.chat_id, button, desk.clock.now()):
+        session.message_id = None
+        await _hand_out(session, find(desk.clock.now(), session.zone))
+        desk.second_taps.answered(session.chat_id, button, desk.clock.now())
     return True
 
 
-async def _own(visit: Session, period: Period) -> Screen:
-    span, own = await visit.desk.figures.own(period, visit.zone)
-    picture = await render_bars_off_loop(figures.bars(visit.t, period, span, own.orders, visit.zone))
-    return figures.screen(visit.t, period, visit.t.date_time(span.since, visit.zone), own, picture)
+async def _own(session: Session, period: Period) -> Screen:
+    span, own = await session.desk.figures.own(period, session.zone)
+    picture = await render_bars_off_loop(figures.bars(session.t, period, span, own.orders, session.zone))
+    return figures.screen(session.t, period, session.t.date_time(span.since, session.zone), own, picture)
 
 
-async def _hand_out(visit: Session, span: Span) -> None:
-    made = await visit.desk.figures.export(span, visit.person.id)
+async def _hand_out(session: Session, span: Span) -> None:
+    made = await session.desk.figures.export(span, session.person.id)
     if made.content is None:
-        await visit.show(export.nothing(visit.t, made, span, visit.zone))
+        await session.show(export.nothing(session.t, made, span, session.zone))
         return
-    sent = await visit.desk.messenger.send_document(
-        visit.chat_id,
+    sent = await session.desk.messenger.send_document(
+        session.chat_id,
         made.content,
-        export.file_name(span, visit.zone),
-        export.caption(visit.t, made, span, visit.zone),
+        export.file_name(span, session.zone),
+        export.caption(session.t, made, span, session.zone),
         lane="talk",
     )
     if not isinstance(sent, Delivered):
-        await visit.say(Screen(visit.t("export.not_sent"), export.again_row(visit.t)))
+        await session.say(Screen(session.t("export.not_sent"), export.again_row(session.t)))
 
 
-async def _forget_question(visit: Session) -> None:
-    async with visit.desk.store.transaction() as tx:
-        await UserRepository(tx).save(questions.answered(visit))
+async def _forget_question(session: Session) -> None:
+    async with session.desk.store.transaction() as tx:
+        await UserRepository(tx).save(questions.answered(session))
 
 
-def _today(visit: Session) -> date:
-    return visit.desk.clock.now().astimezone(visit.zone).date()
+def _today(session: Session) -> date:
+    return session.desk.clock.now().astimezone(session.zone).date()
 
 
 ACTIONS: Mapping[StatisticsAction, Callable[[Session, str], Awaitable[bool]]] = {

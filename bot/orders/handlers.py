@@ -27,91 +27,93 @@ from bot.users.screens.buttons import send_row
 
 async def order_pressed(update: Update, _: object) -> None:
     """Find the order, see that it is this chat's, and do what the button says."""
-    visit = SESSION.get()
+    session = SESSION.get()
     query = update.callback_query
     press = data.read_order_press(query.data or "") if query else None
     if press is not None:
-        async with visit.desk.store.reading() as tx:
+        async with session.desk.store.reading() as tx:
             order = await OrderRepository(tx).get(press.reference)
-        if order is None or order.chat_id != visit.chat_id:
-            await visit.acknowledge(visit.t.plain("stale.not_yours"), alert=True)
+        if order is None or order.chat_id != session.chat_id:
+            await session.acknowledge(session.t.plain("stale.not_yours"), alert=True)
         else:
-            await ACTIONS.get(press.action, show_as_decided)(visit, order)
-            await _write_down(visit, press)
+            await ACTIONS.get(press.action, show_as_decided)(session, order)
+            await _write_down(session, press)
     raise ApplicationHandlerStop
 
 
-async def _write_down(visit: Session, press: data.OrderPress) -> None:
+async def _write_down(session: Session, press: data.OrderPress) -> None:
     """For support: what somebody did about their order."""
     if press.action in ACTIONS:
-        async with visit.desk.store.transaction() as tx:
-            await record_user_event(tx, visit.person.id, pressed(press.action), visit.desk.clock.now(), press.reference)
+        async with session.desk.store.transaction() as tx:
+            await record_user_event(
+                tx, session.person.id, pressed(press.action), session.desk.clock.now(), press.reference
+            )
 
 
-async def _look(visit: Session, order: Order) -> None:
+async def _look(session: Session, order: Order) -> None:
     """Ask the service now, unless it was asked a moment ago, and bring the pressed card up to date."""
-    await visit.acknowledge(visit.t.plain("card.looking"))
-    await visit.update(screen_of(visit, await looked_at(visit, order)))
+    await session.acknowledge(session.t.plain("card.looking"))
+    await session.update(screen_of(session, await looked_at(session, order)))
 
 
-async def _accept(visit: Session, order: Order) -> None:
+async def _accept(session: Session, order: Order) -> None:
     try:
-        opened = await visit.desk.orders.accept_price(order.reference)
+        opened = await session.desk.orders.accept_price(order.reference)
     except SettlementFailure:
         # The question stays open until the list of orders can be read.
-        await visit.acknowledge()
-        visit.notice = visit.t("order.cannot_compare")
-        await visit.update(screen_of(visit, order))
+        await session.acknowledge()
+        session.notice = session.t("order.cannot_compare")
+        await session.update(screen_of(session, order))
         return
     if opened is None:
-        await show_as_decided(visit, order)
+        await show_as_decided(session, order)
         return
-    await visit.acknowledge()
+    await session.acknowledge()
     if opened.phase is not Phase.OPEN:
         # Why it can't be paid after all comes as a message of its own.
-        await visit.update(screen_of(visit, opened))
+        await session.update(screen_of(session, opened))
         return
-    await visit.update(Screen(visit.t("order.accepted", line=format_order_line(visit.t, opened))))
+    await session.update(Screen(session.t("order.accepted", line=format_order_line(session.t, opened))))
 
 
-async def _drop(visit: Session, order: Order) -> None:
-    if not await visit.desk.orders.drop(order.reference):
-        await show_as_decided(visit, order)
+async def _drop(session: Session, order: Order) -> None:
+    if not await session.desk.orders.drop(order.reference):
+        await show_as_decided(session, order)
         return
-    await visit.acknowledge()
-    text = visit.t("order.dropped", line=format_order_line(visit.t, order))
-    await visit.update(Screen(text, (send_row(visit.t),)))
+    await session.acknowledge()
+    text = session.t("order.dropped", line=format_order_line(session.t, order))
+    await session.update(Screen(text, (send_row(session.t),)))
 
 
-async def _try_again(visit: Session, order: Order) -> None:
+async def _try_again(session: Session, order: Order) -> None:
     try:
-        anew = await visit.desk.orders.try_again(order.reference)
+        anew = await session.desk.orders.try_again(order.reference)
     except (Rejection, MethodVanished, SettlementFailure) as failure:
         # The question stays open until it is possible.
-        await visit.acknowledge()
-        visit.notice = _why_not(visit, order, failure)
-        await visit.update(screen_of(visit, order))
+        await session.acknowledge()
+        session.notice = _why_not(session, order, failure)
+        await session.update(screen_of(session, order))
         return
     if anew is None:
-        await show_as_decided(visit, order)
+        await show_as_decided(session, order)
         return
-    await visit.acknowledge()
-    await visit.update(Screen(visit.t("order.trying_again", line=format_order_line(visit.t, anew))))
+    await session.acknowledge()
+    await session.update(Screen(session.t("order.trying_again", line=format_order_line(session.t, anew))))
 
 
-def _why_not(visit: Session, order: Order, failure: Exception) -> Html:
+def _why_not(session: Session, order: Order, failure: Exception) -> Html:
     if isinstance(failure, Rejection):
-        return visit.reason(failure)
+        return session.reason(failure)
     if isinstance(failure, MethodVanished):
-        return visit.t("again.vanished", name=format_method(order.method))
-    return visit.t("order.cannot_check")
+        return session.t("again.vanished", name=format_method(order.method))
+    return session.t("order.cannot_check")
 
 
-async def _help(visit: Session, order: Order) -> None:
-    if visit.desk.help.is_offered:
-        await tickets.ask_about(visit, order)
+async def _help(session: Session, order: Order) -> None:
+    if session.desk.help.is_offered:
+        await tickets.ask_about(session, order)
     else:
-        await show_as_decided(visit, order)
+        await show_as_decided(session, order)
 
 
 ACTIONS: dict[str, Callable[[Session, Order], Awaitable[object]]] = {

@@ -23,51 +23,51 @@ def handlers() -> list[Handler]:
     ]
 
 
-async def show_page(visit: Session, order: Order) -> None:
+async def show_page(session: Session, order: Order) -> None:
     """The order's page: in the list's place, but never in that of a card or of news, which stay as they are."""
-    await visit.acknowledge()
-    if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
-        visit.message_id = None
-    await _show(visit, await _page_of(visit, order))
+    await session.acknowledge()
+    if not session.desk.prompts.is_current(session.chat_id, session.message_id):
+        session.message_id = None
+    await _show(session, await _page_of(session, order))
 
 
-async def refresh(visit: Session, order: Order) -> None:
+async def refresh(session: Session, order: Order) -> None:
     """Ask the service, unless it was asked a moment ago, and bring the page up to date."""
-    await visit.acknowledge(visit.t.plain("card.looking"))
-    await _show(visit, await _page_of(visit, await looked_at(visit, order)))
+    await session.acknowledge(session.t.plain("card.looking"))
+    await _show(session, await _page_of(session, await looked_at(session, order)))
 
 
-async def back_to_list(visit: Session, order: Order) -> None:
+async def back_to_list(session: Session, order: Order) -> None:
     """The page of the list on which the order stands, in the place of the order's own."""
-    await visit.acknowledge()
-    await _show_list(visit, await visit.desk.history.page_holding(order))
+    await session.acknowledge()
+    await _show_list(session, await session.desk.history.page_holding(order))
 
 
 async def _asked_for(_: Update, __: Context) -> None:
-    visit = SESSION.get()
-    await _show_list(visit, await visit.desk.history.page(visit.person.id))
+    session = SESSION.get()
+    await _show_list(session, await session.desk.history.page(session.person.id))
     raise ApplicationHandlerStop
 
 
 async def _turned(update: Update, _: Context) -> None:
-    visit = SESSION.get()
-    await visit.acknowledge()
+    session = SESSION.get()
+    await session.acknowledge()
     query = update.callback_query
     first = data.read_history_press(query.data or "") if query else NEWEST
-    await _show_list(visit, await visit.desk.history.page(visit.person.id, first))
+    await _show_list(session, await session.desk.history.page(session.person.id, first))
     raise ApplicationHandlerStop
 
 
-async def _show_list(visit: Session, page: HistoryPage) -> None:
-    await _show(visit, history.screen(visit.t, page, visit.desk.clock.now(), visit.zone))
+async def _show_list(session: Session, page: HistoryPage) -> None:
+    await _show(session, history.screen(session.t, page, session.desk.clock.now(), session.zone))
 
 
-async def _page_of(visit: Session, order: Order) -> Screen:
-    async with visit.desk.store.reading() as tx:
+async def _page_of(session: Session, order: Order) -> Screen:
+    async with session.desk.store.reading() as tx:
         events = await OrderRepository(tx).events(order.reference)
-    now, help_offered = visit.desk.clock.now(), visit.desk.help.is_offered
-    return order_page.screen(visit.t, order, events, now, visit.zone, help_offered=help_offered)
+    now, help_offered = session.desk.clock.now(), session.desk.help.is_offered
+    return order_page.screen(session.t, order, events, now, session.zone, help_offered=help_offered)
 
 
-async def _show(visit: Session, screen: Screen) -> None:
-    await visit.show(visit.with_resume(screen))
+async def _show(session: Session, screen: Screen) -> None:
+    await session.show(session.with_resume(screen))

@@ -18,82 +18,82 @@ _PARTS_OF_A_WISH: Final = 4
 _MOST_DIGITS: Final = 15
 
 
-async def overview(visit: Session) -> None:
+async def overview(session: Session) -> None:
     """All that the person has asked for."""
-    wishes = await visit.desk.subscribing.wishes(visit.person.id)
-    shown = subscription.screen(visit.t, wishes, visit.desk.clock.now(), visit.zone)
-    await visit.show(visit.with_resume(shown))
+    wishes = await session.desk.subscribing.wishes(session.person.id)
+    shown = subscription.screen(session.t, wishes, session.desk.clock.now(), session.zone)
+    await session.show(session.with_resume(shown))
 
 
-async def ask(visit: Session, _: str = "") -> bool:
+async def ask(session: Session, _: str = "") -> bool:
     """The question for the price."""
-    await visit.acknowledge()
-    quote = await _quote(visit)
+    await session.acknowledge()
+    quote = await _quote(session)
     if quote is None:
-        await visit.show(visit.with_resume(rate_alert.none(visit.t)))
+        await session.show(session.with_resume(rate_alert.none(session.t)))
         return True
-    shown = rate_alert.ask(visit.t, quote, visit.zone)
-    await questions.ask(visit, PRICE, visit.with_resume(shown))
+    shown = rate_alert.ask(session.t, quote, session.zone)
+    await questions.ask(session, PRICE, session.with_resume(shown))
     return True
 
 
-async def price_typed(visit: Session, _: str, text: str) -> None:
+async def price_typed(session: Session, _: str, text: str) -> None:
     """A price or a change in percent: what is understood is shown, and the question stays open until it is taken."""
-    quote = await _quote(visit)
+    quote = await _quote(session)
     if quote is None:
-        await visit.show(visit.with_resume(rate_alert.none(visit.t)))
+        await session.show(session.with_resume(rate_alert.none(session.t)))
         return
     try:
         threshold = read_threshold(text, quote.btc_idr)
     except Rejection as rejection:
-        visit.notice = visit.reason(rejection)
-        await visit.show(visit.with_resume(rate_alert.ask(visit.t, quote, visit.zone)))
+        session.notice = session.reason(rejection)
+        await session.show(session.with_resume(rate_alert.ask(session.t, quote, session.zone)))
         return
-    await visit.show(rate_alert.options(visit.t, threshold, quote))
+    await session.show(rate_alert.options(session.t, threshold, quote))
 
 
-async def chosen(visit: Session, argument: str) -> bool:
+async def chosen(session: Session, argument: str) -> bool:
     """A price that was one tap away."""
-    quote = await _quote(visit)
+    quote = await _quote(session)
     if quote is None:
-        return await ask(visit)
+        return await ask(session)
     threshold = _price(argument)
     if threshold is None or not is_sensible(threshold, quote.btc_idr) or threshold == quote.btc_idr:
         return False
-    await visit.acknowledge()
-    await visit.show(rate_alert.options(visit.t, threshold, quote))
+    await session.acknowledge()
+    await session.show(rate_alert.options(session.t, threshold, quote))
     return True
 
 
-async def set_alert(visit: Session, argument: str) -> bool:
+async def set_alert(session: Session, argument: str) -> bool:
     """Keep the alert that the button names; a second tap keeps it once."""
     wish = _wish(argument)
     if wish is None:
         return False
-    await visit.acknowledge()
-    if await visit.desk.subscribing.alert(visit.person, wish):
-        said = rate_alert.wish(visit.t, wish.threshold, is_above=wish.is_above)
-        visit.notice = visit.t("subscription.alert_set", wish=said)
+    await session.acknowledge()
+    if await session.desk.subscribing.alert(session.person, wish):
+        said = rate_alert.wish(session.t, wish.threshold, is_above=wish.is_above)
+        session.notice = session.t("subscription.alert_set", wish=said)
     else:
-        visit.notice = visit.t("subscription.too_many")
-    await overview(visit)
+        session.notice = session.t("subscription.too_many")
+    await overview(session)
     return True
 
 
-async def drop(visit: Session, alert_id: str) -> bool:
+async def drop(session: Session, alert_id: str) -> bool:
     """Delete an alert. One that is gone already is as good as deleted."""
-    await visit.desk.subscribing.drop(visit.person.id, alert_id)
-    await visit.acknowledge(visit.t.plain("subscription.alert_dropped"))
-    await overview(visit)
+    await session.desk.subscribing.drop(session.person.id, alert_id)
+    await session.acknowledge(session.t.plain("subscription.alert_dropped"))
+    await overview(session)
     return True
 
 
-async def _quote(visit: Session) -> Quote | None:
+async def _quote(session: Session) -> Quote | None:
     """The rate of now; while the service is away, the last one that was recorded."""
     try:
-        return await visit.desk.market.quote()
+        return await session.desk.market.quote()
     except SettlementFailure:
-        async with visit.desk.store.reading() as tx:
+        async with session.desk.store.reading() as tx:
             return await QuoteRepository(tx).latest()
 
 

@@ -12,43 +12,43 @@ routes = Routes[Session]()
 
 
 @routes.command("rate")
-async def show_rate(visit: Session, _: str) -> None:
+async def show_rate(session: Session, _: str) -> None:
     """Show the rate with the chart of the last day."""
-    quote = await _quote(visit)
+    quote = await _quote(session)
     if quote is not None:
-        screen = await _screen(visit, Period.DAY, quote)
+        screen = await _screen(session, Period.DAY, quote)
     else:
-        screen = rate.none(visit.t, subscribed=await _subscribed(visit))
-    await visit.say(visit.with_resume(screen))
+        screen = rate.none(session.t, subscribed=await _subscribed(session))
+    await session.say(session.with_resume(screen))
 
 
 @routes.button(RateButton)
-async def rate_button(visit: Session, button: RateButton) -> None:
+async def rate_button(session: Session, button: RateButton) -> None:
     """Show another period in the same message. Without a current rate the picture stays as it is."""
-    quote = await _quote(visit)
-    if quote is None or quote.is_stale(visit.desk.clock.now()):
-        await visit.acknowledge(visit.t.plain("rate.none"), alert=True)
+    quote = await _quote(session)
+    if quote is None or quote.is_stale(session.desk.clock.now()):
+        await session.acknowledge(session.t.plain("rate.none"), alert=True)
     else:
-        await visit.acknowledge()
-        await visit.show(visit.with_resume(await _screen(visit, button.period, quote)))
+        await session.acknowledge()
+        await session.show(session.with_resume(await _screen(session, button.period, quote)))
 
 
-async def _quote(visit: Session) -> Quote | None:
+async def _quote(session: Session) -> Quote | None:
     """The shared quote, if it can be had."""
     try:
-        return await visit.desk.market.quote()
+        return await session.desk.market.quote()
     except SettlementFailure:
         return None
 
 
-async def _screen(visit: Session, period: Period, quote: Quote) -> Screen:
-    subscribed = await _subscribed(visit)
-    if quote.is_stale(visit.desk.clock.now()):
-        return rate.stale(visit.t, quote, visit.zone, subscribed=subscribed)
-    chart = await visit.desk.charts.of(visit.t, period, quote, visit.zone)
-    return rate.screen(visit.t, quote, visit.zone, chart, subscribed=subscribed)
+async def _screen(session: Session, period: Period, quote: Quote) -> Screen:
+    subscribed = await _subscribed(session)
+    if quote.is_stale(session.desk.clock.now()):
+        return rate.stale(session.t, quote, session.zone, subscribed=subscribed)
+    chart = await session.desk.charts.of(session.t, period, quote, session.zone)
+    return rate.screen(session.t, quote, session.zone, chart, subscribed=subscribed)
 
 
-async def _subscribed(visit: Session) -> bool:
+async def _subscribed(session: Session) -> bool:
     """Return whether there are rate updates to stop."""
-    return not (await visit.desk.subscribing.wishes(visit.person.id)).is_nothing
+    return not (await session.desk.subscribing.wishes(session.person.id)).is_nothing

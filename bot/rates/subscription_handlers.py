@@ -21,98 +21,98 @@ routes = Routes[Session]()
 
 
 @routes.button(SubscriptionButton)
-async def subscription_button(visit: Session, button: SubscriptionButton) -> None:
+async def subscription_button(session: Session, button: SubscriptionButton) -> None:
     """Do what a button of rate updates says."""
     # Pictures have no text that could become another screen's.
-    if button.action in POSTED or not visit.has_text:
-        visit.message_id = None
-    taps, now, pressed = visit.desk.second_taps, visit.desk.clock.now(), button.pack()
-    if visit.message_id is None and taps.is_second(visit.chat_id, pressed, now):
-        await visit.acknowledge()
+    if button.action in POSTED or not session.has_text:
+        session.message_id = None
+    taps, now, pressed = session.desk.second_taps, session.desk.clock.now(), button.pack()
+    if session.message_id is None and taps.is_second(session.chat_id, pressed, now):
+        await session.acknowledge()
         return
-    if not await ACTIONS[button.action](visit, button.argument):
-        await visit.explain("stale.button")
-    taps.answered(visit.chat_id, pressed, now)
+    if not await ACTIONS[button.action](session, button.argument):
+        await session.explain("stale.button")
+    taps.answered(session.chat_id, pressed, now)
 
 
-async def hour_typed(visit: Session, _: str, text: str) -> None:
+async def hour_typed(session: Session, _: str, text: str) -> None:
     """The time of the daily quote as it was typed, or the question again."""
     minute = read_time(text)
     if minute is None:
-        visit.notice = visit.t("subscription.time_unreadable")
-        await _ask_hour(visit)
+        session.notice = session.t("subscription.time_unreadable")
+        await _ask_hour(session)
         return
-    await visit.desk.subscribing.daily(questions.answered(visit), minute)
-    await _show_daily(visit)
+    await session.desk.subscribing.daily(questions.answered(session), minute)
+    await _show_daily(session)
 
 
-async def hush_typed(visit: Session, _: str, text: str) -> None:
+async def hush_typed(session: Session, _: str, text: str) -> None:
     """The quiet hours as they were typed, or the question again."""
     hours = read_span(text)
     if hours is None:
-        visit.notice = visit.t("subscription.span_unreadable")
-        await _ask_hush(visit)
+        session.notice = session.t("subscription.span_unreadable")
+        await _ask_hush(session)
         return
-    await visit.desk.subscribing.quiet(questions.answered(visit), hours)
-    await _show(visit)
+    await session.desk.subscribing.quiet(questions.answered(session), hours)
+    await _show(session)
 
 
-async def _show(visit: Session, _: str = "") -> bool:
-    await visit.acknowledge()
-    await alerting.overview(visit)
+async def _show(session: Session, _: str = "") -> bool:
+    await session.acknowledge()
+    await alerting.overview(session)
     return True
 
 
-async def _ask_hour(visit: Session, _: str = "") -> bool:
-    await visit.acknowledge()
-    wishes = await visit.desk.subscribing.wishes(visit.person.id)
-    shown = subscription.daily(visit.t, wishes, visit.desk.clock.now(), visit.zone)
-    await questions.ask(visit, HOUR, visit.with_resume(shown))
+async def _ask_hour(session: Session, _: str = "") -> bool:
+    await session.acknowledge()
+    wishes = await session.desk.subscribing.wishes(session.person.id)
+    shown = subscription.daily(session.t, wishes, session.desk.clock.now(), session.zone)
+    await questions.ask(session, HOUR, session.with_resume(shown))
     return True
 
 
-async def _take_hour(visit: Session, argument: str) -> bool:
+async def _take_hour(session: Session, argument: str) -> bool:
     minute = None if argument == subscription.NONE else _minute(argument)
     if minute is None and argument != subscription.NONE:
         return False
-    await visit.desk.subscribing.daily(visit.person, minute)
+    await session.desk.subscribing.daily(session.person, minute)
     if minute is None:
-        return await _show(visit)
-    await visit.acknowledge()
-    await _show_daily(visit)
+        return await _show(session)
+    await session.acknowledge()
+    await _show_daily(session)
     return True
 
 
-async def _show_daily(visit: Session) -> None:
-    visit.notice = visit.t("subscription.daily_set")
-    await alerting.overview(visit)
+async def _show_daily(session: Session) -> None:
+    session.notice = session.t("subscription.daily_set")
+    await alerting.overview(session)
 
 
-async def _ask_hush(visit: Session, _: str = "") -> bool:
-    await visit.acknowledge()
-    shown = subscription.quiet(visit.t, await visit.desk.subscribing.wishes(visit.person.id))
-    await questions.ask(visit, HUSH, visit.with_resume(shown))
+async def _ask_hush(session: Session, _: str = "") -> bool:
+    await session.acknowledge()
+    shown = subscription.quiet(session.t, await session.desk.subscribing.wishes(session.person.id))
+    await questions.ask(session, HUSH, session.with_resume(shown))
     return True
 
 
-async def _take_hush(visit: Session, argument: str) -> bool:
+async def _take_hush(session: Session, argument: str) -> bool:
     hours = tuple(minute for part in argument.split("-") if (minute := _minute(part)) is not None)
     match hours:
         case (start, end) if start != end:
-            await visit.desk.subscribing.quiet(visit.person, (start, end))
+            await session.desk.subscribing.quiet(session.person, (start, end))
         case () if argument == subscription.NONE:
-            await visit.desk.subscribing.quiet(visit.person, None)
+            await session.desk.subscribing.quiet(session.person, None)
         case _:
             return False
-    return await _show(visit)
+    return await _show(session)
 
 
-async def _stop(visit: Session, _: str) -> bool:
+async def _stop(session: Session, _: str) -> bool:
     """Everything, in one tap. Whoever had nothing on learns that it is off, too."""
-    await visit.desk.subscribing.stop(visit.person.id)
-    await visit.acknowledge(visit.t.plain("subscription.stopped_short"))
-    visit.notice = visit.t("subscription.stopped")
-    await alerting.overview(visit)
+    await session.desk.subscribing.stop(session.person.id)
+    await session.acknowledge(session.t.plain("subscription.stopped_short"))
+    session.notice = session.t("subscription.stopped")
+    await alerting.overview(session)
     return True
 
 

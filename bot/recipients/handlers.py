@@ -51,135 +51,135 @@ def handlers(send: RecipientAction) -> list[Handler]:
 
 
 async def _command(_: Update, __: Context) -> None:
-    visit = SESSION.get()
-    visit.message_id = None
-    await _list(visit)
+    session = SESSION.get()
+    session.message_id = None
+    await _list(session)
     raise ApplicationHandlerStop
 
 
 async def _turned(update: Update, _: Context) -> None:
-    visit = SESSION.get()
+    session = SESSION.get()
     query = update.callback_query
-    await visit.acknowledge()
-    await _list(visit, data.read_page_of_recipients((query.data or "") if query else ""))
+    await session.acknowledge()
+    await _list(session, data.read_page_of_recipients((query.data or "") if query else ""))
     raise ApplicationHandlerStop
 
 
 async def _pressed(update: Update, actions: Mapping[str, RecipientAction]) -> None:
     """Find the recipient, see that it is this person's, and do what the button says."""
-    visit = SESSION.get()
+    session = SESSION.get()
     query = update.callback_query
     press = data.read_recipient_press((query.data or "") if query else "")
     if press is not None:
-        recipient = await visit.desk.recipients.get(visit.person.id, press[0])
+        recipient = await session.desk.recipients.get(session.person.id, press[0])
         action = actions.get(press[1])
         if recipient is None:
-            await _gone(visit)
+            await _gone(session)
         elif action is None:
-            await visit.acknowledge(visit.t.plain("stale.button"))
-            await _page(visit, recipient)
+            await session.acknowledge(session.t.plain("stale.button"))
+            await _page(session, recipient)
         else:
-            await visit.acknowledge()
-            await action(visit, recipient)
+            await session.acknowledge()
+            await action(session, recipient)
     raise ApplicationHandlerStop
 
 
-async def _list(visit: Session, page: int = 0) -> None:
-    known = await visit.desk.recipients.of(visit.person.id)
-    await visit.show(visit.with_resume(recipients.screen(visit.t, known, page)))
+async def _list(session: Session, page: int = 0) -> None:
+    known = await session.desk.recipients.of(session.person.id)
+    await session.show(session.with_resume(recipients.screen(session.t, known, page)))
 
 
-async def _page(visit: Session, recipient: SavedRecipient) -> None:
-    screen = recipients.page(visit.t, recipient, visit.desk.clock.now())
-    await visit.show(visit.with_resume(screen))
+async def _page(session: Session, recipient: SavedRecipient) -> None:
+    screen = recipients.page(session.t, recipient, session.desk.clock.now())
+    await session.show(session.with_resume(screen))
 
 
-async def _gone(visit: Session) -> None:
+async def _gone(session: Session) -> None:
     """Deleted, or never this person's: which of both is nobody's business."""
-    await visit.acknowledge(visit.t.plain("recipient.gone"))
-    visit.notice = visit.t("recipient.gone")
-    await _list(visit)
+    await session.acknowledge(session.t.plain("recipient.gone"))
+    session.notice = session.t("recipient.gone")
+    await _list(session)
 
 
-async def _save(visit: Session, recipient: SavedRecipient) -> None:
+async def _save(session: Session, recipient: SavedRecipient) -> None:
     """The same from under an order's news, which must not be written over."""
-    visit.message_id = None
-    await _ask_name(visit, recipient)
+    session.message_id = None
+    await _ask_name(session, recipient)
 
 
-async def _ask_name(visit: Session, recipient: SavedRecipient) -> None:
-    await questions.ask(visit, NAME, recipients.naming(visit.t, recipient), recipient.id)
+async def _ask_name(session: Session, recipient: SavedRecipient) -> None:
+    await questions.ask(session, NAME, recipients.naming(session.t, recipient), recipient.id)
 
 
-async def _ask_holder(visit: Session, recipient: SavedRecipient) -> None:
-    await questions.ask(visit, HOLDER, recipients.holding(visit.t, recipient), recipient.id)
+async def _ask_holder(session: Session, recipient: SavedRecipient) -> None:
+    await questions.ask(session, HOLDER, recipients.holding(session.t, recipient), recipient.id)
 
 
-async def _ask_delete(visit: Session, recipient: SavedRecipient) -> None:
-    await visit.show(recipients.deleting(visit.t, recipient))
+async def _ask_delete(session: Session, recipient: SavedRecipient) -> None:
+    await session.show(recipients.deleting(session.t, recipient))
 
 
-async def _unname(visit: Session, recipient: SavedRecipient) -> None:
-    changed = await visit.desk.recipients.name(visit.person, recipient.id, None)
-    await _changed(visit, changed, visit.t("recipient.unnamed"))
+async def _unname(session: Session, recipient: SavedRecipient) -> None:
+    changed = await session.desk.recipients.name(session.person, recipient.id, None)
+    await _changed(session, changed, session.t("recipient.unnamed"))
 
 
-async def _unhold(visit: Session, recipient: SavedRecipient) -> None:
-    changed = await visit.desk.recipients.hold(visit.person, recipient.id, None)
-    await _changed(visit, changed, visit.t("recipient.held"))
+async def _unhold(session: Session, recipient: SavedRecipient) -> None:
+    changed = await session.desk.recipients.hold(session.person, recipient.id, None)
+    await _changed(session, changed, session.t("recipient.held"))
 
 
-async def _forget(visit: Session, recipient: SavedRecipient) -> None:
-    await visit.desk.recipients.delete(visit.person.id, recipient.id)
-    visit.notice = visit.t("recipient.deleted")
-    await _list(visit)
+async def _forget(session: Session, recipient: SavedRecipient) -> None:
+    await session.desk.recipients.delete(session.person.id, recipient.id)
+    session.notice = session.t("recipient.deleted")
+    await _list(session)
 
 
-async def name_typed(visit: Session, recipient_id: str, text: str) -> None:
+async def name_typed(session: Session, recipient_id: str, text: str) -> None:
     """The answer to what a recipient is to be called."""
     try:
         label = recipients.clean_label(text)
-        changed = await visit.desk.recipients.name(questions.answered(visit), recipient_id, label)
+        changed = await session.desk.recipients.name(questions.answered(session), recipient_id, label)
     except Rejection as rejection:
-        await _ask_again(visit, recipient_id, rejection, recipients.naming)
+        await _ask_again(session, recipient_id, rejection, recipients.naming)
     except TooManyNamed:
-        await _ask_again(visit, recipient_id, Rejection("recipient.too_many", most=MOST_NAMED), recipients.naming)
+        await _ask_again(session, recipient_id, Rejection("recipient.too_many", most=MOST_NAMED), recipients.naming)
     else:
-        said = visit.t("recipient.unnamed") if label is None else visit.t("recipient.named", label=label)
-        await _changed(visit, changed, said)
+        said = session.t("recipient.unnamed") if label is None else session.t("recipient.named", label=label)
+        await _changed(session, changed, said)
 
 
-async def holder_typed(visit: Session, recipient_id: str, text: str) -> None:
+async def holder_typed(session: Session, recipient_id: str, text: str) -> None:
     """The answer to whose account it is."""
     try:
         holder = read_holder(text)
     except Rejection as rejection:
-        await _ask_again(visit, recipient_id, rejection, recipients.holding)
+        await _ask_again(session, recipient_id, rejection, recipients.holding)
     else:
-        changed = await visit.desk.recipients.hold(questions.answered(visit), recipient_id, holder)
-        await _changed(visit, changed, visit.t("recipient.held"))
+        changed = await session.desk.recipients.hold(questions.answered(session), recipient_id, holder)
+        await _changed(session, changed, session.t("recipient.held"))
 
 
 async def _ask_again(
-    visit: Session, recipient_id: str, rejection: Rejection, screen: Callable[[Translator, SavedRecipient], Screen]
+    session: Session, recipient_id: str, rejection: Rejection, screen: Callable[[Translator, SavedRecipient], Screen]
 ) -> None:
     """Say why, and ask again; the question is still open, so there's nothing to save."""
-    recipient = await visit.desk.recipients.get(visit.person.id, recipient_id)
+    recipient = await session.desk.recipients.get(session.person.id, recipient_id)
     if recipient is None:
-        async with visit.desk.store.transaction() as tx:
-            await UserRepository(tx).save(questions.answered(visit))
-        await _gone(visit)
+        async with session.desk.store.transaction() as tx:
+            await UserRepository(tx).save(questions.answered(session))
+        await _gone(session)
         return
-    visit.notice = visit.t.tell(rejection)
-    await visit.show(screen(visit.t, recipient))
+    session.notice = session.t.tell(rejection)
+    await session.show(screen(session.t, recipient))
 
 
-async def _changed(visit: Session, recipient: SavedRecipient | None, said: Html) -> None:
+async def _changed(session: Session, recipient: SavedRecipient | None, said: Html) -> None:
     if recipient is None:
-        await _gone(visit)
+        await _gone(session)
         return
-    visit.notice = said
-    await _page(visit, recipient)
+    session.notice = said
+    await _page(session, recipient)
 
 
 ACTIONS: Mapping[str, RecipientAction] = {

@@ -16,50 +16,50 @@ routes = Routes[Session](Audience.OPERATORS)
 
 
 @routes.command("audit")
-async def audit(visit: Session, typed: str) -> None:
+async def audit(session: Session, typed: str) -> None:
     """Show all of it, or what the one did whose id stands behind the command."""
-    visit.message_id = None
+    session.message_id = None
     actor, *_ = typed.split() or [""]
-    await _show(visit, "", int(actor) if re.fullmatch(r"[0-9]{1,16}", actor) else 0)
+    await _show(session, "", int(actor) if re.fullmatch(r"[0-9]{1,16}", actor) else 0)
 
 
 @routes.button(AuditPageButton)
-async def page_button(visit: Session, button: AuditPageButton) -> None:
+async def page_button(session: Session, button: AuditPageButton) -> None:
     """Show another page."""
-    await visit.acknowledge()
-    await _show(visit, button.before, int(button.actor or 0))
+    await session.acknowledge()
+    await _show(session, button.before, int(button.actor or 0))
 
 
 @routes.button(AuditExportButton)
-async def export_button(visit: Session, _: AuditExportButton) -> None:
+async def export_button(session: Session, _: AuditExportButton) -> None:
     """Ask for the period of the file."""
-    await visit.acknowledge()
-    await visit.show(screens.asking(visit.t))
+    await session.acknowledge()
+    await session.show(screens.asking(session.t))
 
 
 @routes.button(AuditFileButton)
-async def file_button(visit: Session, button: AuditFileButton) -> None:
+async def file_button(session: Session, button: AuditFileButton) -> None:
     """Send the entries of a period as a file; a second tap sends nothing."""
     find = export.TIMES.get(button.period)
     if find is None:
-        await visit.explain("stale.button")
+        await session.explain("stale.button")
         return
-    await visit.acknowledge()
-    desk, pressed = visit.desk, button.pack()
-    if desk.second_taps.is_second(visit.chat_id, pressed, desk.clock.now()):
+    await session.acknowledge()
+    desk, pressed = session.desk, button.pack()
+    if desk.second_taps.is_second(session.chat_id, pressed, desk.clock.now()):
         return
-    span = find(desk.clock.now(), visit.zone)
-    made = await desk.trail.export(span, visit.person.id)
+    span = find(desk.clock.now(), session.zone)
+    made = await desk.trail.export(span, session.person.id)
     if made.content is None:
-        await visit.show(screens.nothing(visit.t, made, span, visit.zone))
+        await session.show(screens.nothing(session.t, made, span, session.zone))
         return
-    name, caption = screens.file_name(span, visit.zone), screens.caption(visit.t, made, span, visit.zone)
-    sent = await desk.messenger.send_document(visit.chat_id, made.content, name, caption, lane="talk")
+    name, caption = screens.file_name(span, session.zone), screens.caption(session.t, made, span, session.zone)
+    sent = await desk.messenger.send_document(session.chat_id, made.content, name, caption, lane="talk")
     if not isinstance(sent, Delivered):
-        await visit.say(screens.not_sent(visit.t))
-    desk.second_taps.answered(visit.chat_id, pressed, desk.clock.now())
+        await session.say(screens.not_sent(session.t))
+    desk.second_taps.answered(session.chat_id, pressed, desk.clock.now())
 
 
-async def _show(visit: Session, before: str, actor_id: int) -> None:
-    page = await visit.desk.trail.page(before, actor_id)
-    await visit.show(screens.screen(visit.t, page, visit.desk.clock.now(), visit.zone))
+async def _show(session: Session, before: str, actor_id: int) -> None:
+    page = await session.desk.trail.page(before, actor_id)
+    await session.show(screens.screen(session.t, page, session.desk.clock.now(), session.zone))

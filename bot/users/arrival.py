@@ -30,7 +30,7 @@ SEEN_FOR = timedelta(days=1)
 
 
 async def load_session(desk: Desk, update: Update) -> Session | None:
-    """The visit that an update is; None where no person has caused it."""
+    """Return the session of an update, or None where no user caused it."""
     user, chat = update.effective_user, update.effective_chat
     if user is None or chat is None or user.is_bot:
         return None
@@ -86,63 +86,63 @@ def _is_long_ago(seen_at: datetime | None, now: datetime) -> bool:
     return seen_at is None or now - seen_at > SEEN_FOR
 
 
-async def catch_up(visit: Session) -> None:
+async def catch_up(session: Session) -> None:
     """Show what the user missed: messages that Telegram refused, and what happened while they had blocked the bot."""
-    shown = await _show_missed(visit) if visit.has_missed else frozenset()
-    since, now = visit.away_since, visit.desk.clock.now()
+    shown = await _show_missed(session) if session.has_missed else frozenset()
+    since, now = session.away_since, session.desk.clock.now()
     if since is None:
         return
-    async with visit.desk.store.reading() as tx:
-        orders = await OrderRepository(tx).of_person(visit.person.id, limit=ORDERS_CAUGHT_UP)
+    async with session.desk.store.reading() as tx:
+        orders = await OrderRepository(tx).of_person(session.person.id, limit=ORDERS_CAUGHT_UP)
     for order in reversed(orders):
         if order.reference in shown:
             continue
         if any(at is not None and since < at <= now for at in (order.paid_at, order.ended_at, order.expires_at)):
-            visit.notice = visit.t("talk.meanwhile")
-            await show_at_the_end(visit, order)
-    visit.person = replace(visit.person, blocked_at=None)
-    async with visit.desk.store.transaction() as tx:
-        await UserRepository(tx).save(visit.person)
-        await record_user_event(tx, visit.person.id, UserEvent.CAME_BACK, now)
+            session.notice = session.t("talk.meanwhile")
+            await show_at_the_end(session, order)
+    session.person = replace(session.person, blocked_at=None)
+    async with session.desk.store.transaction() as tx:
+        await UserRepository(tx).save(session.person)
+        await record_user_event(tx, session.person.id, UserEvent.CAME_BACK, now)
 
 
-async def _show_missed(visit: Session) -> frozenset[str]:
+async def _show_missed(session: Session) -> frozenset[str]:
     """Show the orders about which Telegram refused a message, oldest first, and return those that were shown.
 
     Each is deleted once Telegram has accepted its message: after a crash between the two it is shown again. What
     Telegram doesn't accept now waits for the next visit.
     """
-    async with visit.desk.store.reading() as tx:
+    async with session.desk.store.reading() as tx:
         # Read again: the user may just have deleted their data.
-        missed_orders = await MissedOrderRepository(tx).of_person(visit.person.id)
+        missed_orders = await MissedOrderRepository(tx).of_person(session.person.id)
     older, newest = missed_orders[:-MISSED_SHOWN], missed_orders[-MISSED_SHOWN:]
     if older:
-        if not isinstance(await visit.send(Screen(visit.t.n("talk.missed_older", len(older)))), Delivered):
+        if not isinstance(await session.send(Screen(session.t.n("talk.missed_older", len(older)))), Delivered):
             return frozenset()
-        await _delete(visit, older)
+        await _delete(session, older)
     shown: list[str] = []
     for missed in newest:
-        if not await _is_shown(visit, missed):
+        if not await _is_shown(session, missed):
             break
         shown.append(missed.reference)
-        await _delete(visit, (missed,))
+        await _delete(session, (missed,))
     return frozenset(shown)
 
 
-async def _is_shown(visit: Session, missed: MissedOrder) -> bool:
+async def _is_shown(session: Session, missed: MissedOrder) -> bool:
     """Show one order, and return whether that is settled: Telegram accepted it, or nothing of it can be shown."""
-    async with visit.desk.store.reading() as tx:
+    async with session.desk.store.reading() as tx:
         order = await OrderRepository(tx).get_if_readable(missed.reference)
-    if order is None or order.person_id != visit.person.id:
+    if order is None or order.person_id != session.person.id:
         return True
-    visit.notice = visit.t("talk.missed")
-    sent = await show_at_the_end(visit, order)
+    session.notice = session.t("talk.missed")
+    sent = await show_at_the_end(session, order)
     if isinstance(sent, Invalid):
         # Telegram refuses this status for good, too. It must not keep the user from the orders behind it.
-        sent = await visit.send(Screen(visit.t("talk.missed_elsewhere", reference=order.reference)))
+        sent = await session.send(Screen(session.t("talk.missed_elsewhere", reference=order.reference)))
     return isinstance(sent, Delivered)
 
 
-async def _delete(visit: Session, seen: Sequence[MissedOrder]) -> None:
-    async with visit.desk.store.transaction() as tx:
+async def _delete(session: Session, seen: Sequence[MissedOrder]) -> None:
+    async with session.desk.store.transaction() as tx:
         await MissedOrderRepository(tx).delete(seen)

@@ -22,56 +22,56 @@ routes = Routes[Session]()
 
 
 @routes.command("phrase")
-async def show_phrase(visit: Session, _: str) -> None:
+async def show_phrase(session: Session, _: str) -> None:
     """Show the user's phrase, or suggest one."""
-    await visit.say(visit.with_resume(await _shown(visit)))
+    await session.say(session.with_resume(await _shown(session)))
 
 
 @routes.button(PhraseButton)
-async def phrase_button(visit: Session, button: PhraseButton) -> None:
+async def phrase_button(session: Session, button: PhraseButton) -> None:
     """Do what a button of the phrase says."""
-    await visit.acknowledge()
+    await session.acknowledge()
     if button.action is PhraseAction.OWN:
-        await questions.ask(visit, QUESTION, phrase.own(visit.t))
+        await questions.ask(session, QUESTION, phrase.own(session.t))
     elif button.action is PhraseAction.USE:
-        await _use(visit, suggested(button.code))
+        await _use(session, suggested(button.code))
     else:
         is_new = button.action is PhraseAction.NEW
-        another = await _offered(visit, is_new=True) if is_new else await _shown(visit)
-        await visit.show(visit.with_resume(another))
+        another = await _offered(session, is_new=True) if is_new else await _shown(session)
+        await session.show(session.with_resume(another))
 
 
-async def typed(visit: Session, _: str, text: str) -> None:
+async def typed(session: Session, _: str, text: str) -> None:
     """Words of the person's own, or the reason why not these and the question again."""
     try:
         chosen = clean_phrase(text)
     except Rejection as rejection:
-        visit.notice = visit.t.tell(rejection)
-        await visit.show(phrase.own(visit.t))
+        session.notice = session.t.tell(rejection)
+        await session.show(phrase.own(session.t))
         return
-    questions.answered(visit)
-    await _keep(visit, chosen)
+    questions.answered(session)
+    await _keep(session, chosen)
 
 
-async def _use(visit: Session, chosen: str | None) -> None:
+async def _use(session: Session, chosen: str | None) -> None:
     if chosen is None:
-        await visit.explain("stale.button")
+        await session.explain("stale.button")
     else:
-        await _keep(visit, chosen)
+        await _keep(session, chosen)
 
 
-async def _keep(visit: Session, chosen: str) -> None:
-    visit.person = replace(visit.person, phrase=chosen, suggestion=None)
-    async with visit.desk.store.transaction() as tx:
-        await UserRepository(tx).save(visit.person)
-    await visit.show(visit.with_resume(phrase.kept(visit.t, chosen)))
+async def _keep(session: Session, chosen: str) -> None:
+    session.person = replace(session.person, phrase=chosen, suggestion=None)
+    async with session.desk.store.transaction() as tx:
+        await UserRepository(tx).save(session.person)
+    await session.show(session.with_resume(phrase.kept(session.t, chosen)))
 
 
-async def _shown(visit: Session) -> Screen:
+async def _shown(session: Session) -> Screen:
     """The person's phrase; where they have none, a suggestion."""
-    return await _offered(visit) if visit.person.phrase is None else phrase.mine(visit.t, visit.person.phrase)
+    return await _offered(session) if session.person.phrase is None else phrase.mine(session.t, session.person.phrase)
 
 
-async def _offered(visit: Session, *, is_new: bool = False) -> Screen:
-    suggestion = await visit.suggestion(is_new=is_new)
-    return phrase.offer(visit.t, suggestion, has_one=visit.person.phrase is not None)
+async def _offered(session: Session, *, is_new: bool = False) -> Screen:
+    suggestion = await session.suggestion(is_new=is_new)
+    return phrase.offer(session.t, suggestion, has_one=session.person.phrase is not None)

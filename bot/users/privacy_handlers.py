@@ -25,87 +25,87 @@ routes = Routes[Session]()
 
 
 @routes.command("privacy")
-async def show_privacy(visit: Session, _: str) -> None:
+async def show_privacy(session: Session, _: str) -> None:
     """Show what is kept of the user, and what they can do about it."""
-    visit.message_id = None
-    await _show(visit)
+    session.message_id = None
+    await _show(session)
 
 
 @routes.button(PrivacyButton)
-async def privacy_button(visit: Session, button: PrivacyButton) -> None:
+async def privacy_button(session: Session, button: PrivacyButton) -> None:
     """Do what a button of the user's data says."""
-    await visit.acknowledge()
-    await ACTIONS[button.action](visit)
+    await session.acknowledge()
+    await ACTIONS[button.action](session)
 
 
 @routes.button(DeletionButton, belongs_to="user")
-async def deletion_button(visit: Session, button: DeletionButton) -> None:
+async def deletion_button(session: Session, button: DeletionButton) -> None:
     """Delete, if the confirmation is this person's own and still means what it said."""
-    if button.person_id != visit.person.id:
-        await visit.acknowledge(visit.t.plain("privacy.not_yours"), alert=True)
+    if button.person_id != session.person.id:
+        await session.acknowledge(session.t.plain("privacy.not_yours"), alert=True)
         return
-    await visit.acknowledge()
+    await session.acknowledge()
     asked_at = privacy.moment_of(button.asked_at)
-    if visit.person.created_at > asked_at:
-        await _was_deleted_before(visit)
-    elif visit.desk.clock.now() - asked_at > STANDS_FOR:
-        await _ask(visit)
+    if session.person.created_at > asked_at:
+        await _was_deleted_before(session)
+    elif session.desk.clock.now() - asked_at > STANDS_FOR:
+        await _ask(session)
     else:
-        await _delete(visit)
+        await _delete(session)
 
 
-async def _show(visit: Session) -> None:
-    wished = visit.person.delete_asked_at is not None
-    shown = privacy.screen(visit.t, visit.desk.privacy.retention_days, visit.desk.provider, wished=wished)
-    await visit.show(visit.with_resume(shown))
+async def _show(session: Session) -> None:
+    wished = session.person.delete_asked_at is not None
+    shown = privacy.screen(session.t, session.desk.privacy.retention_days, session.desk.provider, wished=wished)
+    await session.show(session.with_resume(shown))
 
 
-async def _see(visit: Session) -> None:
-    overview = await visit.desk.privacy.overview(visit.person)
-    await visit.show(privacy.summary(visit.t, overview, visit.zone))
+async def _see(session: Session) -> None:
+    overview = await session.desk.privacy.overview(session.person)
+    await session.show(privacy.summary(session.t, overview, session.zone))
 
 
-async def _file(visit: Session) -> None:
-    content = await visit.desk.privacy.export(visit.person)
-    sent = await visit.desk.messenger.send_document(
-        visit.chat_id, content, FILE_NAME, visit.t("privacy.file_caption"), lane="talk"
+async def _file(session: Session) -> None:
+    content = await session.desk.privacy.export(session.person)
+    sent = await session.desk.messenger.send_document(
+        session.chat_id, content, FILE_NAME, session.t("privacy.file_caption"), lane="talk"
     )
     if not isinstance(sent, Delivered):
-        await visit.say(Screen(visit.t("privacy.file_not_sent"), privacy.file_row(visit.t)))
+        await session.say(Screen(session.t("privacy.file_not_sent"), privacy.file_row(session.t)))
 
 
-async def _ask(visit: Session) -> None:
+async def _ask(session: Session) -> None:
     """The second question. What it names is as it is now, and so it bears the moment."""
-    now = visit.desk.clock.now()
-    overview = await visit.desk.privacy.overview(visit.person)
-    waits = await visit.desk.privacy.waits(visit.person.id)
-    await visit.show(privacy.confirm(visit.t, overview, waits, now))
+    now = session.desk.clock.now()
+    overview = await session.desk.privacy.overview(session.person)
+    waits = await session.desk.privacy.waits(session.person.id)
+    await session.show(privacy.confirm(session.t, overview, waits, now))
 
 
-async def _delete(visit: Session) -> None:
-    waits = await visit.desk.privacy.delete(visit.person)
+async def _delete(session: Session) -> None:
+    waits = await session.desk.privacy.delete(session.person)
     if waits.is_over:
-        # Nothing that this visit still knows may be written down again.
-        visit.draft = visit.away_since = None
-        await visit.show(privacy.deleted(visit.t))
+        # Nothing that this session still knows may be saved again.
+        session.draft = session.away_since = None
+        await session.show(privacy.deleted(session.t))
     else:
-        await visit.show(privacy.waiting(visit.t, waits, visit.desk.clock.now()))
+        await session.show(privacy.waiting(session.t, waits, session.desk.clock.now()))
 
 
-async def _was_deleted_before(visit: Session) -> None:
+async def _was_deleted_before(session: Session) -> None:
     """A second tap, or one that a crash has replayed, after the first has deleted everything."""
-    if await visit.desk.privacy.is_unknown(visit.person.id):
-        await _delete(visit)
+    if await session.desk.privacy.is_unknown(session.person.id):
+        await _delete(session)
     else:
-        visit.message_id = None
-        await visit.show(privacy.done_before(visit.t))
+        session.message_id = None
+        await session.show(privacy.done_before(session.t))
 
 
-async def _keep(visit: Session) -> None:
-    if visit.person.delete_asked_at is not None:
-        visit.person = await visit.desk.privacy.keep(visit.person)
-        visit.notice = visit.t("privacy.kept")
-    await _show(visit)
+async def _keep(session: Session) -> None:
+    if session.person.delete_asked_at is not None:
+        session.person = await session.desk.privacy.keep(session.person)
+        session.notice = session.t("privacy.kept")
+    await _show(session)
 
 
 ACTIONS: dict[PrivacyAction, Callable[[Session], Awaitable[None]]] = {

@@ -25,112 +25,112 @@ routes = Routes[Session]()
 
 
 @routes.command("settings")
-async def show_settings(visit: Session, _: str) -> None:
+async def show_settings(session: Session, _: str) -> None:
     """Show the settings."""
-    visit.message_id = None
-    await _show(visit)
+    session.message_id = None
+    await _show(session)
 
 
 @routes.command("language")
-async def show_languages(visit: Session, _: str) -> None:
+async def show_languages(session: Session, _: str) -> None:
     """Show the languages to choose from."""
-    await visit.say(visit.with_resume(settings.language(visit.t)))
+    await session.say(session.with_resume(settings.language(session.t)))
 
 
 @routes.button(LanguageButton)
-async def language_button(visit: Session, button: LanguageButton) -> None:
+async def language_button(session: Session, button: LanguageButton) -> None:
     """Change the language and ask the question that is open again, in the new one."""
-    await _speak(visit, button.locale)
-    if not await visit.show_question():
-        await visit.show(await start.show(visit))
+    await _speak(session, button.locale)
+    if not await session.show_question():
+        await session.show(await start.show(session))
 
 
 @routes.button(SettingsButton)
-async def settings_button(visit: Session, button: SettingsButton) -> None:
+async def settings_button(session: Session, button: SettingsButton) -> None:
     """Do what a button of the settings says."""
-    if not await ACTIONS[button.action](visit, button.argument):
-        await visit.explain("stale.button")
+    if not await ACTIONS[button.action](session, button.argument):
+        await session.explain("stale.button")
 
 
-async def place_typed(visit: Session, _: str, text: str) -> None:
+async def place_typed(session: Session, _: str, text: str) -> None:
     """A place: the zones it may mean are shown with their time, and the question stays open until one is chosen."""
     names = await asyncio.to_thread(names_of_zones)
-    now = visit.desk.clock.now()
+    now = session.desk.clock.now()
     keys = find_zones(text, names, now)
     if keys:
-        await visit.show(settings.found(visit.t, text, keys, now))
+        await session.show(settings.found(session.t, text, keys, now))
         return
-    visit.notice = visit.t("zone.unknown")
-    await visit.show(visit.with_resume(settings.place(visit.t)))
+    session.notice = session.t("zone.unknown")
+    await session.show(session.with_resume(settings.place(session.t)))
 
 
-async def _show(visit: Session, _: str = "") -> bool:
-    return await _put(visit, settings.screen(visit.t, visit.person, visit.desk.clock.now()))
+async def _show(session: Session, _: str = "") -> bool:
+    return await _put(session, settings.screen(session.t, session.person, session.desk.clock.now()))
 
 
-async def _zones(visit: Session, _: str) -> bool:
-    return await _put(visit, settings.zones(visit.t, visit.person, visit.desk.clock.now()))
+async def _zones(session: Session, _: str) -> bool:
+    return await _put(session, settings.zones(session.t, session.person, session.desk.clock.now()))
 
 
-async def _ask_place(visit: Session, _: str) -> bool:
-    await visit.acknowledge()
-    await questions.ask(visit, PLACE, settings.place(visit.t))
+async def _ask_place(session: Session, _: str) -> bool:
+    await session.acknowledge()
+    await questions.ask(session, PLACE, settings.place(session.t))
     return True
 
 
-async def _take_zone(visit: Session, key: str) -> bool:
+async def _take_zone(session: Session, key: str) -> bool:
     zone = offered_zone(key, await asyncio.to_thread(names_of_zones))
     if zone is None:
         return False
-    visit.person = replace(visit.person, time_zone=key)
-    await visit.desk.subscribing.moved(visit.person)
-    clock = visit.t.clock(visit.desk.clock.now(), zone)
-    await visit.acknowledge(visit.t.plain("zone.changed", time=clock))
-    return await _show(visit)
+    session.person = replace(session.person, time_zone=key)
+    await session.desk.subscribing.moved(session.person)
+    clock = session.t.clock(session.desk.clock.now(), zone)
+    await session.acknowledge(session.t.plain("zone.changed", time=clock))
+    return await _show(session)
 
 
-async def _notices(visit: Session, _: str = "") -> bool:
-    return await _put(visit, settings.notices(visit.t, visit.person))
+async def _notices(session: Session, _: str = "") -> bool:
+    return await _put(session, settings.notices(session.t, session.person))
 
 
-async def _choose_notice(visit: Session, argument: str) -> bool:
+async def _choose_notice(session: Session, argument: str) -> bool:
     name, _separator, wished = argument.partition(":")
     topic = topic_named(name)
     way = next((way for way in topic.ways if way == wished), None) if topic else None
     if topic is None or way is None:
         return False
-    await visit.acknowledge(visit.t.plain(f"notices.way.{way}"))
-    await _save(visit, replace(visit.person, notices=choose(visit.person.notices, topic, Way(way))))
-    return await _notices(visit)
+    await session.acknowledge(session.t.plain(f"notices.way.{way}"))
+    await _save(session, replace(session.person, notices=choose(session.person.notices, topic, Way(way))))
+    return await _notices(session)
 
 
-async def _usual(visit: Session, _: str) -> bool:
-    await _save(visit, replace(visit.person, notices=None))
-    return await _notices(visit)
+async def _usual(session: Session, _: str) -> bool:
+    await _save(session, replace(session.person, notices=None))
+    return await _notices(session)
 
 
-async def _take_language(visit: Session, locale: str) -> bool:
+async def _take_language(session: Session, locale: str) -> bool:
     if locale not in LOCALES:
         return False
-    await _speak(visit, locale)
-    return await _show(visit)
+    await _speak(session, locale)
+    return await _show(session)
 
 
-async def _speak(visit: Session, locale: str) -> None:
-    await _save(visit, replace(visit.person, locale=locale))
-    visit.t = visit.desk.translations.get(locale)
-    await visit.acknowledge(visit.t.plain("language.changed"))
+async def _speak(session: Session, locale: str) -> None:
+    await _save(session, replace(session.person, locale=locale))
+    session.t = session.desk.translations.get(locale)
+    await session.acknowledge(session.t.plain("language.changed"))
 
 
-async def _save(visit: Session, person: Person) -> None:
-    visit.person = person
-    async with visit.desk.store.transaction() as tx:
+async def _save(session: Session, person: Person) -> None:
+    session.person = person
+    async with session.desk.store.transaction() as tx:
         await UserRepository(tx).save(person)
 
 
-async def _put(visit: Session, screen: Screen) -> bool:
-    await visit.acknowledge()
-    await visit.show(visit.with_resume(screen))
+async def _put(session: Session, screen: Screen) -> bool:
+    await session.acknowledge()
+    await session.show(session.with_resume(screen))
     return True
 
 

@@ -169,11 +169,11 @@ async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
 ) -> None:
     desk: Any = SimpleNamespace(store=store, clock=service.clock, translations=Translations.load(), default_locale="en")
     for name in ("Emma_W", "Emma_Baru", None, "emma_baru"):
-        visit = await load_session(desk, written_by(EMMA, name))
-        assert visit is not None
-        assert visit.person.username == (name and name.lower())
+        session = await load_session(desk, written_by(EMMA, name))
+        assert session is not None
+        assert session.person.username == (name and name.lower())
         async with store.reading() as tx:
-            assert await UserRepository(tx).get(EMMA) == visit.person
+            assert await UserRepository(tx).get(EMMA) == session.person
     assert await lookups.people_called("@emma_w") == ()
     assert await lookups.people_called("@emma_baru") == (EMMA,)
 

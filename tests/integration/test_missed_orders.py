@@ -76,7 +76,7 @@ class World:
             async with self.store.transaction() as tx:
                 await hooks(frozenset())[kind](tx, news, Undeliverable("message is too long"), now)
 
-    async def visit(self, chat_id: int = EMMA, language: str = "en", does: Does | None = None) -> list[str]:
+    async def session(self, chat_id: int = EMMA, language: str = "en", does: Does | None = None) -> list[str]:
         """Let Emma write something, which `does` something, and return the new messages in her chat."""
         before = len(self.telegram.chat)
         person = {"id": EMMA, "is_bot": False, "first_name": "Emma", "language_code": language}
@@ -84,11 +84,11 @@ class World:
         message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": person, "text": "halo"}
         update = Update.de_json({"update_id": 3, "message": message}, None)
         assert update is not None
-        visit = await load_session(self.desk, update)
-        assert visit is not None
+        session = await load_session(self.desk, update)
+        assert session is not None
         if does is not None:
             await does()
-        await catch_up(visit)
+        await catch_up(session)
         return self.telegram.chat[before:]
 
 
@@ -96,7 +96,7 @@ class World:
 async def world(store: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr("bot.infra.telegram.ui.session.SEND_AGAIN", Backoff(first=0.0))
     world = World(store, clock)
-    await world.visit()
+    await world.session()
     return world
 
 
@@ -113,19 +113,19 @@ async def test_all_of_them_are_shown_once_oldest_first(world: World) -> None:
     await world.refuses("CCC2345", kind=OrderNotification.INVOICE)
     await world.refuses("AAA2345", kind=OrderNotification.PAID)
     await world.refuses("BBB2345", kind=OrderNotification.FAILED)
-    assert shows(await world.visit(), "CCC2345", "AAA2345", "BBB2345")
-    assert await world.visit() == []
+    assert shows(await world.session(), "CCC2345", "AAA2345", "BBB2345")
+    assert await world.session() == []
 
 
 async def test_what_telegram_does_not_accept_now_is_shown_at_the_next_visit(world: World) -> None:
     await world.orders("AAA2345", "BBB2345", "CCC2345")
     await world.refuses("AAA2345", "BBB2345", "CCC2345")
     world.telegram.fates = [None, *[TryLater(0)] * 3]
-    assert shows(await world.visit(), "AAA2345")
+    assert shows(await world.session(), "AAA2345")
     world.telegram.fates = [Unreachable("blocked")]
-    assert await world.visit() == []
-    assert shows(await world.visit(), "BBB2345", "CCC2345")
-    assert await world.visit() == []
+    assert await world.session() == []
+    assert shows(await world.session(), "BBB2345", "CCC2345")
+    assert await world.session() == []
 
 
 @pytest.mark.parametrize("count", [1, 6])
@@ -138,10 +138,10 @@ async def test_after_a_kill_behind_telegrams_answer_they_are_shown_again(world: 
     await world.refuses(*references)
     world.telegram.fates = [is_killed]
     with pytest.raises(Crash):
-        await world.visit()
-    assert len(await world.visit()) == count
+        await world.session()
+    assert len(await world.session()) == count
     assert world.telegram.chat[0] == world.telegram.chat[1]
-    assert await world.visit() == []
+    assert await world.session() == []
 
 
 @pytest.mark.parametrize("language", LOCALES)
@@ -152,21 +152,21 @@ async def test_of_many_the_newest_are_shown_and_a_message_points_to_the_others(
     references = [f"AAA234{n}" for n in range(older + 5)]
     await world.orders(*references)
     await world.refuses(*references)
-    seen = await world.visit(language=language)
+    seen = await world.session(language=language)
     if older:
         assert seen.pop(0) == TRANSLATIONS.get(language).n("talk.missed_older", older)
     assert shows(seen, *references[older:], language=language)
-    assert await world.visit(language=language) == []
+    assert await world.session(language=language) == []
 
 
 async def test_an_order_whose_status_telegram_refuses_too_keeps_no_other_from_being_shown(world: World) -> None:
     await world.orders("AAA2345", "BBB2345")
     await world.refuses("AAA2345", "BBB2345")
     world.telegram.fates = [Invalid("message is too long")]
-    named, *shown = await world.visit()
+    named, *shown = await world.session()
     assert named == TRANSLATIONS.get("en")("talk.missed_elsewhere", reference="AAA2345")
     assert shows(shown, "BBB2345")
-    assert await world.visit() == []
+    assert await world.session() == []
 
 
 async def test_an_order_that_is_refused_again_while_it_is_shown_is_shown_again(world: World) -> None:
@@ -177,8 +177,8 @@ async def test_an_order_that_is_refused_again_while_it_is_shown_is_shown_again(w
     await world.refuses("AAA2345")
     world.telegram.fates = [is_refused_again]
     for _ in range(2):
-        assert shows(await world.visit(), "AAA2345")
-    assert await world.visit() == []
+        assert shows(await world.session(), "AAA2345")
+    assert await world.session() == []
 
 
 async def test_a_setting_that_is_saved_meanwhile_loses_none(world: World) -> None:
@@ -189,14 +189,14 @@ async def test_a_setting_that_is_saved_meanwhile_loses_none(world: World) -> Non
     await world.refuses("AAA2345")
     async with world.store.transaction() as tx:
         await UserRepository(tx).save(replace(before, locale="en"))
-    assert len(await world.visit()) == 1
+    assert len(await world.session()) == 1
 
 
 async def test_nothing_is_shown_for_what_a_user_writes_in_a_group(world: World) -> None:
     await world.orders("AAA2345")
     await world.refuses("AAA2345")
-    assert await world.visit(GROUP) == []
-    assert len(await world.visit()) == 1
+    assert await world.session(GROUP) == []
+    assert len(await world.session()) == 1
 
 
 async def test_one_who_deletes_their_data_at_that_visit_is_shown_nothing(world: World) -> None:
@@ -208,5 +208,5 @@ async def test_one_who_deletes_their_data_at_that_visit_is_shown_nothing(world: 
         async with world.store.transaction() as tx:
             assert await delete_user(tx, EMMA)
 
-    assert await world.visit(does=deletes_all) == []
-    assert await world.visit() == []
+    assert await world.session(does=deletes_all) == []
+    assert await world.session() == []

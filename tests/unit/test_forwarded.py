@@ -38,5 +38,5 @@ async def test_only_what_a_person_writes_themselves_outside_a_draft_may_begin_on
         return True
 
     monkeypatch.setattr(lines, "is_order", always)
-    visit: Any = SimpleNamespace(draft=draft)
-    assert await flow._is_order(visit, written(text, **more), text) is begins
+    session: Any = SimpleNamespace(draft=draft)
+    assert await flow._is_order(session, written(text, **more), text) is begins

@@ -39,32 +39,32 @@ def readings(t: Translator, draft: OrderDraft, text: str, ambiguous: Ambiguous) 
     return Screen(asked, (*choices, leave_row(t, draft)))
 
 
-async def show(visit: Session, draft: OrderDraft) -> Screen:
+async def show(session: Session, draft: OrderDraft) -> Screen:
     """The question."""
-    return screen(visit.t, draft, visit.desk.orders.rules.min_order_idr)
+    return screen(session.t, draft, session.desk.orders.rules.min_order_idr)
 
 
-async def take_typed(visit: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
+async def take_typed(session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
     """Take the typed amount, or ask which reading of it is meant."""
     wanted = parse_amount(text)
     if isinstance(wanted, Ambiguous):
-        return readings(visit.t, draft, text, wanted)
-    return await _with(visit, draft, wanted)
+        return readings(session.t, draft, text, wanted)
+    return await _with(session, draft, wanted)
 
 
-async def choose(visit: Session, draft: OrderDraft, argument: str) -> OrderDraft:
+async def choose(session: Session, draft: OrderDraft, argument: str) -> OrderDraft:
     """Take the amount of a button."""
     currency, _, value = argument.partition("/")
     if currency not in {"IDR", "SAT"} or not value.isdigit():
         raise Rejection("stale.button")
-    return await _with(visit, draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
+    return await _with(session, draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
 
 
-async def _with(visit: Session, draft: OrderDraft, wanted: Amount) -> OrderDraft:
+async def _with(session: Session, draft: OrderDraft, wanted: Amount) -> OrderDraft:
     """The draft with this amount; refused outside the limits, with the number that would be fine."""
     draft = replace(draft, amount=wanted)
     try:
-        await visit.desk.orders.check_limits(draft, estimate(wanted, await visit.desk.market.quote()))
+        await session.desk.orders.check_limits(draft, estimate(wanted, await session.desk.market.quote()))
     except SettlementFailure:
         pass  # the answer is kept all the same: the review checks the sum again
     except Rejection as rejection:

@@ -16,10 +16,10 @@ from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import SettlementFailure
 
 
-async def on_offer(visit: Session) -> Sequence[str]:
+async def on_offer(session: Session) -> Sequence[str]:
     """How one can pay just now. Lightning needs no rails, so it's there even when they can't be asked for."""
     try:
-        return await visit.desk.market.channels()
+        return await session.desk.market.channels()
     except SettlementFailure:
         return (LIGHTNING,)
 
@@ -38,9 +38,9 @@ def screen(t: Translator, draft: OrderDraft, channels: Sequence[str]) -> Screen:
     return Screen(t("channel.ask"), (*rows, leave_row(t, draft)))
 
 
-async def show(visit: Session, draft: OrderDraft) -> Screen:
+async def show(session: Session, draft: OrderDraft) -> Screen:
     """The choice, as `deposit/rails` has it now."""
-    return screen(visit.t, draft, await on_offer(visit))
+    return screen(session.t, draft, await on_offer(session))
 
 
 async def refuse_typed(_: Session, __: OrderDraft, ___: str) -> OrderDraft:
@@ -48,9 +48,9 @@ async def refuse_typed(_: Session, __: OrderDraft, ___: str) -> OrderDraft:
     raise Rejection("channel.press")
 
 
-async def choose(visit: Session, draft: OrderDraft, channel: str) -> OrderDraft:
+async def choose(session: Session, draft: OrderDraft, channel: str) -> OrderDraft:
     """Take one of the ways on offer."""
-    if channel not in await on_offer(visit):
+    if channel not in await on_offer(session):
         raise Rejection("channel.gone")
     chosen = replace(draft, channel=channel)
     return replace(chosen, ask=missing(chosen))

@@ -72,56 +72,56 @@ def candidates(
     )
 
 
-async def show(visit: Session, draft: OrderDraft) -> Screen:
+async def show(session: Session, draft: OrderDraft) -> Screen:
     """The first page of the list, after those sent to before."""
-    return screen(visit.t, draft, await listed(visit), recents=await _known(visit))
+    return screen(session.t, draft, await listed(session), recents=await _known(session))
 
 
-async def search_typed(visit: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
+async def search_typed(session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
     """Look for the typed name among the user's saved recipients and in the live list."""
-    methods, known = await listed(visit), await _known(visit)
+    methods, known = await listed(session), await _known(session)
     result = search(text, methods)
     people = called(known, text) or beginning(known, text)
     if _is_clear(people, text, result):
         return _again(draft, people[0], methods)
     if people:
-        return candidates(visit.t, draft, text, _found(result), people)
+        return candidates(session.t, draft, text, _found(result), people)
     if result.hit is not None:
-        return _chosen(visit, draft, result.hit, known)
+        return _chosen(session, draft, result.hit, known)
     if result.candidates:
-        return candidates(visit.t, draft, text, result.candidates)
+        return candidates(session.t, draft, text, result.candidates)
     raise Rejection("destination.unknown", query=quote_input(text))
 
 
-async def turn_page(visit: Session, draft: OrderDraft, argument: str) -> Screen:
+async def turn_page(session: Session, draft: OrderDraft, argument: str) -> Screen:
     """Show another page of the list, or another kind of destination."""
     tab, _, page = argument.partition("/")
-    return screen(visit.t, draft, await listed(visit), _whole(tab), _whole(page), recents=await _known(visit))
+    return screen(session.t, draft, await listed(session), _whole(tab), _whole(page), recents=await _known(session))
 
 
-async def take_saved(visit: Session, draft: OrderDraft, recipient_id: str) -> OrderDraft:
+async def take_saved(session: Session, draft: OrderDraft, recipient_id: str) -> OrderDraft:
     """Take a saved recipient, with destination, number and holder."""
-    recipient = next((each for each in await _known(visit) if each.id == recipient_id), None)
+    recipient = next((each for each in await _known(session) if each.id == recipient_id), None)
     if recipient is None:
         raise Rejection("recipient.gone")
-    return _again(draft, recipient, await listed(visit))
+    return _again(draft, recipient, await listed(session))
 
 
-async def pick(visit: Session, draft: OrderDraft, key: str) -> OrderDraft:
+async def pick(session: Session, draft: OrderDraft, key: str) -> OrderDraft:
     """Take a destination of the live list."""
-    method = next((method for method in await listed(visit) if method.key() == key), None)
+    method = next((method for method in await listed(session) if method.key() == key), None)
     if method is None:
         raise Rejection("destination.gone")
-    return _chosen(visit, draft, method, await _known(visit))
+    return _chosen(session, draft, method, await _known(session))
 
 
-async def listed(visit: Session) -> Sequence[PayoutMethod]:
+async def listed(session: Session) -> Sequence[PayoutMethod]:
     """The live list. An empty one is a trouble of the moment, so it is asked for anew each time."""
-    return await visit.desk.market.methods() or await visit.desk.market.methods(fresh=True)
+    return await session.desk.market.methods() or await session.desk.market.methods(fresh=True)
 
 
-async def _known(visit: Session) -> Sequence[SavedRecipient]:
-    return await visit.desk.recipients.of(visit.person.id)
+async def _known(session: Session) -> Sequence[SavedRecipient]:
+    return await session.desk.recipients.of(session.person.id)
 
 
 def _again(draft: OrderDraft, recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> OrderDraft:
@@ -134,11 +134,11 @@ def _again(draft: OrderDraft, recipient: SavedRecipient, methods: Sequence[Payou
     return with_recipient(draft, recipient, method)
 
 
-def _chosen(visit: Session, draft: OrderDraft, method: PayoutMethod, known: Sequence[SavedRecipient]) -> OrderDraft:
+def _chosen(session: Session, draft: OrderDraft, method: PayoutMethod, known: Sequence[SavedRecipient]) -> OrderDraft:
     """The draft with this destination; a number that waited for it is taken, or it's said why it can't be."""
     refused = refusal(draft, method)
     if refused is not None:
-        visit.notice = visit.t.tell(refused)
+        session.notice = session.t.tell(refused)
     return with_known_holder(take_destination(draft, method), known)
 
 

@@ -20,9 +20,9 @@ def screen(t: Translator, draft: OrderDraft) -> Screen:
     return Screen(t("holder.ask", recipient=format_recipient_line(t, known)), ((skip,), leave_row(t, draft)))
 
 
-async def show(visit: Session, draft: OrderDraft) -> Screen:
+async def show(session: Session, draft: OrderDraft) -> Screen:
     """The question."""
-    return screen(visit.t, draft)
+    return screen(session.t, draft)
 
 
 async def take_typed(_: Session, draft: OrderDraft, text: str) -> OrderDraft:

@@ -26,11 +26,11 @@ def screen(t: Translator, draft: OrderDraft, reason: Html) -> Screen:
     return Screen(f"{about}\n\n{text}" if about else text, ((again,), leave_row(t, draft)))
 
 
-async def foretold(visit: Session) -> Html | None:
+async def foretold(session: Session) -> Html | None:
     """What to say at the very beginning, so that nobody types everything for nothing."""
     try:
-        await visit.desk.orders.check_person(visit.person.id)
+        await session.desk.orders.check_person(session.person.id)
     except Rejection as rejection:
-        again = format_arguments(visit.t, rejection, visit.desk.clock.now(), visit.zone).get("again")
-        return visit.t("limits.foretold", again=again) if again else None
+        again = format_arguments(session.t, rejection, session.desk.clock.now(), session.zone).get("again")
+        return session.t("limits.foretold", again=again) if again else None
     return None

@@ -27,33 +27,33 @@ def doubt(t: Translator, draft: OrderDraft, number: str, remark: Remark) -> Scre
     return Screen(text, ((use,), leave_row(t, draft)))
 
 
-async def show(visit: Session, draft: OrderDraft) -> Screen:
+async def show(session: Session, draft: OrderDraft) -> Screen:
     """The question; a number that one line has brought is asked about instead, where it is unusual."""
     if draft.method is None:
         raise Rejection("destination.gone")
     waiting = waiting_number(draft)
     if waiting is not None and waiting.remark is not None:
-        return doubt(visit.t, draft, waiting.number, waiting.remark)
-    return screen(visit.t, draft, draft.method)
+        return doubt(session.t, draft, waiting.number, waiting.remark)
+    return screen(session.t, draft, draft.method)
 
 
-async def take_typed(visit: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
+async def take_typed(session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
     """Take the typed number, or ask about an unusual one."""
     if draft.method is None:
         raise Rejection("destination.gone")
     cleaned = clean_number(draft.method, text)
     if cleaned.remark is not None:
-        return doubt(visit.t, draft, cleaned.number, cleaned.remark)
-    return await _with(visit, draft, cleaned.number)
+        return doubt(session.t, draft, cleaned.number, cleaned.remark)
+    return await _with(session, draft, cleaned.number)
 
 
-async def use_anyway(visit: Session, draft: OrderDraft, number: str) -> OrderDraft:
+async def use_anyway(session: Session, draft: OrderDraft, number: str) -> OrderDraft:
     """Take an unusual number that the user has confirmed."""
     if draft.method is None:
         raise Rejection("destination.gone")
-    return await _with(visit, draft, number)
+    return await _with(session, draft, number)
 
 
-async def _with(visit: Session, draft: OrderDraft, number: str) -> OrderDraft:
+async def _with(session: Session, draft: OrderDraft, number: str) -> OrderDraft:
     """The draft with the number, and with the holder's name of an earlier order to it."""
-    return with_known_holder(confirm_number(draft, number), await visit.desk.recipients.of(visit.person.id))
+    return with_known_holder(confirm_number(draft, number), await session.desk.recipients.of(session.person.id))

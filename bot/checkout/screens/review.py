@@ -45,22 +45,22 @@ def confirmed(t: Translator, draft: OrderDraft, reference: str, zone: tzinfo, *,
     return Screen(f"{_figures(t, draft, estimate(draft.amount, draft.quote), zone)}\n\n{done}")
 
 
-async def show(visit: Session, draft: OrderDraft) -> Screen:
+async def show(session: Session, draft: OrderDraft) -> Screen:
     """The review at today's quote; the quote it shows is kept with the draft, for the comparison when placing."""
-    channels, _ = await asyncio.gather(on_offer(visit), visit.desk.market.quote())
+    channels, _ = await asyncio.gather(on_offer(session), session.desk.market.quote())
     wished = draft
     if draft.channel not in channels:
-        visit.notice = visit.t("channel.switched", channel=format_channel(visit.t, draft.channel))
+        session.notice = session.t("channel.switched", channel=format_channel(session.t, draft.channel))
         wished = replace(draft, channel=LIGHTNING)
-    reviewed, worth = await visit.desk.orders.review(wished)
+    reviewed, worth = await session.desk.orders.review(wished)
     if reviewed != draft:
-        saved = await visit.desk.drafts.save(reviewed, visit.update_id)
+        saved = await session.desk.drafts.save(reviewed, session.update_id)
         if saved is None:
             raise Rejection("stale.button")
         reviewed = saved
-    async with visit.desk.store.reading() as tx:
-        is_first = not await OrderRepository(tx).of_person(visit.person.id, limit=1)
-    return screen(visit.t, reviewed, worth, visit.zone, other_ways=len(channels) > 1, is_first=is_first)
+    async with session.desk.store.reading() as tx:
+        is_first = not await OrderRepository(tx).of_person(session.person.id, limit=1)
+    return screen(session.t, reviewed, worth, session.zone, other_ways=len(channels) > 1, is_first=is_first)
 
 
 async def refuse_typed(_: Session, __: OrderDraft, ___: str) -> OrderDraft:
@@ -75,34 +75,34 @@ async def edit(_: Session, draft: OrderDraft, name: str) -> OrderDraft:
     return replace(draft, ask=EDITS[name])
 
 
-async def confirm(visit: Session, draft: OrderDraft, _: str) -> OrderDraft | Screen:
+async def confirm(session: Session, draft: OrderDraft, _: str) -> OrderDraft | Screen:
     """Place the order; notifications tell the rest."""
-    if draft.channel not in await on_offer(visit):
+    if draft.channel not in await on_offer(session):
         return draft
-    return await _place(visit, replace(draft, message_id=visit.message_id))
+    return await _place(session, replace(draft, message_id=session.message_id))
 
 
-async def _place(visit: Session, draft: OrderDraft) -> OrderDraft | Screen:
-    new_phrase = (await visit.suggestion()).text if visit.person.phrase is None else None
+async def _place(session: Session, draft: OrderDraft) -> OrderDraft | Screen:
+    new_phrase = (await session.suggestion()).text if session.person.phrase is None else None
     try:
-        order = await visit.desk.orders.place(draft, new_phrase)
+        order = await session.desk.orders.place(draft, new_phrase)
     except DraftMoved:
         raise Rejection("stale.button") from None
     except MethodVanished:
-        if not await visit.desk.market.methods():  # an empty list says nothing about this destination
+        if not await session.desk.market.methods():  # an empty list says nothing about this destination
             raise ServiceDown from None
-        visit.notice = visit.t("destination.vanished", name=format_method(draft.method))
+        session.notice = session.t("destination.vanished", name=format_method(draft.method))
         return without_method(draft)
-    return await agreed(visit, draft, order)
+    return await agreed(session, draft, order)
 
 
-async def agreed(visit: Session, draft: OrderDraft, order: Order) -> Screen:
+async def agreed(session: Session, draft: OrderDraft, order: Order) -> Screen:
     """The review once it is confirmed. Above their first invoice a person reads what the phrase on it is for."""
-    async with visit.desk.store.reading() as tx:
-        visit.person = await UserRepository(tx).get(visit.person.id) or visit.person
-        is_first = len(await OrderRepository(tx).of_person(visit.person.id, limit=2)) == 1
-    phrase = visit.person.phrase if is_first else None
-    return confirmed(visit.t, draft, order.reference, visit.zone, phrase=phrase)
+    async with session.desk.store.reading() as tx:
+        session.person = await UserRepository(tx).get(session.person.id) or session.person
+        is_first = len(await OrderRepository(tx).of_person(session.person.id, limit=2)) == 1
+    phrase = session.person.phrase if is_first else None
+    return confirmed(session.t, draft, order.reference, session.zone, phrase=phrase)
 
 
 def _figures(t: Translator, draft: OrderDraft, worth: Estimate, zone: tzinfo) -> Html:

@@ -35,19 +35,19 @@ async def draw(receipts: Receipts, t: Translator, order: Order, zone: tzinfo, bo
     return Picture(png, receipt.caption(t, order, made, bot), receipt.keyboard(t, order))
 
 
-async def show(visit: Session, order: Order) -> None:
+async def show(session: Session, order: Order) -> None:
     """The receipt once more, at the end of the chat."""
     if order.state != COMPLETED:
-        await visit.acknowledge(visit.t.plain("receipt.none" if order.is_ended else "receipt.not_yet"), alert=True)
+        await session.acknowledge(session.t.plain("receipt.none" if order.is_ended else "receipt.not_yet"), alert=True)
         return
-    desk, button = visit.desk, data.for_order(order.reference, "receipt")
-    if desk.second_taps.is_second(visit.chat_id, button, desk.clock.now()):
-        await visit.acknowledge()
+    desk, button = session.desk, data.for_order(order.reference, "receipt")
+    if desk.second_taps.is_second(session.chat_id, button, desk.clock.now()):
+        await session.acknowledge()
         return
-    drawn = await draw(desk.receipts, visit.t, order, visit.zone, desk.messenger.username)
+    drawn = await draw(desk.receipts, session.t, order, session.zone, desk.messenger.username)
     if drawn is None:
-        await visit.acknowledge(visit.t.plain("receipt.gone"), alert=True)
+        await session.acknowledge(session.t.plain("receipt.gone"), alert=True)
         return
-    await visit.acknowledge()
-    if await visit.post_picture(drawn.png, drawn.caption, drawn.keyboard):
-        desk.second_taps.answered(visit.chat_id, button, desk.clock.now())
+    await session.acknowledge()
+    if await session.post_picture(drawn.png, drawn.caption, drawn.keyboard):
+        desk.second_taps.answered(session.chat_id, button, desk.clock.now())

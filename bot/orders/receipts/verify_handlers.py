@@ -30,8 +30,8 @@ class _CodeOnItsOwn(filters.MessageFilter):
     """A code as receipts write it, and no draft that it could be meant for."""
 
     def filter(self, message: Message) -> bool:
-        visit = SESSION.get(None)
-        return visit is not None and visit.draft is None and looks_written(message.text or "")
+        session = SESSION.get(None)
+        return session is not None and session.draft is None and looks_written(message.text or "")
 
 
 def handlers() -> list[Handler]:
@@ -52,55 +52,55 @@ def group_handler() -> Handler:
     return CommandHandler("verify", _in_a_group, filters=IN_A_GROUP)
 
 
-async def code_typed(visit: Session, _: str, text: str) -> None:
+async def code_typed(session: Session, _: str, text: str) -> None:
     """The answer to the question which code it is about. A wrong one ends the question, too: it was answered."""
-    async with visit.desk.store.transaction() as tx:
-        await UserRepository(tx).save(questions.answered(visit))
-    await _say(visit, await _answer(visit, text))
+    async with session.desk.store.transaction() as tx:
+        await UserRepository(tx).save(questions.answered(session))
+    await _say(session, await _answer(session, text))
 
 
 async def _in_private(_: Update, context: Context) -> None:
-    visit, typed = SESSION.get(), " ".join(context.args or ())
+    session, typed = SESSION.get(), " ".join(context.args or ())
     if typed:
-        await _say(visit, await _answer(visit, typed))
+        await _say(session, await _answer(session, typed))
     else:
-        visit.message_id = None
-        await questions.ask(visit, QUESTION, visit.with_resume(verify.asking(visit.t)))
+        session.message_id = None
+        await questions.ask(session, QUESTION, session.with_resume(verify.asking(session.t)))
     raise ApplicationHandlerStop
 
 
 async def _linked(_: Update, context: Context) -> None:
-    visit = SESSION.get()
-    await _say(visit, await _answer(visit, "".join(context.args or ()).removeprefix(receipt.LINK)))
+    session = SESSION.get()
+    await _say(session, await _answer(session, "".join(context.args or ()).removeprefix(receipt.LINK)))
     raise ApplicationHandlerStop
 
 
 async def _on_its_own(update: Update, _: Context) -> None:
-    visit = SESSION.get()
+    session = SESSION.get()
     text = update.effective_message.text if update.effective_message else None
-    await _say(visit, await _answer(visit, text or ""))
+    await _say(session, await _answer(session, text or ""))
     raise ApplicationHandlerStop
 
 
 async def _in_a_group(update: Update, context: Context) -> None:
     """Answer whoever asked, without any button: everybody there may press one, and what they'd see is their own."""
-    visit, typed = SESSION.get(), " ".join(context.args or ())
-    message, messenger = update.effective_message, visit.desk.messenger
+    session, typed = SESSION.get(), " ".join(context.args or ())
+    message, messenger = update.effective_message, session.desk.messenger
     if message is not None:
-        screen = await _answer(visit, typed) if typed else verify.explained(visit.t, messenger.username)
+        screen = await _answer(session, typed) if typed else verify.explained(session.t, messenger.username)
         await messenger.send_text(message.chat_id, screen.text, (), lane="talk", reply_to=message.message_id)
     raise ApplicationHandlerStop
 
 
-async def _answer(visit: Session, typed: str) -> Screen:
+async def _answer(session: Session, typed: str) -> Screen:
     """True with what the receipt says, false, or not just now."""
     try:
-        order = await visit.desk.receipts.verify(visit.person.id, typed)
+        order = await session.desk.receipts.verify(session.person.id, typed)
     except TooManyMisses as refusal:
-        return verify.refused(visit.t, refusal.again, visit.desk.clock.now(), visit.zone)
-    return verify.false(visit.t) if order is None else verify.true(visit.t, order, visit.zone)
+        return verify.refused(session.t, refusal.again, session.desk.clock.now(), session.zone)
+    return verify.false(session.t) if order is None else verify.true(session.t, order, session.zone)
 
 
-async def _say(visit: Session, screen: Screen) -> None:
-    offered = Screen(screen.text, (*screen.keyboard, send_row(visit.t)))
-    await visit.say(visit.with_resume(offered))
+async def _say(session: Session, screen: Screen) -> None:
+    offered = Screen(screen.text, (*screen.keyboard, send_row(session.t)))
+    await session.say(session.with_resume(offered))

@@ -55,11 +55,11 @@ def screen(t: Translator, orders: Sequence[Order], now: datetime) -> Screen:
     return Screen(f"{t('status.title')}\n\n{lines}", (*rows, all_orders, send_row(t)))
 
 
-async def show(visit: Session) -> Screen:
+async def show(session: Session) -> Screen:
     """The person's own orders that have not ended."""
-    async with visit.desk.store.reading() as tx:
-        orders = await OrderRepository(tx).open_of_person(visit.person.id, SHOWN)
-    return screen(visit.t, orders, visit.desk.clock.now())
+    async with session.desk.store.reading() as tx:
+        orders = await OrderRepository(tx).open_of_person(session.person.id, SHOWN)
+    return screen(session.t, orders, session.desk.clock.now())
 
 
 def state_key(order: Order, now: datetime) -> str:

@@ -44,9 +44,9 @@ async def show_ticket(staff: StaffSession, ticket: Ticket, argument: str = "") -
         heads = await TicketPostRepository(tx).heads(ticket.reference)
     link = next((found for head in heads if (found := link_to(head))), None)
     screen = staff_lookup_tickets.one(
-        staff.t, ticket, case, now, staff.visit.zone, default_locale=desk.default_locale, link=link
+        staff.t, ticket, case, now, staff.session.zone, default_locale=desk.default_locale, link=link
     )
-    await staff.visit.acknowledge()
+    await staff.session.acknowledge()
     if argument == staff_lookup_tickets.HERE:
         await staff.update(screen)
     else:
@@ -74,7 +74,7 @@ async def order(staff: StaffSession, typed: str) -> None:
 @routes.command("find")
 async def find_orders(staff: StaffSession, typed: str) -> None:
     """Show orders by destination, sum and day, as they are typed."""
-    question = await staff.desk.lookups.understood(" ".join(typed.split()), staff.visit.zone)
+    question = await staff.desk.lookups.understood(" ".join(typed.split()), staff.session.zone)
     if question.unread:
         await show(staff, Screen(staff.t("lookup.unread", what=" ".join(question.unread))))
     elif question.candidates:
@@ -108,7 +108,7 @@ async def _show_order(staff: StaffSession, reference: str) -> bool:
     case = await desk.lookups.look_at_order(staff.person.id, reference)
     if case is None:
         return False
-    await show(staff, screens.order(staff.t, case, desk.clock.now(), staff.visit.zone, desk.default_locale))
+    await show(staff, screens.order(staff.t, case, desk.clock.now(), staff.session.zone, desk.default_locale))
     return True
 
 
@@ -123,7 +123,7 @@ async def _show_like(staff: StaffSession, query: str) -> bool:
         return await _show_order(staff, page.items[0].reference)
     title = staff.t("lookup.orders_like", fragment=fragment)
     turn = partial(_turn, LookupPage.ORDERS_LIKE, fragment)
-    await show(staff, screens.orders(staff.t, title, page, turn, now=staff.desk.clock.now(), zone=staff.visit.zone))
+    await show(staff, screens.orders(staff.t, title, page, turn, now=staff.desk.clock.now(), zone=staff.session.zone))
     return True
 
 
@@ -136,7 +136,7 @@ async def _turn_found(staff: StaffSession, query: str) -> bool:
 
 
 async def _show_found(staff: StaffSession, sought: Sought, offset: int) -> None:
-    lookups, now, zone = staff.desk.lookups, staff.desk.clock.now(), staff.visit.zone
+    lookups, now, zone = staff.desk.lookups, staff.desk.clock.now(), staff.session.zone
     page = await lookups.found(sought, offset)
     method = await lookups.method(sought.code) if sought.code else None
 
@@ -154,7 +154,7 @@ async def _show_orders_of(staff: StaffSession, query: str) -> bool:
         return False
     person_id, offset, turn = whom
     page = await staff.desk.lookups.orders_of(person_id, offset)
-    now, zone = staff.desk.clock.now(), staff.visit.zone
+    now, zone = staff.desk.clock.now(), staff.session.zone
     await show(staff, screens.orders_of(staff.t, person_id, page, turn, now=now, zone=zone))
     return True
 
@@ -165,7 +165,7 @@ async def _show_tickets_of(staff: StaffSession, query: str) -> bool:
         return False
     person_id, offset, turn = whom
     page = await staff.desk.lookups.tickets_of(person_id, offset)
-    now, zone = staff.desk.clock.now(), staff.visit.zone
+    now, zone = staff.desk.clock.now(), staff.session.zone
     await show(staff, staff_lookup_tickets.of_person(staff.t, person_id, page, turn, now=now, zone=zone))
     return True
 
@@ -181,7 +181,7 @@ async def _show_tickets(staff: StaffSession, query: str) -> bool:
     which, offset = read_place(query)
     if which not in set(TicketFilter):
         return False
-    desk, zone = staff.desk, staff.visit.zone
+    desk, zone = staff.desk, staff.session.zone
     listed = await desk.lookups.tickets(TicketFilter(which), staff.person.id, offset)
     times = await desk.figures.tickets(Period.WEEK, zone)
     await show(staff, staff_lookup_tickets.screen(staff.t, listed, times, desk.clock.now(), zone))

@@ -11,8 +11,8 @@ from bot.support.tickets.repository import TicketRepository
 
 async def show(staff: StaffSession, screen: Screen) -> None:
     """In the pressed message's place; as a new one after a command, and where a ticket's own message was pressed."""
-    query_was_pressed = staff.visit.message_id is not None
-    await staff.visit.acknowledge()
+    query_was_pressed = staff.session.message_id is not None
+    await staff.session.acknowledge()
     if query_was_pressed and not await _is_tickets_own(staff):
         await staff.update(screen)
     else:

@@ -9,7 +9,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.support.lookup.pages import show, ticket_at
 from bot.support.lookup.screens import user as screens
 from bot.support.lookup.service import read_person_id
-from bot.support.staff.session import StaffSession, staff_handlers, staff_visit
+from bot.support.staff.session import StaffSession, open_staff_session, staff_handlers
 
 PICTURES = filters.PHOTO | filters.Document.ALL
 """A forwarded picture may be a receipt, which everybody may have checked."""
@@ -49,8 +49,8 @@ async def person(staff: StaffSession, typed: str) -> None:
 
 async def _forwarded(update: Update, _: Context) -> None:
     """A message that somebody else wrote, sent on to the bot in private; not where it answers a question."""
-    staff, message = await staff_visit(update), update.effective_message
-    if staff is None or message is None or staff.visit.draft is not None or staff.person.awaits:
+    staff, message = await open_staff_session(update), update.effective_message
+    if staff is None or message is None or staff.session.draft is not None or staff.person.awaits:
         return
     await _show_author(staff, message)
     raise ApplicationHandlerStop
@@ -85,5 +85,5 @@ async def _show(staff: StaffSession, person_id: int) -> bool:
     about = await desk.lookups.look_at_person(staff.person.id, person_id)
     if about is None:
         return False
-    await show(staff, screens.screen(staff.t, about, desk.clock.now(), staff.visit.zone, desk.default_locale))
+    await show(staff, screens.screen(staff.t, about, desk.clock.now(), staff.session.zone, desk.default_locale))
     return True

@@ -40,15 +40,15 @@ async def reveal_button(staff: StaffSession, button: RevealButton) -> None:
     try:
         await ACTIONS[button.action](staff, button.order, button.argument)
     except Rejection as rejection:
-        await _refuse(staff.visit, rejection)
+        await _refuse(staff.session, rejection)
 
 
 async def _ask(staff: StaffSession, reference: str, _: str) -> None:
     """Ask why, in private."""
-    desk, visit = staff.desk, staff.visit
+    desk, session = staff.desk, staff.session
     order = await desk.revealing.order(staff.person.id, reference)
-    await visit.acknowledge(None if staff.is_private else visit.t.plain("reveal.look_in_private"))
-    screen = screens.asking(visit.t, order)
+    await session.acknowledge(None if staff.is_private else session.t.plain("reveal.look_in_private"))
+    screen = screens.asking(session.t, order)
     sent = await desk.messenger.send_text(staff.person.id, screen.text, screen.keyboard, lane="talk")
     if isinstance(sent, Unreachable):
         await staff.say(screens.unreachable(staff.t, desk.messenger.username))
@@ -61,8 +61,8 @@ async def _for(staff: StaffSession, reference: str, reason: str) -> None:
     if reason not in set(Reason):
         await staff.toast("staff.gone", alert=True)
         return
-    await staff.visit.acknowledge()
-    await _reveal(staff.visit, reference, reason, question=staff.message_id)
+    await staff.session.acknowledge()
+    await _reveal(staff.session, reference, reason, question=staff.message_id)
     if staff.message_id is not None:
         await staff.desk.messenger.delete(staff.chat_id, staff.message_id, lane="talk")
 
@@ -70,56 +70,58 @@ async def _for(staff: StaffSession, reference: str, reason: str) -> None:
 async def _type(staff: StaffSession, reference: str, _: str) -> None:
     """Another reason: it takes the place of the buttons."""
     order = await staff.desk.revealing.order(staff.person.id, reference)
-    await staff.visit.acknowledge()
-    await questions.ask(staff.visit, REASON, screens.typing(staff.visit.t, order), reference)
+    await staff.session.acknowledge()
+    await questions.ask(staff.session, REASON, screens.typing(staff.session.t, order), reference)
 
 
 async def _hide(staff: StaffSession, _: str, reveal_id: str) -> None:
     has_hidden = await staff.desk.revealing.hide(staff.person.id, reveal_id)
-    await staff.visit.acknowledge(None if has_hidden else staff.visit.t.plain("staff.gone"))
+    await staff.session.acknowledge(None if has_hidden else staff.session.t.plain("staff.gone"))
 
 
-async def reason_typed(visit: Session, reference: str, text: str) -> None:
+async def reason_typed(session: Session, reference: str, text: str) -> None:
     """A reason in words. Whoever is no supporter any more has been asked in vain."""
     try:
-        order = await visit.desk.revealing.order(visit.person.id, reference)
+        order = await session.desk.revealing.order(session.person.id, reference)
     except Rejection:
-        await _keep(visit, questions.answered(visit))
-        await visit.show(visit.with_resume(await start.show(visit)))
+        await _keep(session, questions.answered(session))
+        await session.show(session.with_resume(await start.show(session)))
         return
     try:
         reason = read_reason(text)
     except Rejection as rejection:
-        visit.notice = visit.reason(rejection)
-        await visit.show(screens.typing(visit.t, order))
+        session.notice = session.reason(rejection)
+        await session.show(screens.typing(session.t, order))
         return
     try:
-        await _reveal(visit, reference, reason, answered=questions.answered(visit))
+        await _reveal(session, reference, reason, answered=questions.answered(session))
     except Rejection as rejection:
-        await _keep(visit, visit.person)
-        await _refuse(visit, rejection)
+        await _keep(session, session.person)
+        await _refuse(session, rejection)
 
 
 async def _reveal(
-    visit: Session, reference: str, reason: str, *, question: int | None = None, answered: Person | None = None
+    session: Session, reference: str, reason: str, *, question: int | None = None, answered: Person | None = None
 ) -> None:
-    is_new = await visit.desk.revealing.reveal(visit.person.id, reference, reason, question=question, answered=answered)
+    is_new = await session.desk.revealing.reveal(
+        session.person.id, reference, reason, question=question, answered=answered
+    )
     if not is_new:
-        await visit.post(Screen(visit.t("reveal.shown_already")))
+        await session.post(Screen(session.t("reveal.shown_already")))
         if answered is not None:
-            await _keep(visit, answered)
+            await _keep(session, answered)
 
 
-async def _refuse(visit: Session, rejection: Rejection) -> None:
+async def _refuse(session: Session, rejection: Rejection) -> None:
     """Over the screen, where a press waits for its answer; else in words of its own, in private."""
-    if visit.query_id is not None:
-        await visit.acknowledge(visit.t.plain(rejection.key, **rejection.arguments), alert=True)
+    if session.query_id is not None:
+        await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
     else:
-        await visit.post(Screen(visit.reason(rejection)))
+        await session.post(Screen(session.reason(rejection)))
 
 
-async def _keep(visit: Session, person: Person) -> None:
-    async with visit.desk.store.transaction() as tx:
+async def _keep(session: Session, person: Person) -> None:
+    async with session.desk.store.transaction() as tx:
         await UserRepository(tx).save(person)
 
 

@@ -61,8 +61,8 @@ async def write_button(staff: StaffSession, button: WriteSavedReplyButton) -> No
     async with rejection_alerts(staff):
         _check_private(staff)
         await _known(staff, button.name)
-        await staff.visit.acknowledge()
-        await _ask_text(staff.visit, button.name, button.locale)
+        await staff.session.acknowledge()
+        await _ask_text(staff.session, button.name, button.locale)
 
 
 def _check_private(staff: StaffSession) -> None:
@@ -71,7 +71,7 @@ def _check_private(staff: StaffSession) -> None:
 
 
 async def _list(staff: StaffSession, _: str) -> None:
-    await staff.visit.acknowledge()
+    await staff.session.acknowledge()
     await staff.update(screens.overview(staff.t, await staff.desk.saved_answers.all()))
 
 
@@ -80,18 +80,18 @@ async def _show(staff: StaffSession, name: str) -> None:
     if answer is None:
         await _list(staff, "")
         return
-    await staff.visit.acknowledge()
+    await staff.session.acknowledge()
     await staff.update(screens.one(staff.t, answer))
 
 
 async def _add(staff: StaffSession, _: str) -> None:
-    await staff.visit.acknowledge()
-    await questions.ask(staff.visit, NAME, screens.name(staff.t))
+    await staff.session.acknowledge()
+    await questions.ask(staff.session, NAME, screens.name(staff.t))
 
 
 async def _ask_to_delete(staff: StaffSession, name: str) -> None:
     await _known(staff, name)
-    await staff.visit.acknowledge()
+    await staff.session.acknowledge()
     await staff.update(screens.deleting(staff.t, name))
 
 
@@ -108,56 +108,56 @@ async def _known(staff: StaffSession, name: str) -> SavedReply:
     return answer
 
 
-async def name_typed(visit: Session, _: str, typed: str) -> None:
+async def name_typed(session: Session, _: str, typed: str) -> None:
     """What a new one is called; its texts are asked for next."""
-    if not await _is_supporter(visit):
+    if not await _is_supporter(session):
         return
     try:
         name = read_name(typed)
-        await visit.desk.saved_answers.check_new(name)
+        await session.desk.saved_answers.check_new(name)
     except Rejection as rejection:
-        visit.notice = visit.reason(rejection)
-        await visit.show(screens.name(visit.t))
+        session.notice = session.reason(rejection)
+        await session.show(screens.name(session.t))
         return
-    await _ask_next_text(visit, name, visit.desk.default_locale)
+    await _ask_next_text(session, name, session.desk.default_locale)
 
 
-async def text_sent(visit: Session, argument: str, message: Message) -> None:
+async def text_sent(session: Session, argument: str, message: Message) -> None:
     """A text in one language; where there is none in the other yet, that is asked for next."""
-    if not await _is_supporter(visit):
+    if not await _is_supporter(session):
         return
     name, _separator, locale = argument.partition(":")
     try:
         template = read_text(_written(message))
     except Rejection as rejection:
-        visit.notice = visit.reason(rejection)
-        await visit.show(screens.text(visit.t, name, locale))
+        session.notice = session.reason(rejection)
+        await session.show(screens.text(session.t, name, locale))
         return
-    answer = await visit.desk.saved_answers.write(name, locale, template, questions.answered(visit))
+    answer = await session.desk.saved_answers.write(name, locale, template, questions.answered(session))
     missing = [each for each in LOCALES if each not in answer.texts]
     if missing:
-        await _ask_next_text(visit, name, missing[0])
+        await _ask_next_text(session, name, missing[0])
     else:
-        await visit.show(screens.one(visit.t, answer))
+        await session.show(screens.one(session.t, answer))
 
 
-async def _ask_next_text(visit: Session, name: str, locale: str) -> None:
+async def _ask_next_text(session: Session, name: str, locale: str) -> None:
     # Answered first: a crash behind this must not take the same message for the answer to the next question.
-    questions.answered(visit)
-    await _ask_text(visit, name, locale)
+    questions.answered(session)
+    await _ask_text(session, name, locale)
 
 
-async def _ask_text(visit: Session, name: str, locale: str) -> None:
-    await questions.ask(visit, TEXT, screens.text(visit.t, name, locale), f"{name}:{locale}")
+async def _ask_text(session: Session, name: str, locale: str) -> None:
+    await questions.ask(session, TEXT, screens.text(session.t, name, locale), f"{name}:{locale}")
 
 
-async def _is_supporter(visit: Session) -> bool:
+async def _is_supporter(session: Session) -> bool:
     """Whoever is none any more has been asked in vain."""
-    if visit.person.id in visit.desk.support_room.supporters:
+    if session.person.id in session.desk.support_room.supporters:
         return True
-    async with visit.desk.store.transaction() as tx:
-        await UserRepository(tx).save(questions.answered(visit))
-    await visit.show(visit.with_resume(await start.show(visit)))
+    async with session.desk.store.transaction() as tx:
+        await UserRepository(tx).save(questions.answered(session))
+    await session.show(session.with_resume(await start.show(session)))
     return False
 
 

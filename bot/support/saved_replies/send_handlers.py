@@ -55,21 +55,21 @@ async def send_button(staff: StaffSession, button: SendSavedReplyButton) -> None
 
 async def _choose(staff: StaffSession, reference: str) -> None:
     ticket, _, t = await _case(staff, reference)
-    await staff.visit.acknowledge()
+    await staff.session.acknowledge()
     answers = await staff.desk.saved_answers.all()
     await say_of(staff, ticket, screens.choosing(staff.t, ticket, answers, t.locale))
 
 
 async def _choose_again(staff: StaffSession, reference: str) -> None:
     ticket, _, t = await _case(staff, reference)
-    await staff.visit.acknowledge()
+    await staff.session.acknowledge()
     await staff.update(screens.choosing(staff.t, ticket, await staff.desk.saved_answers.all(), t.locale))
 
 
 async def _preview(staff: StaffSession, reference: str, name: str) -> None:
     ticket, order, t = await _case(staff, reference)
     filled = _filled(await staff.desk.saved_answers.get(name), ticket, order, t)
-    await staff.visit.acknowledge()
+    await staff.session.acknowledge()
     await staff.update(screens.preview(staff.t, ticket, name, filled, t.locale))
 
 
@@ -90,7 +90,7 @@ async def _send(staff: StaffSession, button: SendSavedReplyButton) -> None:
         await staff.toast("answers.sent_already", alert=True)
         await staff.desk.messenger.edit_keyboard(staff.chat_id, staff.message_id, (), lane="talk")
         return
-    await staff.visit.acknowledge()
+    await staff.session.acknowledge()
     await staff.update(screens.handed_over(staff.t, ticket, name, filled, staff.person.id))
 
 

@@ -28,7 +28,7 @@ async def _take_over(staff: StaffSession, ticket: Ticket, argument: str) -> None
     if ticket.claimed_by in {None, staff.person.id} or not ticket.is_open:
         await _claim(staff, ticket, argument)
         return
-    await staff.visit.acknowledge()
+    await staff.session.acknowledge()
     await ask(staff, ticket, TAKING_OVER, staff_talk.take_over(staff.t, ticket, ticket.claimed_by or 0))
 
 
@@ -44,7 +44,7 @@ async def _close(staff: StaffSession, ticket: Ticket, _: str) -> None:
     """Ask why."""
     if not ticket.is_open:
         raise Rejection("ticket.closed")
-    await staff.visit.acknowledge()
+    await staff.session.acknowledge()
     await ask(staff, ticket, CLOSING, staff_talk.closing(staff.t, ticket))
 
 
@@ -61,7 +61,7 @@ async def _close_as(staff: StaffSession, ticket: Ticket, argument: str) -> None:
     if reason is None:
         raise Rejection("staff.gone")
     closed = await staff.desk.ticket_answers.close(ticket.reference, staff.person.id, reason)
-    await staff.visit.acknowledge()
+    await staff.session.acknowledge()
     await staff.update(staff_talk.closed(staff.t, closed, reason))
 
 

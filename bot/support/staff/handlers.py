@@ -25,10 +25,10 @@ from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.session import (
     StaffSession,
     TicketAct,
+    open_staff_session,
     refuse,
     rejection_alerts,
     staff_handlers,
-    staff_visit,
 )
 from bot.support.tickets.repository import TicketRepository
 
@@ -91,7 +91,7 @@ def handlers() -> list[list[Handler]]:
 
 async def _unreadable(update: Update, _: Context) -> None:
     """Answer a press of a button that looks like support's, but that support has none like."""
-    staff = await staff_visit(update)
+    staff = await open_staff_session(update)
     if staff is None:
         await refuse(update)
     else:
@@ -103,6 +103,6 @@ async def _in_a_group(update: Update, _: Context) -> None:
     """A person's buttons work in their private chat alone: a press from anywhere else was made up."""
     chat = update.effective_chat
     if chat is not None and chat.type != Chat.PRIVATE:
-        visit = SESSION.get()
-        await visit.acknowledge(visit.t.plain("stale.not_yours"), alert=True)
+        session = SESSION.get()
+        await session.acknowledge(session.t.plain("stale.not_yours"), alert=True)
         raise ApplicationHandlerStop

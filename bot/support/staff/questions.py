@@ -11,7 +11,7 @@ from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 
 TakeReply = Callable[[StaffSession, Ticket, str, Message], Awaitable[None]]
-"""Takes the visit, the ticket, the question's argument, and the reply."""
+"""Takes the session, the ticket, the question's argument, and the reply."""
 
 
 async def ask(staff: StaffSession, ticket: Ticket, question: str, screen: Screen, argument: str = "") -> None:

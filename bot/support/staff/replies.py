@@ -18,7 +18,7 @@ from bot.support.staff.notes import is_note, keep_note
 from bot.support.staff.questions import TakeReply, say_of
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.screens import ticket as staff_ticket
-from bot.support.staff.session import NEW_MESSAGES, StaffSession, replied_to, staff_visit, topic_of
+from bot.support.staff.session import NEW_MESSAGES, StaffSession, open_staff_session, replied_to, topic_of
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
@@ -33,15 +33,15 @@ def handlers(questions: Mapping[str, TakeReply]) -> list[Handler]:
     """Replies; `questions` names what takes the one to a question."""
 
     async def replied(update: Update, _: Context) -> None:
-        message, visit = update.effective_message, SESSION.get()
-        post, ticket = await _answered(visit, message) if message else (None, None)
+        message, session = update.effective_message, SESSION.get()
+        post, ticket = await _answered(session, message) if message else (None, None)
         if message is None or post is None or ticket is None or message.chat_id == ticket.person_id:
             if message is not None and post is None:
-                await _unknown(update, visit, message)
+                await _unknown(update, session, message)
             return
-        staff = await staff_visit(update)
+        staff = await open_staff_session(update)
         if staff is None:
-            await _send_away(visit, message, ticket)
+            await _send_away(session, message, ticket)
         elif post.role is PostRole.QUESTION:
             question, _separator, argument = post.argument.partition(":")
             if question in questions:
@@ -81,36 +81,36 @@ async def _answer(staff: StaffSession, ticket: Ticket, message: Message) -> None
         await say_of(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, why))
 
 
-async def _answered(visit: Session, message: Message) -> tuple[TicketPost | None, Ticket | None]:
+async def _answered(session: Session, message: Message) -> tuple[TicketPost | None, Ticket | None]:
     message_id = replied_to(message)
     if message_id is None:
         return None, None
-    async with visit.desk.store.reading() as tx:
+    async with session.desk.store.reading() as tx:
         post = await TicketPostRepository(tx).get(message.chat_id, message_id)
         return post, await TicketRepository(tx).get(post.ticket) if post else None
 
 
-async def _unknown(update: Update, visit: Session, message: Message) -> None:
+async def _unknown(update: Update, session: Session, message: Message) -> None:
     """A card, or words of a person's, that the bot was killed before it could remember, or that a group left behind.
 
     Nobody knows for sure what it is, so nothing is passed on, and whoever believes that it was learns that.
     """
     answered = message.reply_to_message
     author = answered.from_user if answered is not None else None
-    if answered is None or author is None or author.username != visit.desk.messenger.username:
+    if answered is None or author is None or author.username != session.desk.messenger.username:
         return
     reference = staff_ticket.named_in(answered.text or answered.caption or "")
-    staff = await staff_visit(update) if reference else None
-    async with visit.desk.store.reading() as tx:
+    staff = await open_staff_session(update) if reference else None
+    async with session.desk.store.reading() as tx:
         ticket = await TicketRepository(tx).get(reference)
     if staff is not None and ticket is not None:
         await say_of(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, Rejection(staff_talk.UNKNOWN)))
         raise ApplicationHandlerStop
 
 
-async def _send_away(visit: Session, message: Message, ticket: Ticket) -> None:
+async def _send_away(session: Session, message: Message, ticket: Ticket) -> None:
     """Whoever believes that they have answered learns that they haven't."""
-    screen = staff_talk.not_passed_on(visit.t, ticket, Rejection(staff_talk.STRANGER))
-    await visit.desk.messenger.send_text(
+    screen = staff_talk.not_passed_on(session.t, ticket, Rejection(staff_talk.STRANGER))
+    await session.desk.messenger.send_text(
         message.chat_id, screen.text, lane="talk", reply_to=message.message_id, topic_id=topic_of(message)
     )

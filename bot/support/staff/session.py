@@ -32,11 +32,11 @@ NEW_MESSAGES = filters.UpdateType.MESSAGE
 class StaffSession:
     """One update of a member of staff, and the place to answer it in.
 
-    `t` speaks the place's language: in private the reader's own, in the group the default; `visit.t` is always the
+    `t` speaks the place's language: in private the reader's own, in the group the default; `session.t` is always the
     reader's own, for what only they see.
     """
 
-    visit: Session
+    session: Session
     chat_id: int
     topic_id: int | None
     message_id: int | None
@@ -47,17 +47,17 @@ class StaffSession:
     @property
     def desk(self) -> Desk:
         """The parts of the house."""
-        return self.visit.desk
+        return self.session.desk
 
     @property
     def person(self) -> Person:
         """Who it is."""
-        return self.visit.person
+        return self.session.person
 
     @property
     def is_private(self) -> bool:
         """Whether nobody else reads along."""
-        return self.chat_id == self.visit.person.id
+        return self.chat_id == self.session.person.id
 
     async def say(self, screen: Screen) -> int | None:
         """A new message, in answer to theirs; its id, where it surely was sent."""
@@ -83,23 +83,23 @@ class StaffSession:
 
     async def toast(self, key: str, *, alert: bool = False, **arguments: object) -> None:
         """A few words over the screen, for whoever pressed alone."""
-        await self.visit.acknowledge(self.visit.t.plain(key, **arguments), alert=alert)
+        await self.session.acknowledge(self.session.t.plain(key, **arguments), alert=alert)
 
 
-async def staff_visit(update: Update) -> StaffSession | None:
+async def open_staff_session(update: Update) -> StaffSession | None:
     """Who acts, and where; None where they may not."""
-    visit, chat, message = SESSION.get(), update.effective_chat, update.effective_message
-    if chat is None or visit.person.id not in visit.desk.support_room.supporters:
+    session, chat, message = SESSION.get(), update.effective_chat, update.effective_message
+    if chat is None or session.person.id not in session.desk.support_room.supporters:
         return None
-    if chat.type != Chat.PRIVATE and chat.id != await _group(visit.desk):
+    if chat.type != Chat.PRIVATE and chat.id != await _group(session.desk):
         return None
     return StaffSession(
-        visit=visit,
+        session=session,
         chat_id=chat.id,
         topic_id=topic_of(message),
         message_id=message.message_id if message is not None else None,
         message=message,
-        t=visit.t if chat.type == Chat.PRIVATE else visit.desk.translations.get(visit.desk.default_locale),
+        t=session.t if chat.type == Chat.PRIVATE else session.desk.translations.get(session.desk.default_locale),
     )
 
 
@@ -116,13 +116,13 @@ def replied_to(message: Message) -> int | None:
 
 def staff_handlers(routes: Routes[StaffSession]) -> list[Handler]:
     """Return the handlers of support's routes. Commands of theirs don't exist for anybody else."""
-    return routes.handlers(staff_visit, refuse, NEW_MESSAGES)
+    return routes.handlers(open_staff_session, refuse, NEW_MESSAGES)
 
 
 async def refuse(_: Update) -> None:
     """Tell somebody who isn't support, or not here, that a button isn't theirs to press."""
-    visit = SESSION.get()
-    await visit.acknowledge(visit.t.plain("staff.not_yours"), alert=True)
+    session = SESSION.get()
+    await session.acknowledge(session.t.plain("staff.not_yours"), alert=True)
 
 
 @asynccontextmanager

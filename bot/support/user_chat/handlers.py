@@ -33,10 +33,10 @@ LISTED = 5
 routes = Routes[Session]()
 
 
-async def help_page(visit: Session) -> Screen:
+async def help_page(session: Session) -> Screen:
     """What `/help` shows: also the person's open tickets."""
-    async with visit.desk.store.reading() as tx:
-        known = await TicketRepository(tx).of_person(visit.person.id, limit=LISTED)
+    async with session.desk.store.reading() as tx:
+        known = await TicketRepository(tx).of_person(session.person.id, limit=LISTED)
         mine = [ticket for ticket in known if ticket.is_open]
         orders = [
             await OrderRepository(tx).get_if_readable(ticket.order_reference)
@@ -44,115 +44,115 @@ async def help_page(visit: Session) -> Screen:
             if ticket.order_reference
         ]
     about = {order.reference: order for order in orders if order is not None}
-    return ticket_page.help_screen(visit.t, visit.desk.help, mine, about, visit.desk.provider)
+    return ticket_page.help_screen(session.t, session.desk.help, mine, about, session.desk.provider)
 
 
-async def ask_about(visit: Session, order: Order) -> None:
+async def ask_about(session: Session, order: Order) -> None:
     """The button under an order that leads to a person."""
-    await visit.acknowledge()
-    if not visit.desk.help.has_staff:
-        await visit.post(ticket_question.contact_only(visit.t, order, visit.desk.help.contact))
+    await session.acknowledge()
+    if not session.desk.help.has_staff:
+        await session.post(ticket_question.contact_only(session.t, order, session.desk.help.contact))
         return
-    async with visit.desk.store.reading() as tx:
-        ticket = await TicketRepository(tx).open_of(visit.person.id, order.reference)
-    await ticket_words.ask(visit, order, ticket)
+    async with session.desk.store.reading() as tx:
+        ticket = await TicketRepository(tx).open_of(session.person.id, order.reference)
+    await ticket_words.ask(session, order, ticket)
 
 
-async def offers_to_pass_on(visit: Session, message: Message) -> bool:
+async def offers_to_pass_on(session: Session, message: Message) -> bool:
     """Whether somebody who has an open ticket was asked if what they wrote, in answer to nothing, is for support."""
-    if not visit.desk.help.has_staff or written_in(message) is None:
+    if not session.desk.help.has_staff or written_in(message) is None:
         return False
-    async with visit.desk.store.reading() as tx:
-        known = await TicketRepository(tx).of_person(visit.person.id, limit=OFFERED)
+    async with session.desk.store.reading() as tx:
+        known = await TicketRepository(tx).of_person(session.person.id, limit=OFFERED)
     mine = [ticket for ticket in known if ticket.is_open]
     if mine:
-        shown = ticket_question.offer(visit.t, mine)
-        await visit.desk.messenger.send_text(
-            visit.chat_id, shown.text, shown.keyboard, lane="talk", reply_to=message.message_id
+        shown = ticket_question.offer(session.t, mine)
+        await session.desk.messenger.send_text(
+            session.chat_id, shown.text, shown.keyboard, lane="talk", reply_to=message.message_id
         )
     return bool(mine)
 
 
 @routes.button(NewTicketButton)
-async def new_button(visit: Session, _: NewTicketButton) -> None:
+async def new_button(session: Session, _: NewTicketButton) -> None:
     """Ask what to tell support."""
-    await visit.acknowledge()
-    if visit.desk.help.has_staff:
-        async with visit.desk.store.reading() as tx:
-            ticket = await TicketRepository(tx).open_of(visit.person.id)
-        await ticket_words.ask(visit, None, ticket)
+    await session.acknowledge()
+    if session.desk.help.has_staff:
+        async with session.desk.store.reading() as tx:
+            ticket = await TicketRepository(tx).open_of(session.person.id)
+        await ticket_words.ask(session, None, ticket)
     else:
-        await visit.say(visit.with_resume(await help_page(visit)))
+        await session.say(session.with_resume(await help_page(session)))
 
 
 @routes.button(LeaveTicketQuestionButton)
-async def leave_button(visit: Session, _: LeaveTicketQuestionButton) -> None:
+async def leave_button(session: Session, _: LeaveTicketQuestionButton) -> None:
     """Say that the question has ended: the press itself has ended it (`infra/telegram/ui/questions.py`)."""
-    await visit.acknowledge()
-    await visit.show(visit.with_resume(ticket_question.left(visit.t)))
+    await session.acknowledge()
+    await session.show(session.with_resume(ticket_question.left(session.t)))
 
 
 @routes.button(UserTicketButton, belongs_to="ticket")
-async def ticket_button(visit: Session, button: UserTicketButton) -> None:
+async def ticket_button(session: Session, button: UserTicketButton) -> None:
     """Do what a button says with the user's own ticket."""
-    async with visit.desk.store.reading() as tx:
+    async with session.desk.store.reading() as tx:
         ticket = await TicketRepository(tx).get(button.ticket)
     act = ACTIONS.get(button.action)
-    if ticket is None or ticket.person_id != visit.person.id:
-        await visit.acknowledge(visit.t.plain("ticket.gone"), alert=True)
+    if ticket is None or ticket.person_id != session.person.id:
+        await session.acknowledge(session.t.plain("ticket.gone"), alert=True)
     elif act is None:
-        await visit.acknowledge(visit.t.plain("stale.button"))
-        await _show(visit, ticket)
+        await session.acknowledge(session.t.plain("stale.button"))
+        await _show(session, ticket)
     else:
         try:
-            await act(visit, ticket, button.argument)
+            await act(session, ticket, button.argument)
         except Rejection as rejection:
-            await visit.acknowledge(visit.t.plain(rejection.key, **rejection.arguments), alert=True)
+            await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
 
 
-async def _show(visit: Session, ticket: Ticket, _: str = "") -> None:
+async def _show(session: Session, ticket: Ticket, _: str = "") -> None:
     """The page: in the place of the list under `/help`, never in that of news."""
-    await visit.acknowledge()
-    if not visit.desk.prompts.is_current(visit.chat_id, visit.message_id):
-        visit.message_id = None
-    await visit.show(visit.with_resume(await _page(visit, ticket)))
+    await session.acknowledge()
+    if not session.desk.prompts.is_current(session.chat_id, session.message_id):
+        session.message_id = None
+    await session.show(session.with_resume(await _page(session, ticket)))
 
 
-async def _say(visit: Session, ticket: Ticket, _: str) -> None:
-    if not ticket.is_open and not _may_be_reopened(visit, ticket):
+async def _say(session: Session, ticket: Ticket, _: str) -> None:
+    if not ticket.is_open and not _may_be_reopened(session, ticket):
         raise Rejection("ticket.closed_too_long_ago")
-    await visit.acknowledge()
-    await ticket_words.ask(visit, await _order_of(visit, ticket), ticket)
+    await session.acknowledge()
+    await ticket_words.ask(session, await _order_of(session, ticket), ticket)
 
 
-async def _reopen(visit: Session, ticket: Ticket, _: str) -> None:
+async def _reopen(session: Session, ticket: Ticket, _: str) -> None:
     """Open it again at once, and then ask what is still wrong."""
-    ticket = await visit.desk.ticket_ending.reopen(ticket)
-    await visit.acknowledge(visit.t.plain("ticket.reopened"))
-    await visit.update(await _page(visit, ticket))
-    await ticket_words.ask(visit, await _order_of(visit, ticket), ticket)
+    ticket = await session.desk.ticket_ending.reopen(ticket)
+    await session.acknowledge(session.t.plain("ticket.reopened"))
+    await session.update(await _page(session, ticket))
+    await ticket_words.ask(session, await _order_of(session, ticket), ticket)
 
 
-async def _rate(visit: Session, ticket: Ticket, argument: str) -> None:
+async def _rate(session: Session, ticket: Ticket, argument: str) -> None:
     if argument not in set(Rating):
         raise Rejection("stale.button")
-    ticket = await visit.desk.ticket_ending.rate(ticket, Rating(argument))
-    await visit.acknowledge(visit.t.plain("ticket.thanks"))
-    await visit.update(await _page(visit, ticket))
+    ticket = await session.desk.ticket_ending.rate(ticket, Rating(argument))
+    await session.acknowledge(session.t.plain("ticket.thanks"))
+    await session.update(await _page(session, ticket))
 
 
-async def _pass_on(visit: Session, ticket: Ticket, _: str) -> None:
+async def _pass_on(session: Session, ticket: Ticket, _: str) -> None:
     """The message that ours has answered goes to support, if it is this person's own."""
-    theirs = visit.pressed.reply_to_message if visit.pressed is not None else None
-    is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == visit.person.id
+    theirs = session.pressed.reply_to_message if session.pressed is not None else None
+    is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == session.person.id
     written = written_in(theirs) if theirs is not None and is_own else None
     if written is None:
         raise Rejection("ticket.nothing_to_pass_on")
-    taken = await visit.desk.ticket_opening.say(visit.person, written, ticket.reference)
-    await visit.acknowledge()
-    await visit.update(visit.with_resume(ticket_question.added(visit.t, taken.ticket)))
-    if visit.message_id is not None:
-        await ticket_words.keep_post(visit, taken.ticket, visit.message_id)
+    taken = await session.desk.ticket_opening.say(session.person, written, ticket.reference)
+    await session.acknowledge()
+    await session.update(session.with_resume(ticket_question.added(session.t, taken.ticket)))
+    if session.message_id is not None:
+        await ticket_words.keep_post(session, taken.ticket, session.message_id)
 
 
 ACTIONS: Mapping[str, Callable[[Session, Ticket, str], Awaitable[None]]] = {
@@ -165,18 +165,18 @@ ACTIONS: Mapping[str, Callable[[Session, Ticket, str], Awaitable[None]]] = {
 """What a button does, by its action."""
 
 
-async def _page(visit: Session, ticket: Ticket) -> Screen:
-    now, order = visit.desk.clock.now(), await _order_of(visit, ticket)
-    may_reopen = _may_be_reopened(visit, ticket)
-    return ticket_page.screen(visit.t, ticket, order, now, visit.zone, may_reopen=may_reopen)
+async def _page(session: Session, ticket: Ticket) -> Screen:
+    now, order = session.desk.clock.now(), await _order_of(session, ticket)
+    may_reopen = _may_be_reopened(session, ticket)
+    return ticket_page.screen(session.t, ticket, order, now, session.zone, may_reopen=may_reopen)
 
 
-def _may_be_reopened(visit: Session, ticket: Ticket) -> bool:
-    return ticket.may_be_reopened(visit.desk.clock.now(), visit.desk.ticket_ending.reopen_within)
+def _may_be_reopened(session: Session, ticket: Ticket) -> bool:
+    return ticket.may_be_reopened(session.desk.clock.now(), session.desk.ticket_ending.reopen_within)
 
 
-async def _order_of(visit: Session, ticket: Ticket) -> Order | None:
+async def _order_of(session: Session, ticket: Ticket) -> Order | None:
     if not ticket.order_reference:
         return None
-    async with visit.desk.store.reading() as tx:
+    async with session.desk.store.reading() as tx:
         return await OrderRepository(tx).get(ticket.order_reference)

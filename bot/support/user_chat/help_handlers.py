@@ -17,25 +17,25 @@ def handlers() -> list[Handler]:
 
 
 async def _pressed(update: Update, _: Context) -> None:
-    visit, query = SESSION.get(), update.callback_query
+    session, query = SESSION.get(), update.callback_query
     press = data.HELP_PATTERN.match((query.data or "") if query else "")
-    await visit.acknowledge()
+    await session.acknowledge()
     if press is not None and press[1] == "aside":
         # The review stays as it is, with its buttons.
-        await visit.post(help_topics.lightning(visit.t))
+        await session.post(help_topics.lightning(session.t))
     elif press is not None:
-        await visit.show(visit.with_resume(await _page(visit, press[1])))
+        await session.show(session.with_resume(await _page(session, press[1])))
     raise ApplicationHandlerStop
 
 
-async def _page(visit: Session, which: str) -> Screen:
+async def _page(session: Session, which: str) -> Screen:
     if which == "show":
-        return await tickets.help_page(visit)
-    rules = visit.desk.orders.rules
+        return await tickets.help_page(session)
+    rules = session.desk.orders.rules
     facts = help_topics.Facts(
         minimum=rules.min_order_idr,
         a_day=rules.limits.idr_per_day,
-        times=await visit.desk.payout_times.get(),
-        help_desk=visit.desk.help,
+        times=await session.desk.payout_times.get(),
+        help_desk=session.desk.help,
     )
-    return help_topics.screen(visit.t, which, facts)
+    return help_topics.screen(session.t, which, facts)

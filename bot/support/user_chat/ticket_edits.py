@@ -8,24 +8,24 @@ from bot.support.model import EntryKind, TicketEntry
 from bot.support.staff.notes import note_in
 from bot.support.staff.replies import passable
 from bot.support.staff.screens import talk as staff_talk
-from bot.support.staff.session import StaffSession, staff_visit
+from bot.support.staff.session import StaffSession, open_staff_session
 from bot.support.user_chat.messages import written_in
 
 
 async def take(update: Update, message: Message) -> bool:
     """Whether it was one of a ticket. A former supporter's corrections change nothing."""
-    visit = SESSION.get()
-    entry = await visit.desk.ticket_corrections.entry_of(message.chat_id, message.message_id)
+    session = SESSION.get()
+    entry = await session.desk.ticket_corrections.entry_of(message.chat_id, message.message_id)
     if entry is None:
         return False
-    if entry.author_id != visit.person.id:
+    if entry.author_id != session.person.id:
         return True
     if entry.kind is EntryKind.ASKED:
         written = written_in(message)
         if written is not None:
-            await visit.desk.ticket_corrections.edit(entry, visit.person.id, written)
+            await session.desk.ticket_corrections.edit(entry, session.person.id, written)
         return True
-    staff = await staff_visit(update)
+    staff = await open_staff_session(update)
     if staff is not None:
         await _corrected(staff, entry, message)
     return True

@@ -46,14 +46,14 @@ OURS: Final = frozenset({PostRole.ENTRY, PostRole.REMARK})
 Keep = Callable[[Person, Written], Awaitable[Taken]]
 
 
-async def ask(visit: Session, order: Order | None, ticket: Ticket | None) -> None:
+async def ask(session: Session, order: Order | None, ticket: Ticket | None) -> None:
     """Ask what is wrong, or for more of it, in a new message: what was pressed stays as it is."""
-    visit.message_id = None
-    shown = screens.screen(visit.t, order, ticket, visit.desk.help.contact)
+    session.message_id = None
+    shown = screens.screen(session.t, order, ticket, session.desk.help.contact)
     if ticket is not None:
-        await questions.ask(visit, MORE, shown, ticket.reference)
+        await questions.ask(session, MORE, shown, ticket.reference)
     else:
-        await questions.ask(visit, NEW, shown, order.reference if order else "")
+        await questions.ask(session, NEW, shown, order.reference if order else "")
 
 
 def handler() -> Handler:
@@ -61,34 +61,34 @@ def handler() -> Handler:
     return MessageHandler(TYPED, _written)
 
 
-async def first_words(visit: Session, argument: str, message: Message) -> None:
+async def first_words(session: Session, argument: str, message: Message) -> None:
     """The answer to what is wrong."""
-    opening = visit.desk.ticket_opening
-    await _answer(visit, message, lambda person, written: opening.ask(person, written, argument))
+    opening = session.desk.ticket_opening
+    await _answer(session, message, lambda person, written: opening.ask(person, written, argument))
 
 
-async def more_words(visit: Session, argument: str, message: Message) -> None:
+async def more_words(session: Session, argument: str, message: Message) -> None:
     """The answer to what is to be added to a ticket."""
-    opening = visit.desk.ticket_opening
-    await _answer(visit, message, lambda person, written: opening.say(person, written, argument))
+    opening = session.desk.ticket_opening
+    await _answer(session, message, lambda person, written: opening.say(person, written, argument))
 
 
 WHOLE_MESSAGES: Final[dict[str, questions.WholeAnswer]] = {NEW: first_words, MORE: more_words}
 
 
 async def _written(update: Update, _: Context) -> None:
-    visit, message = SESSION.get(), update.effective_message
+    session, message = SESSION.get(), update.effective_message
     if message is None:
         return
-    ticket = _part_of_album(visit, message) or await _answered_ticket(visit, message)
+    ticket = _part_of_album(session, message) or await _answered_ticket(session, message)
     if ticket is not None:
-        await _reply(visit, message, ticket)
+        await _reply(session, message, ticket)
         raise ApplicationHandlerStop
-    if await _is_known(visit, message):
+    if await _is_known(session, message):
         raise ApplicationHandlerStop
 
 
-async def _answered_ticket(visit: Session, message: Message) -> str | None:
+async def _answered_ticket(session: Session, message: Message) -> str | None:
     """The ticket that this is a reply to, if it is this person's.
 
     A message of ours that a kill has kept from being remembered still names its ticket.
@@ -96,11 +96,11 @@ async def _answered_ticket(visit: Session, message: Message) -> str | None:
     replied = message.reply_to_message
     if replied is None:
         return None
-    async with visit.desk.store.reading() as tx:
-        post = await TicketPostRepository(tx).get(visit.chat_id, replied.message_id)
+    async with session.desk.store.reading() as tx:
+        post = await TicketPostRepository(tx).get(session.chat_id, replied.message_id)
         name = post.ticket if post is not None and post.role in OURS else _named(replied)
         ticket = await TicketRepository(tx).get(name) if name else None
-    return name if ticket is not None and ticket.person_id == visit.person.id else None
+    return name if ticket is not None and ticket.person_id == session.person.id else None
 
 
 def _named(ours: Message) -> str | None:
@@ -110,101 +110,101 @@ def _named(ours: Message) -> str | None:
     return match[0] if match else None
 
 
-def _part_of_album(visit: Session, message: Message) -> str | None:
-    question, _, argument = (visit.person.awaits or "").partition(":")
+def _part_of_album(session: Session, message: Message) -> str | None:
+    question, _, argument = (session.person.awaits or "").partition(":")
     ticket, _, album = argument.partition(":")
     return ticket if question == ALBUM and album == message.media_group_id else None
 
 
-async def _is_known(visit: Session, message: Message) -> bool:
+async def _is_known(session: Session, message: Message) -> bool:
     """Whether a crash has only kept its sender from reading that it was taken in: then they read it now."""
-    if not visit.is_answered:
+    if not session.is_answered:
         return False
-    async with visit.desk.store.reading() as tx:
+    async with session.desk.store.reading() as tx:
         entry = await TicketEntryRepository(tx).of_source(message.chat_id, message.message_id)
         ticket = await TicketRepository(tx).get(entry.ticket) if entry else None
     if ticket is None:
         return False
-    await _show_taken(visit, Taken(ticket, None))
+    await _show_taken(session, Taken(ticket, None))
     return True
 
 
-async def _answer(visit: Session, message: Message, keep: Keep) -> None:
+async def _answer(session: Session, message: Message, keep: Keep) -> None:
     """Keep the words that a question has asked for, and say so."""
     written = written_in(message)
     if written is None:
-        await visit.show(screens.unreadable(visit.t))
+        await session.show(screens.unreadable(session.t))
         return
-    person = answered(visit)
+    person = answered(session)
     try:
         taken = await keep(person, written)
     except Rejection as rejection:
-        async with visit.desk.store.transaction() as tx:
+        async with session.desk.store.transaction() as tx:
             await UserRepository(tx).save(person)
-        await _show(visit, screens.refused(visit.t, visit.reason(rejection)))
+        await _show(session, screens.refused(session.t, session.reason(rejection)))
         return
-    await _expect_rest(visit, message, taken.ticket)
-    await _show_taken(visit, taken)
+    await _expect_rest(session, message, taken.ticket)
+    await _show_taken(session, taken)
 
 
-async def _reply(visit: Session, message: Message, ticket: str) -> None:
+async def _reply(session: Session, message: Message, ticket: str) -> None:
     """Keep the words of a reply. A question that is open stays so: it wasn't answered."""
     written = written_in(message)
     if written is None:
-        await visit.post(Screen(visit.t("ticket.unreadable")))
+        await session.post(Screen(session.t("ticket.unreadable")))
         return
     try:
-        taken = await visit.desk.ticket_opening.say(visit.person, written, ticket)
+        taken = await session.desk.ticket_opening.say(session.person, written, ticket)
     except Rejection as rejection:
-        await _show(visit, screens.refused(visit.t, visit.reason(rejection)))
+        await _show(session, screens.refused(session.t, session.reason(rejection)))
         return
-    if visit.person.awaits is None:
-        await _expect_rest(visit, message, taken.ticket)
+    if session.person.awaits is None:
+        await _expect_rest(session, message, taken.ticket)
     is_plain = taken.what in {UserEvent.SAID, None} and taken.ticket.reference == ticket
-    if not (is_plain and await _reacted(visit, message)):
-        await _show_taken(visit, taken)
+    if not (is_plain and await _reacted(session, message)):
+        await _show_taken(session, taken)
 
 
-async def _reacted(visit: Session, message: Message) -> bool:
-    return isinstance(await visit.desk.messenger.rooms.react(visit.chat_id, message.message_id, TAKEN), Delivered)
+async def _reacted(session: Session, message: Message) -> bool:
+    return isinstance(await session.desk.messenger.rooms.react(session.chat_id, message.message_id, TAKEN), Delivered)
 
 
-async def _expect_rest(visit: Session, message: Message, ticket: Ticket) -> None:
+async def _expect_rest(session: Session, message: Message, ticket: Ticket) -> None:
     if message.media_group_id is not None:
-        visit.person = replace(visit.person, awaits=f"{ALBUM}:{ticket.reference}:{message.media_group_id}")
-        async with visit.desk.store.transaction() as tx:
-            await UserRepository(tx).save(visit.person)
+        session.person = replace(session.person, awaits=f"{ALBUM}:{ticket.reference}:{message.media_group_id}")
+        async with session.desk.store.transaction() as tx:
+            await UserRepository(tx).save(session.person)
 
 
-async def _show_taken(visit: Session, taken: Taken) -> None:
+async def _show_taken(session: Session, taken: Taken) -> None:
     """Say it in a message that can itself be replied to."""
     ticket = taken.ticket
-    async with visit.desk.store.reading() as tx:
+    async with session.desk.store.reading() as tx:
         order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
     match taken.what:
         case UserEvent.ASKED:
-            shown = screens.opened(visit.t, ticket, order, await visit.desk.reply_time.get())
+            shown = screens.opened(session.t, ticket, order, await session.desk.reply_time.get())
         case UserEvent.REOPENED:
             # Only first replies are measured, which says nothing about a ticket that goes on.
-            shown = screens.opened(visit.t, ticket, order)
+            shown = screens.opened(session.t, ticket, order)
         case _:
-            shown = screens.added(visit.t, ticket)
-    message_id = await _show(visit, shown)
+            shown = screens.added(session.t, ticket)
+    message_id = await _show(session, shown)
     if message_id is not None:
-        await keep_post(visit, ticket, message_id)
+        await keep_post(session, ticket, message_id)
 
 
-async def _show(visit: Session, screen: Screen) -> int | None:
+async def _show(session: Session, screen: Screen) -> int | None:
     """A message whose buttons stay; those of the question before it go."""
-    await visit.leave_question()
-    return await visit.post(visit.with_resume(screen))
+    await session.leave_question()
+    return await session.post(session.with_resume(screen))
 
 
-async def keep_post(visit: Session, ticket: Ticket, message_id: int) -> None:
+async def keep_post(session: Session, ticket: Ticket, message_id: int) -> None:
     """Remember that a message of ours belongs to a ticket: a reply to it does, too."""
-    now = visit.desk.clock.now()
+    now = session.desk.clock.now()
     post = TicketPost(
-        chat_id=visit.chat_id, message_id=message_id, ticket=ticket.reference, role=PostRole.REMARK, at=now
+        chat_id=session.chat_id, message_id=message_id, ticket=ticket.reference, role=PostRole.REMARK, at=now
     )
-    async with visit.desk.store.transaction() as tx:
+    async with session.desk.store.transaction() as tx:
         await TicketPostRepository(tx).add(post)

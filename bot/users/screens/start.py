@@ -22,6 +22,6 @@ def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:
     return Screen(text, (send_row(t), *phrase.choices(t, suggestion), (*others, settings)))
 
 
-async def show(visit: Session) -> Screen:
+async def show(session: Session) -> Screen:
     """Return the welcome in the language of the user."""
-    return screen(visit.t, await visit.suggestion() if visit.person.phrase is None else None)
+    return screen(session.t, await session.suggestion() if session.person.phrase is None else None)

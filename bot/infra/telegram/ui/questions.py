@@ -19,25 +19,27 @@ from bot.users.repository import UserRepository
 TYPED = PRIVATE & ~filters.COMMAND
 
 Answer = Callable[[Session, str, str], Awaitable[None]]
-"""Takes the visit, the question's argument and what was typed. It saves `answered(visit)` together with what it keeps,
-in one transaction, or shows the question again."""
+"""Takes the session, the question's argument and what was typed.
+
+It saves `answered(session)` together with what it keeps, in one transaction, or shows the question again.
+"""
 
 WholeAnswer = Callable[[Session, str, Message], Awaitable[None]]
 """The same for what may be more than words: formatted text, a picture."""
 
 
-async def ask(visit: Session, question: str, screen: Screen, argument: str = "") -> None:
+async def ask(session: Session, question: str, screen: Screen, argument: str = "") -> None:
     """Show `screen`, and give what is typed next to the answer registered as `question`."""
-    visit.person = replace(visit.person, awaits=f"{question}:{argument}")
-    async with visit.desk.store.transaction() as tx:
-        await UserRepository(tx).save(visit.person)
-    await visit.show(screen)
+    session.person = replace(session.person, awaits=f"{question}:{argument}")
+    async with session.desk.store.transaction() as tx:
+        await UserRepository(tx).save(session.person)
+    await session.show(screen)
 
 
-def answered(visit: Session) -> Person:
-    """The person of this visit, with the open question answered by it: to be saved with what the answer changes."""
-    visit.person = replace(visit.person, awaits=None, answered_update_id=visit.update_id)
-    return visit.person
+def answered(session: Session) -> Person:
+    """Return the user with the open question answered by this session, to be saved with what the answer changes."""
+    session.person = replace(session.person, awaits=None, answered_update_id=session.update_id)
+    return session.person
 
 
 def forget_handler() -> Handler:
@@ -49,35 +51,35 @@ def answer_handler(answers: Mapping[str, Answer], whole: Mapping[str, WholeAnswe
     """To stand before the conversation: what is typed while a question is open is its answer."""
 
     async def typed(update: Update, _: Context) -> None:
-        visit = SESSION.get()
-        if visit.is_answered:
+        session = SESSION.get()
+        if session.is_answered:
             # Taken in before a crash; the draft must not take it for an answer to a question of its own.
-            await visit.show(Screen(visit.t("question.taken")))
+            await session.show(Screen(session.t("question.taken")))
             raise ApplicationHandlerStop
-        question, _separator, argument = (visit.person.awaits or "").partition(":")
+        question, _separator, argument = (session.person.awaits or "").partition(":")
         message = update.effective_message
         if question in whole and message is not None:
-            await whole[question](visit, argument, message)
+            await whole[question](session, argument, message)
             raise ApplicationHandlerStop
         answer = answers.get(question)
         if answer is None:
             return
         text = message.text if message else None
         if text is None:
-            await visit.show(Screen(visit.t("talk.only_text")))
+            await session.show(Screen(session.t("talk.only_text")))
         else:
-            await answer(visit, argument, text)
+            await answer(session, argument, text)
         raise ApplicationHandlerStop
 
     return MessageHandler(TYPED, typed)
 
 
 async def _forget(update: Update, _: Context) -> None:
-    visit = SESSION.get()
+    session = SESSION.get()
     text = update.effective_message.text if update.effective_message else None
     is_command = update.callback_query is None and text is not None and text.startswith("/")
-    is_here = update.effective_chat is not None and update.effective_chat.id == visit.chat_id
-    if is_here and visit.person.awaits and (is_command or update.callback_query is not None):
-        visit.person = replace(visit.person, awaits=None)
-        async with visit.desk.store.transaction() as tx:
-            await UserRepository(tx).save(visit.person)
+    is_here = update.effective_chat is not None and update.effective_chat.id == session.chat_id
+    if is_here and session.person.awaits and (is_command or update.callback_query is not None):
+        session.person = replace(session.person, awaits=None)
+        async with session.desk.store.transaction() as tx:
+            await UserRepository(tx).save(session.person)

@@ -1,4 +1,4 @@
-"""What every screen may reach for, and the visit it serves: who has come, with what, at which draft."""
+"""The session of an update: who sent it, what it is about, and the way to answer. And what screens may use."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -58,7 +58,7 @@ from bot.users.provider import UNNAMED, Provider
 from bot.users.repository import UserRepository
 
 if TYPE_CHECKING:
-    # Its cards are screens, and some screens are shown by a visit.
+    # Its cards are screens, and some screens are shown by a session.
     from bot.support.staff.topics import TicketRoom
 
 SEND_AGAIN = Backoff(first=1.0, longest=3.0, factor=3.0)
@@ -295,5 +295,5 @@ async def _persistently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
     return await call()
 
 
-SESSION: ContextVar[Session] = ContextVar("visit")
-"""The visit that is being served in this task; set before an update goes through the handlers."""
+SESSION: ContextVar[Session] = ContextVar("session")
+"""The session that is being served in this task; set before an update goes through the handlers."""
