@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from playwright.async_api import Browser, Page, Request, expect
 
 from tests.e2e.people import Newcomer
+from tests.pictures import qr_texts
 from tests.ports import free_port
 from tests.waiting import PATIENCE
 
@@ -26,6 +27,13 @@ async def page_address(person: Newcomer) -> str | None:
     rows = (photo.get("reply_markup") or {}).get("inline_keyboard", [])
     addresses = [str(button["url"]) for row in rows for button in row if "url" in button]
     return addresses[0] if addresses else None
+
+
+async def scan(page: Page) -> list[str]:
+    """Read the QR codes off the screen, once the picture is there: the page is shown before its picture has come."""
+    code = page.locator("img.qr")
+    await code.evaluate("image => image.decode()")
+    return qr_texts(await code.screenshot())
 
 
 @dataclass(slots=True)

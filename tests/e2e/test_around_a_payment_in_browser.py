@@ -11,7 +11,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.contract.on_disk import found_in
 from tests.e2e.browsing import PHONE, Onlooker, last, opened, pays_in_the_wallet, picture, says, shows, tap
-from tests.e2e.pages import page_settings
+from tests.e2e.pages import page_settings, scan
 from tests.e2e.people import bot_knows, completes, expires
 from tests.e2e.world import World, world
 from tests.pictures import qr_texts
@@ -76,7 +76,7 @@ async def pays_beside_the_page(kirim: World, page: Page, pane: Locator, who: Onl
     await expect(wallet_page.locator('main[data-state="waiting"]')).to_be_visible()
     await expect(wallet_page.locator("h1")).to_have_text(who.label("page.waiting"))
     [order] = await kirim.service.orders()
-    assert qr_texts(await wallet_page.locator("img.qr").screenshot()) == [f"LIGHTNING:{order['invoiceBolt11'].upper()}"]
+    assert await scan(wallet_page) == [f"LIGHTNING:{order['invoiceBolt11'].upper()}"]
     await picture(wallet_page, who, "05-page")
     shown = await wallet_page.locator("main").inner_text()
     assert [fact for fact in (NUMBER, NUMBER[-4:], "Budi", "BCA") if fact in shown] == []

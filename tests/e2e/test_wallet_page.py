@@ -16,11 +16,10 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from bot.infra.i18n import LOCALES
-from tests.e2e.pages import TOKEN, Phone, page_address, page_settings, phone
+from tests.e2e.pages import TOKEN, Phone, page_address, page_settings, phone, scan
 from tests.e2e.people import completes, expires, newcomer, order_of, taps_to_invoice, taps_to_review
 from tests.e2e.programs import run, running
 from tests.e2e.world import World, world
-from tests.pictures import qr_texts
 from tests.texts import ANYTHING, TRANSLATIONS, label, like, text
 from tests.waiting import found
 
@@ -55,12 +54,6 @@ async def picture(shown: Phone, name: str) -> None:
     if Pictures is not None:
         Pictures.mkdir(parents=True, exist_ok=True)
         await shown.page.screenshot(path=Pictures / f"wallet-page-{name}.png", full_page=True)
-
-
-async def scanned(shown: Phone) -> str:
-    """What a camera reads off the screen."""
-    (read,) = qr_texts(await shown.page.locator("img.qr").screenshot())
-    return read
 
 
 async def fits_the_screen(shown: Phone) -> None:
@@ -113,7 +106,7 @@ def in_minutes(minutes: int) -> str:
 async def can_be_paid(shown: Phone, invoice: str) -> None:
     """By a camera, by a tap, by the clipboard; and for how long is counted."""
     await fits_the_screen(shown)
-    assert await scanned(shown) == f"LIGHTNING:{invoice.upper()}"
+    assert await scan(shown.page) == [f"LIGHTNING:{invoice.upper()}"]
     await expect(shown.page.locator("a.primary")).to_have_attribute("href", f"lightning:{invoice}")
     await expect(shown.page.locator("#left")).to_have_text(re.compile(r"5\d:\d\d"))
     await shown.page.locator("[data-copies=invoice]").click()
@@ -132,7 +125,7 @@ async def test_a_page_without_scripts_says_the_same_and_leads_into_the_wallet(pa
         await expect(shown.page.locator("#left")).to_have_text(one_of([in_minutes(59), in_minutes(60)]))
         await expect(shown.page.locator("#invoice")).to_have_text(order["invoiceBolt11"])
         await expect(shown.page.locator("button")).to_be_hidden()
-        assert await scanned(shown) == f"LIGHTNING:{order['invoiceBolt11'].upper()}"
+        assert await scan(shown.page) == [f"LIGHTNING:{order['invoiceBolt11'].upper()}"]
         await shown.page.get_by_role("link", name=LOCALES["id"].name).click()
         await expect(shown.page.locator("h1")).to_have_text(label("page.waiting", "id"))
         await paged.service.pays(order)
@@ -204,7 +197,7 @@ async def test_a_deposit_is_paid_from_its_page(paged: World, browser: Browser) -
         await fits_the_screen(shown)
         await picture(shown, "en-deposit")
         link = await shown.page.locator("a.primary").get_attribute("href")
-        assert await scanned(shown) == link
+        assert await scan(shown.page) == [link]
         for part in ("amount", "address", "contract"):
             assert await shown.page.locator(f"#{part}").inner_text() in shown_in_chat["caption"]
         await shown.page.locator("[data-copies=address]").click()
