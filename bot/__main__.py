@@ -134,8 +134,9 @@ def check(
 def routes() -> None:
     """Print every command and button with who may use it."""
     from bot.entrance import table  # noqa: PLC0415  see run
+    from bot.house import declared_features  # noqa: PLC0415  see run
 
-    for route in table():
+    for route in table(declared_features()):
         owner = f"their own {route.belongs_to}" if route.belongs_to else "-"
         typer.echo(f"{route.name:<16} {route.audience:<12} {owner}")
 

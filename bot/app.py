@@ -170,7 +170,7 @@ async def _connect(house: House, stack: AsyncExitStack) -> bool:
             await asyncio.sleep(wait)
         else:
             stack.push_async_callback(house.application.shutdown)
-            entrance.register(house.application)
+            entrance.register(house.application, house.features)
             return True
 
 

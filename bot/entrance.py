@@ -6,7 +6,7 @@ to a message of their ticket; group 0 takes what works at any point of any conve
 ask no questions, groups); group 1 is the conversation, and what is said outside one.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -31,6 +31,7 @@ from bot.checkout.recipient_handlers import send_to_recipient
 from bot.checkout.screens import draft_expired as lapsed
 from bot.core.error_location import frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
+from bot.infra.feature import Feature
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
@@ -43,9 +44,6 @@ from bot.operations import statistics_handlers as figures
 from bot.orders import handlers as presses
 from bot.orders import history_handlers as history
 from bot.orders.receipts import verify_handlers as verifying
-from bot.rates import alert_handlers as alerting
-from bot.rates import handlers as rate
-from bot.rates import subscription_handlers as subscribing
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.recipients import handlers as saved
 from bot.staff import audit_handlers as auditing
@@ -77,8 +75,6 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
 ROUTES: tuple[Routes[Session], ...] = (
-    rate.routes,
-    subscribing.routes,
     privacy.routes,
     settings.routes,
     phrases.routes,
@@ -100,9 +96,6 @@ ANSWERS: dict[str, questions.Answer] = {
     phrases.QUESTION: phrases.typed,
     settings.PLACE: settings.place_typed,
     verifying.QUESTION: verifying.code_typed,
-    subscribing.HOUR: subscribing.hour_typed,
-    subscribing.HUSH: subscribing.hush_typed,
-    alerting.PRICE: alerting.price_typed,
     figures.TIME: figures.time_typed,
     revealing.REASON: revealing.reason_typed,
     saved_answers.NAME: saved_answers.name_typed,
@@ -126,7 +119,7 @@ DAMAGED = {
 Show = Callable[[Session], Awaitable[Screen]]
 
 
-def register(application: Application) -> None:  # type: ignore[type-arg]
+def register(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
     """Put every handler in its place."""
     application.add_handler(verifying.group_handler())
     application.add_handler(MessageHandler(filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, _in_a_group))
@@ -137,9 +130,17 @@ def register(application: Application) -> None:  # type: ignore[type-arg]
         for handler in handlers:
             application.add_handler(handler, group=group)
     application.add_handler(ticket_words.handler(), group=REPLIES)
-    application.add_handler(questions.answer_handler(ANSWERS, WHOLE_ANSWERS))
-    for routes in ROUTES:
-        for handler in routes.handlers(MAY_USE[routes.audience], _explain, PRIVATE):
+    answers, whole_answers = {**ANSWERS}, {**WHOLE_ANSWERS}
+    for feature in features:
+        answers.update(feature.answers)
+        whole_answers.update(feature.whole_answers)
+    application.add_handler(questions.answer_handler(answers, whole_answers))
+    for routes in (*ROUTES, *(routes for feature in features for routes in feature.routes)):
+        for handler in routes.handlers(
+            routes.open_session or MAY_USE[routes.audience],
+            routes.refuse or _explain,
+            PRIVATE if routes.only is None else routes.only,
+        ):
             application.add_handler(handler)
     for part in PARTS:
         for handler in part():
@@ -154,9 +155,14 @@ def register(application: Application) -> None:  # type: ignore[type-arg]
     application.add_error_handler(_apologise)
 
 
-def table() -> list[Route]:
-    """Return every declared route."""
-    return [route for routes in ALL_ROUTES for route in routes.table()]
+def routes_of(features: Sequence[Feature]) -> tuple[Routes[Any], ...]:
+    """Return all declared routes."""
+    return (*ALL_ROUTES, *(routes for feature in features for routes in feature.routes))
+
+
+def table(features: Sequence[Feature]) -> list[Route]:
+    """Return every declared route, for printing."""
+    return [route for routes in routes_of(features) for route in routes.table()]
 
 
 def processor(

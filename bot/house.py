@@ -1,11 +1,12 @@
 """The composition root: builds every part from the settings, and introduces them to one another."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
+from pydantic import SecretStr
 from telegram.ext import Application, ApplicationBuilder
 
 import bot.tables  # noqa: F401  every feature adds its tables to the metadata, which encryption goes through
@@ -25,7 +26,8 @@ from bot.core.clock import SystemClock
 from bot.house_rules import broadcast_rules_of, pace_of, patience_of, provider_of, rules_of, silence_of
 from bot.house_support import SupportParts, support_of
 from bot.infra.db.database import Database
-from bot.infra.db.vault import Vault
+from bot.infra.db.vault import Vault, new_key
+from bot.infra.feature import Feature, Infra
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.rendering import Renderers
@@ -48,11 +50,8 @@ from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.rates import user_data as rates_data
-from bot.rates.charts import Charts
-from bot.rates.notifications import RateNotifications
-from bot.rates.recording import Quotes
-from bot.rates.rendering import QuoteRenderer
-from bot.rates.subscriptions import Subscribing, end_subscription
+from bot.rates.feature import Rates
+from bot.rates.subscriptions import end_subscription
 from bot.recipients import user_data as recipients_data
 from bot.recipients.saved import KnownRecipients
 from bot.settlement.adapter import SettlementAdapter
@@ -97,18 +96,16 @@ class House:
     desk: Desk
     readers: Readers
     renderers: Renderers[Person | None]
+    features: Sequence[Feature]
     delivery: OutboxDelivery
     poller: Poller
     reconciler: Reconciler
-    quotes: Quotes
-    rate_news: RateNotifications
     watch: MonitorWorker
     nudge_outbox: Wakeup
     nudge_broadcasts: Wakeup
     nudge_live: Wakeup
     broadcasting: BroadcastWorker
     live_show: LiveProgress
-    nudge_quotes: Wakeup
     nudge_watch: Wakeup
     support: SupportParts
     clock: SystemClock
@@ -118,7 +115,7 @@ def build(settings: Settings) -> House:
     """Build the parts; opens no connection and no file."""
     clock = SystemClock()
     store = store_of(settings)
-    nudge_outbox, nudge_broadcasts, nudge_quotes, nudge_watch = Wakeup(), Wakeup(), Wakeup(), Wakeup()
+    nudge_outbox, nudge_broadcasts, nudge_watch = Wakeup(), Wakeup(), Wakeup()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
     health = Health(clock, patience_of(settings), nudge_watch)
     budget, viewed = AdaptiveBudget(settings.service_max_requests_per_second), ViewedOrders(clock)
@@ -130,7 +127,16 @@ def build(settings: Settings) -> House:
     receipts = Receipts(store, clock)
     market, rules = Market(settlement, clock), rules_of(settings)
     orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
-    quotes = Quotes(store, settlement, clock, on_recorded=nudge_quotes)
+    infra = Infra(
+        clock=clock,
+        database=store,
+        messenger=messenger,
+        translations=translations,
+        default_locale=settings.default_locale,
+        wake_outbox=nudge_outbox,
+    )
+    rates = Rates(infra, settlement, market, record_seconds=settings.quote_record_seconds)
+    features = (rates.feature,)
     room = StaffChat(settings.support_chat_id, rules.supporter_ids)
     observer = Observer(orders, room)
     watching = Monitor(
@@ -170,11 +176,11 @@ def build(settings: Settings) -> House:
         on_confirmed=nudge_broadcasts,
         on_news=nudge_outbox,
     )
-    charts, nudge_live = Charts(quotes), Wakeup()
+    nudge_live = Wakeup()
     delivering = Delivering(
         store=store,
         clock=clock,
-        courier=ChatCourier(messenger, translations, charts, paid=settings.allow_paid_broadcast),
+        courier=ChatCourier(messenger, translations, rates.charts, paid=settings.allow_paid_broadcast),
         default_locale=settings.default_locale,
         per_second=settings.broadcast_messages_per_second,
         on_change=nudge_live,
@@ -187,9 +193,9 @@ def build(settings: Settings) -> House:
         history=History(store),
         privacy=Privacy(store, clock, settings.retention_days, USER_DATA),
         receipts=receipts,
-        charts=charts,
+        charts=rates.charts,
+        on_zone_changed=rates.subscribing.moved,
         recipients=KnownRecipients(store, clock),
-        subscribing=Subscribing(store, clock),
         orders=orders,
         payout_times=MeasuredTimes(store, clock),
         reply_time=support.reply_time,
@@ -233,9 +239,9 @@ def build(settings: Settings) -> House:
             public_url=settings.public_url,
         ).renderers(),
         BroadcastRenderer(store, messenger, clock).renderers(),
-        QuoteRenderer(store, messenger, clock).renderers(),
         AlarmRenderer(store, messenger, clock, settings.operator_ids).renderers(),
         *support.renderers,
+        *(renderers for feature in features for renderers in feature.renderers),
     )
     return House(
         settings=settings,
@@ -245,6 +251,7 @@ def build(settings: Settings) -> House:
         desk=desk,
         readers=readers,
         renderers=renderers,
+        features=features,
         delivery=OutboxDelivery(
             store,
             renderers,
@@ -256,19 +263,29 @@ def build(settings: Settings) -> House:
         ),
         poller=poller,
         reconciler=Reconciler(orders, settlement),
-        quotes=quotes,
-        rate_news=RateNotifications(store, market, clock, nudge_outbox),
         broadcasting=BroadcastWorker(broadcasts, delivering),
         live_show=LiveProgress(delivering, LiveMessages(store, messenger, translations, settings.default_locale)),
         nudge_live=nudge_live,
         nudge_outbox=nudge_outbox,
         nudge_broadcasts=nudge_broadcasts,
-        nudge_quotes=nudge_quotes,
         watch=MonitorWorker(watching, poller, clock, silence_of(settings)),
         nudge_watch=nudge_watch,
         support=support,
         clock=clock,
     )
+
+
+def declared_features() -> Sequence[Feature]:
+    """Return the features with settings that reach nothing, to read what they declare."""
+    return build(
+        Settings(
+            _env_file=None,
+            telegram_bot_token=SecretStr("0:none"),
+            service_api_key=SecretStr("pk_live_none.none"),
+            service_base_url="http://127.0.0.1:9",
+            encryption_keys=SecretStr(new_key()),
+        )
+    ).features
 
 
 def store_of(settings: Settings) -> Database:

@@ -12,8 +12,6 @@ from bot.infra.telegram.ui import commands
 from bot.infra.workers.loop import Wakeup, run_forever
 from bot.operations.sweeps import Sweeps
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from bot.rates.quote_worker import QuoteRecorder
-from bot.rates.subscription_worker import SubscriptionsWorker
 from bot.support.tickets.worker import Tickets
 from bot.users.retention import Retention
 from bot.users.worker import DeletionWorker
@@ -38,11 +36,9 @@ def loops(house: House, lanes: ChatQueues) -> list[tuple[str, Coroutine[Any, Any
         run_in_lane=lanes.run_in_lane,
         on_news=house.nudge_outbox,
     )
-    recorder = QuoteRecorder(house.quotes, house.clock, house.settings.quote_record_seconds)
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
         ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
         ("poller", house.poller.tick, Wakeup()),
-        ("subscriptions", SubscriptionsWorker(house.rate_news).tick, house.nudge_quotes),
         ("watch", house.watch.look, house.nudge_watch),
         ("probe", house.watch.probe, Wakeup()),
         ("expiries", sweeps.expiries, Wakeup()),
@@ -52,13 +48,13 @@ def loops(house: House, lanes: ChatQueues) -> list[tuple[str, Coroutine[Any, Any
         ("wishes", leaving.wishes, Wakeup()),
         ("tickets", Tickets(house.support.ticket_waiting).tick, Wakeup()),
         ("retention", leaving.retention, Wakeup()),
-        ("quotes", recorder.tick, Wakeup()),
         ("broadcasts", house.broadcasting.tick, house.nudge_broadcasts),
         ("live", house.live_show.tick, house.nudge_live),
         ("masking", house.support.masking.mask_due, house.support.nudge_masking),
         ("commands", partial(_set_commands, house), Wakeup()),
         ("descriptions", partial(_set_descriptions, house), Wakeup()),
     ]
+    ticks += [(worker.name, worker.tick, worker.wakeup) for feature in house.features for worker in feature.workers]
     return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]
 
 

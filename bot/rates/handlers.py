@@ -4,51 +4,61 @@ from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
 from bot.rates.buttons import RateButton
+from bot.rates.charts import Charts
 from bot.rates.history import Period
 from bot.rates.screens import rate
+from bot.rates.subscriptions import Subscribing
+from bot.settlement.catalogue import Market
 from bot.settlement.model import Quote, SettlementFailure
 
-routes = Routes[Session]()
 
+class RateHandlers:
+    """Show the rate and its chart."""
 
-@routes.command("rate")
-async def show_rate(session: Session, _: str) -> None:
-    """Show the rate with the chart of the last day."""
-    quote = await _quote(session)
-    if quote is not None:
-        screen = await _screen(session, Period.DAY, quote)
-    else:
-        screen = rate.none(session.t, subscribed=await _subscribed(session))
-    await session.say(session.with_resume(screen))
+    def __init__(self, *, market: Market, charts: Charts, subscribing: Subscribing) -> None:
+        self._charts = charts
+        self._market = market
+        self._subscribing = subscribing
 
+    def routes(self) -> Routes[Session]:
+        """Return the command and the buttons."""
+        routes = Routes[Session]()
+        routes.add_command("rate", self.show_rate)
+        routes.add_button(RateButton, self.rate_button)
+        return routes
 
-@routes.button(RateButton)
-async def rate_button(session: Session, button: RateButton) -> None:
-    """Show another period in the same message. Without a current rate the picture stays as it is."""
-    quote = await _quote(session)
-    if quote is None or quote.is_stale(session.desk.clock.now()):
-        await session.acknowledge(session.t.plain("rate.none"), alert=True)
-    else:
-        await session.acknowledge()
-        await session.show(session.with_resume(await _screen(session, button.period, quote)))
+    async def show_rate(self, session: Session, _: str) -> None:
+        """Show the rate with the chart of the last day."""
+        quote = await self._quote()
+        if quote is not None:
+            screen = await self._screen(session, Period.DAY, quote)
+        else:
+            screen = rate.none(session.t, subscribed=await self._subscribed(session))
+        await session.say(session.with_resume(screen))
 
+    async def rate_button(self, session: Session, button: RateButton) -> None:
+        """Show another period in the same message. Without a current rate the picture stays as it is."""
+        quote = await self._quote()
+        if quote is None or quote.is_stale(session.now):
+            await session.acknowledge(session.t.plain("rate.none"), alert=True)
+        else:
+            await session.acknowledge()
+            await session.show(session.with_resume(await self._screen(session, button.period, quote)))
 
-async def _quote(session: Session) -> Quote | None:
-    """The shared quote, if it can be had."""
-    try:
-        return await session.desk.market.quote()
-    except SettlementFailure:
-        return None
+    async def _quote(self) -> Quote | None:
+        """The shared quote, if it can be had."""
+        try:
+            return await self._market.quote()
+        except SettlementFailure:
+            return None
 
+    async def _screen(self, session: Session, period: Period, quote: Quote) -> Screen:
+        subscribed = await self._subscribed(session)
+        if quote.is_stale(session.now):
+            return rate.stale(session.t, quote, session.zone, subscribed=subscribed)
+        chart = await self._charts.of(session.t, period, quote, session.zone)
+        return rate.screen(session.t, quote, session.zone, chart, subscribed=subscribed)
 
-async def _screen(session: Session, period: Period, quote: Quote) -> Screen:
-    subscribed = await _subscribed(session)
-    if quote.is_stale(session.desk.clock.now()):
-        return rate.stale(session.t, quote, session.zone, subscribed=subscribed)
-    chart = await session.desk.charts.of(session.t, period, quote, session.zone)
-    return rate.screen(session.t, quote, session.zone, chart, subscribed=subscribed)
-
-
-async def _subscribed(session: Session) -> bool:
-    """Return whether there are rate updates to stop."""
-    return not (await session.desk.subscribing.wishes(session.person.id)).is_nothing
+    async def _subscribed(self, session: Session) -> bool:
+        """Return whether there are rate updates to stop."""
+        return not (await self._subscribing.wishes(session.person.id)).is_nothing

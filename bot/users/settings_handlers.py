@@ -83,7 +83,7 @@ async def _take_zone(session: Session, key: str) -> bool:
     if zone is None:
         return False
     session.person = replace(session.person, time_zone=key)
-    await session.desk.subscribing.moved(session.person)
+    await session.desk.on_zone_changed(session.person)
     clock = session.t.clock(session.desk.clock.now(), zone)
     await session.acknowledge(session.t.plain("zone.changed", time=clock))
     return await _show(session)

@@ -28,6 +28,7 @@ from bot.broadcasts.buttons import (
     NewBroadcastButton,
 )
 from bot.core.locales import LOCALES
+from bot.house import declared_features
 from bot.infra.db.encryption import SEALED, open_row
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.callback_data import for_help
@@ -83,6 +84,9 @@ ABOUT_SOMETHING = re.compile(r"^(?:[dorht]|tk|rv|lu|sa|au|bc|bd|al):")
 Rows = frozenset[tuple[str, str]]
 
 
+FEATURES = declared_features()
+
+
 @dataclass(frozen=True, slots=True)
 class Matters:
     """What is somebody's, and nobody else's: their orders and tickets, and the words that give them away."""
@@ -103,14 +107,14 @@ class Matters:
 def handlers() -> tuple[BaseHandler[Any, Any, Any], ...]:
     """All of them, those of the conversation's states too."""
     application = ApplicationBuilder().token("1:" + "a" * 35).updater(None).build()
-    entrance.register(application)
+    entrance.register(application, FEATURES)
     return tuple(_flat(handler for group in application.handlers.values() for handler in group))
 
 
 def patterns() -> frozenset[str]:
     """What each handler of buttons looks for."""
     found = [handler.pattern for handler in handlers() if isinstance(handler, CallbackQueryHandler)]
-    routed = {kind for routes in entrance.ALL_ROUTES for kind in routes.kinds()}
+    routed = {kind for routes in entrance.routes_of(FEATURES) for kind in routes.kinds()}
     return frozenset(
         {pattern.pattern for pattern in found if isinstance(pattern, re.Pattern)}
         | {f"^{re.escape(kind.prefix)}(?::|$)" for kind in routed}
@@ -125,7 +129,9 @@ def commands(*, in_groups: bool = False) -> frozenset[str]:
 
 def prefixes(audience: Audience) -> frozenset[str]:
     """How the data of the buttons begins that are for this audience."""
-    routes = (route for route in entrance.table() if route.audience is audience and not route.name.startswith("/"))
+    routes = (
+        route for route in entrance.table(FEATURES) if route.audience is audience and not route.name.startswith("/")
+    )
     return frozenset(route.name.partition(":")[0] for route in routes)
 
 

@@ -4,23 +4,26 @@ from typer.testing import CliRunner
 
 from bot import entrance
 from bot.__main__ import cli
+from bot.house import declared_features
 from bot.infra.telegram.ui.callbacks import kinds
+
+FEATURES = declared_features()
 
 
 def test_the_table_of_routes_can_be_printed() -> None:
     printed = CliRunner().invoke(cli, ["routes"])
     assert printed.exit_code == 0
     listed = [line.split()[:2] for line in printed.output.splitlines()]
-    assert listed == [[route.name, str(route.audience)] for route in entrance.table()]
+    assert listed == [[route.name, str(route.audience)] for route in entrance.table(FEATURES)]
     assert ["/stats", "operators"] in listed
     assert ["/tickets", "support"] in listed
 
 
 def test_no_route_is_declared_twice() -> None:
-    names = [(route.name, route.audience) for route in entrance.table()]
+    names = [(route.name, route.audience) for route in entrance.table(FEATURES)]
     assert len(names) == len(set(names))
 
 
 def test_every_kind_of_button_has_a_handler() -> None:
-    handled = {kind for routes in entrance.ALL_ROUTES for kind in routes.kinds()}
+    handled = {kind for routes in entrance.routes_of(FEATURES) for kind in routes.kinds()}
     assert {kind for kind in kinds() if kind.__module__.startswith("bot.")} == handled

@@ -10,12 +10,13 @@ import pytest
 
 from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.screen import Screen
-from bot.rates import subscription_handlers as subscribing
+from bot.rates import subscription_handlers
 from bot.rates.buttons import SubscriptionAction, SubscriptionButton
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.screens import alert as rate_alert
 from bot.rates.screens import notifications as quote_news
 from bot.rates.screens import subscription
+from bot.rates.subscription_handlers import SubscriptionHandlers
 from bot.rates.subscriptions import MOST_ALERTS, Wishes
 from bot.settlement.model import Quote
 from tests.texts import says, text
@@ -78,7 +79,7 @@ def test_every_screen_is_a_message_that_telegram_takes_and_every_button_is_answe
         pressed = {button.data: SubscriptionButton.read(button.data or "") for button in seen.buttons}
         assert {other for other, button in pressed.items() if button is None} <= {"new", "s:zones"}
         actions |= {button.action for button in pressed.values() if button is not None}
-    assert actions == set(SubscriptionAction) == set(subscribing.ACTIONS)
+    assert actions == set(SubscriptionAction) == set(SubscriptionHandlers.ACTIONS)
 
 
 def test_the_overview_names_all_that_is_on() -> None:
@@ -141,7 +142,5 @@ def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
     ],
 )
 def test_no_forged_button_makes_an_alert(forged: str) -> None:
-    from bot.rates import alert_handlers as alerting  # noqa: PLC0415  needed here alone
-
     button = SubscriptionButton.read(forged)
-    assert button is None or alerting._wish(button.argument) is None
+    assert button is None or subscription_handlers._wish(button.argument) is None

@@ -2,10 +2,11 @@
 
 A feature declares its routes where their handlers are:
 
-    routes = Routes[Session]()
-
-    @routes.button(OrderButton, belongs_to="order")
-    async def order_button(session: Session, button: OrderButton) -> None: ...
+    def routes(self) -> Routes[Session]:
+        routes = Routes[Session]()
+        routes.add_command("orders", self.list_orders)
+        routes.add_button(OrderButton, self.order_button, belongs_to="order")
+        return routes
 
 `python -m bot routes` prints them all, and the test of strangers tries each of them with those who may not.
 """
@@ -58,8 +59,19 @@ class Route:
 class Routes(Generic[S]):
     """The buttons and commands of one feature for one audience."""
 
-    def __init__(self, audience: Audience = Audience.EVERYONE) -> None:
+    def __init__(
+        self,
+        audience: Audience = Audience.EVERYONE,
+        *,
+        open_session: OpenSession[S] | None = None,
+        refuse: Refuse | None = None,
+        only: Any = None,  # noqa: ANN401  PTB's filter
+    ) -> None:
         self.audience = audience
+        self.open_session = open_session
+        """Who presses or writes, where they may; None for what `bot/app.py` decides by the audience."""
+        self.refuse = refuse
+        self.only = only
         self._buttons: dict[type[Callback], tuple[ButtonHandler[S, Any], str]] = {}
         self._commands: dict[str, CommandAction[S]] = {}
 
@@ -84,6 +96,22 @@ class Routes(Generic[S]):
             return handler
 
         return register
+
+    def add_button(self, kind: type[B], handler: ButtonHandler[S, B], *, belongs_to: str = "") -> None:
+        """Let `handler` take the buttons of this kind.
+
+        Raises:
+            ValueError: they have a handler already.
+        """
+        self.button(kind, belongs_to=belongs_to)(handler)
+
+    def add_command(self, name: str, action: CommandAction[S]) -> None:
+        """Let `action` take this command.
+
+        Raises:
+            ValueError: it has a handler already.
+        """
+        self.command(name)(action)
 
     def table(self) -> Iterator[Route]:
         """Yield every route, commands first."""

@@ -6,9 +6,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from telegram import Message
+from telegram import Message, Update
+from telegram.ext import ApplicationHandlerStop
 
 from bot.broadcasts.deliveries import Delivering
 from bot.broadcasts.drafts import BroadcastDrafts
@@ -25,6 +26,7 @@ from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.double_taps import DoubleTapGuard
 from bot.infra.telegram.ui.formatting import format_arguments
+from bot.infra.telegram.ui.handling import Context
 from bot.infra.telegram.ui.open_questions import OpenQuestions
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.operations.monitor import Monitor
@@ -36,7 +38,6 @@ from bot.orders.receipts.service import Receipts
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.rates.charts import Charts
-from bot.rates.subscriptions import Subscribing
 from bot.recipients.saved import KnownRecipients
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
@@ -60,6 +61,8 @@ from bot.users.repository import UserRepository
 if TYPE_CHECKING:
     # Its cards are screens, and some screens are shown by a session.
     from bot.support.staff.topics import TicketRoom
+
+V = TypeVar("V")
 
 SEND_AGAIN = Backoff(first=1.0, longest=3.0, factor=3.0)
 RETRIES = 2
@@ -92,10 +95,10 @@ class Desk:
     drafts: Drafts
     history: History
     recipients: KnownRecipients
-    subscribing: Subscribing
     privacy: Privacy
     receipts: Receipts
     charts: Charts
+    on_zone_changed: Callable[[Person], Awaitable[object]]
     orders: Orders
     payout_times: MeasuredTimes
     reply_time: ReplyTime
@@ -128,6 +131,13 @@ class Desk:
     second_taps: DoubleTapGuard = field(default_factory=DoubleTapGuard)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SessionKey(Generic[V]):
+    """Names something that a feature loads for each update, such as the open draft: `session[DRAFT]`."""
+
+    name: str
+
+
 @dataclass(slots=True, kw_only=True)
 class Session:
     """One update of one person, and the way to answer it."""
@@ -151,6 +161,45 @@ class Session:
     has_missed: bool = False
     """Whether there are orders about which the user missed a message."""
     taken_by: str | None = None
+
+    state: dict["SessionKey[Any]", Any] = field(default_factory=dict)
+
+    @property
+    def now(self) -> datetime:
+        """The time of this moment, in UTC."""
+        return self.desk.clock.now()
+
+    def __getitem__(self, key: "SessionKey[V]") -> V:
+        """Return what a feature has loaded for this update.
+
+        Raises:
+            KeyError: nothing was loaded under this key.
+        """
+        value: V = self.state[key]
+        return value
+
+    def __setitem__(self, key: "SessionKey[V]", value: V) -> None:
+        """Keep something of a feature until the end of this update."""
+        self.state[key] = value
+
+    @property
+    def is_newest_question(self) -> bool:
+        """Whether the pressed message holds the chat's newest question."""
+        return self.desk.prompts.is_current(self.chat_id, self.message_id)
+
+    def is_double_tap(self, button: str) -> bool:
+        """Whether the same button was answered in this chat just now."""
+        return self.desk.second_taps.is_second(self.chat_id, button, self.now)
+
+    def record_tap(self, button: str) -> None:
+        """Note that what the button asks for has been done."""
+        self.desk.second_taps.answered(self.chat_id, button, self.now)
+
+    async def save_user(self, user: Person) -> None:
+        """Store the user of this session as they are now."""
+        self.person = user
+        async with self.desk.store.transaction() as tx:
+            await UserRepository(tx).save(user)
 
     @property
     def chat_id(self) -> int:
@@ -297,3 +346,18 @@ async def _persistently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
 
 SESSION: ContextVar[Session] = ContextVar("session")
 """The session that is being served in this task; set before an update goes through the handlers."""
+
+
+def current_session() -> Session:
+    """Return the session of the update that is being handled, for PTB's callbacks."""
+    return SESSION.get()
+
+
+def handle(action: "Callable[[Session, Update], Awaitable[object]]") -> "Callable[[Update, Context], Awaitable[None]]":
+    """Return PTB's callback for an action on the session. No other handler is asked after it."""
+
+    async def callback(update: Update, _: Context) -> None:
+        await action(current_session(), update)
+        raise ApplicationHandlerStop
+
+    return callback

@@ -1,0 +1,90 @@
+"""What a feature brings to the bot. `bot/app.py` builds the features and introduces each of them once.
+
+A feature's module `feature.py` builds its parts from what stands below it and returns them as one `Feature`:
+
+    class Rates:
+        def __init__(self, infra: Infra, catalogue: Catalogue) -> None:
+            handlers = RateHandlers(infra, catalogue)
+            self.feature = Feature(name="rates", routes=(handlers.routes(),), ...)
+
+What another feature needs of it are attributes of that class.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from bot.core.clock import Clock
+from bot.infra.db.database import Database
+from bot.infra.i18n import Translations
+from bot.infra.telegram.outbound.sender import Messenger
+from bot.infra.telegram.ui.handling import Handler
+from bot.infra.telegram.ui.router import Routes
+from bot.infra.workers.loop import Wakeup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Infra:
+    """What every feature is built on."""
+
+    clock: Clock
+    database: Database
+    messenger: Messenger
+    translations: Translations
+    default_locale: str
+    wake_outbox: Wakeup
+    """Call it after a transaction that added a notification: it is sent at once, not at the next look."""
+
+
+class Phase(Enum):
+    """When a handler is asked whether it takes an update. Within a phase the order of the features decides."""
+
+    CORRECTIONS = "corrections"
+    """Edited messages."""
+
+    QUESTIONS = "questions"
+    """Typed answers to a question that is open."""
+
+    FEATURES = "features"
+    """Commands and buttons that work at any point of any conversation."""
+
+    CONVERSATION = "conversation"
+    """The order that is being put together, and what is said outside of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Something to do again and again, in a loop of its own.
+
+    `tick` returns the seconds until its next call, if `wakeup` doesn't wake it earlier.
+    """
+
+    name: str
+    tick: Callable[[], Awaitable[float]]
+    wakeup: Wakeup = field(default_factory=Wakeup)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """What one feature brings. Everything but the name is optional."""
+
+    name: str
+    """Its package below `bot`."""
+
+    routes: Sequence[Routes[Any]] = ()
+    answers: Mapping[str, Callable[..., Awaitable[None]]] = field(default_factory=dict)
+    """Question -> who takes the text that is typed as its answer (`questions.Answer`)."""
+
+    whole_answers: Mapping[str, Callable[..., Awaitable[None]]] = field(default_factory=dict)
+    """The same for answers that may be more than text (`questions.WholeAnswer`)."""
+
+    handlers: Mapping[Phase, Sequence[Handler]] = field(default_factory=dict)
+    """What isn't a command, a button or an answer: each is tried in its phase."""
+
+    renderers: Sequence[Mapping[str, Callable[..., Awaitable[Any]]]] = ()
+    """Kind of notification -> what turns it into a message."""
+
+    workers: Sequence[Worker] = ()
+    user_data: Any = None
+    """The feature's `UserData`: export, deletion and retention."""

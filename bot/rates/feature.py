@@ -1,0 +1,44 @@
+"""Rates: the current quote, its chart, and rate updates by subscription."""
+
+from bot.infra.feature import Feature, Infra, Worker
+from bot.infra.workers.loop import Wakeup
+from bot.rates.charts import Charts
+from bot.rates.handlers import RateHandlers
+from bot.rates.notifications import RateNotifications
+from bot.rates.quote_worker import QuoteRecorder
+from bot.rates.recording import Quotes
+from bot.rates.rendering import QuoteRenderer
+from bot.rates.subscription_handlers import SubscriptionHandlers
+from bot.rates.subscription_worker import SubscriptionsWorker
+from bot.rates.subscriptions import Subscribing
+from bot.rates.user_data import USER_DATA
+from bot.settlement.catalogue import Market
+from bot.settlement.model import Settlement
+
+
+class Rates:
+    """Build the feature.
+
+    `record_seconds` is the time between two quotes that are recorded.
+    """
+
+    def __init__(self, infra: Infra, settlement: Settlement, market: Market, *, record_seconds: float) -> None:
+        database, clock = infra.database, infra.clock
+        recorded = Wakeup()
+        self.quotes = Quotes(database, settlement, clock, on_recorded=recorded)
+        self.charts = Charts(self.quotes)
+        self.subscribing = Subscribing(database, clock)
+        rates = RateHandlers(market=market, charts=self.charts, subscribing=self.subscribing)
+        subscriptions = SubscriptionHandlers(database=database, market=market, subscribing=self.subscribing)
+        due = RateNotifications(database, market, clock, infra.wake_outbox)
+        self.feature = Feature(
+            name="rates",
+            routes=(rates.routes(), subscriptions.routes()),
+            answers=subscriptions.answers(),
+            renderers=(QuoteRenderer(database, infra.messenger, clock).renderers(),),
+            workers=(
+                Worker("subscriptions", SubscriptionsWorker(due).tick, recorded),
+                Worker("quotes", QuoteRecorder(self.quotes, clock, record_seconds).tick),
+            ),
+            user_data=USER_DATA,
+        )
