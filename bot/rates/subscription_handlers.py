@@ -29,6 +29,9 @@ _PARTS_OF_A_WISH: Final = 4
 _MOST_DIGITS: Final = 15
 
 
+_Action = Callable[["SubscriptionHandlers", Session, str], Awaitable[bool]]
+
+
 class SubscriptionHandlers:
     """Let users subscribe to the rate, and stop it all."""
 
@@ -204,7 +207,7 @@ class SubscriptionHandlers:
             async with self._database.reading() as tx:
                 return await QuoteRepository(tx).latest()
 
-    ACTIONS: ClassVar[Mapping[SubscriptionAction, Callable[["SubscriptionHandlers", Session, str], Awaitable[bool]]]] = {
+    ACTIONS: ClassVar[Mapping[SubscriptionAction, "_Action"]] = {
         SubscriptionAction.SHOW: _show,
         SubscriptionAction.OPEN: _show,
         SubscriptionAction.DAILY: _ask_hour,
